@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.special import stdtr, stdtrit
 
 from analysis.arrays import FloatArray, IntArray
 
@@ -43,10 +41,14 @@ class Clustered:
 
     def reach(self, level: float) -> FloatArray:
         """Half the width of the two-sided t interval at this level, shape (q,)."""
+        from scipy.special import stdtrit
+
         return np.asarray(stdtrit(self.degrees_of_freedom, (1.0 + level) / 2.0)) * self.standard_error
 
     def p_values(self, estimate: FloatArray) -> FloatArray:
         """Two-sided p-values of estimates against 0, shape (q,); without any spread an estimate is surely not 0."""
+        from scipy.special import stdtr
+
         ratio = np.full(np.shape(estimate), np.inf)
         np.divide(np.abs(estimate), self.standard_error, out=ratio, where=self.variance > 0.0)
         ratio[np.asarray(estimate) == 0.0] = 0.0
@@ -106,6 +108,8 @@ def summed(contributions: FloatArray, codes: IntArray, count: int) -> FloatArray
     -------
     ndarray, shape (count, q)
     """
+    from scipy.sparse import csr_array
+
     rows = csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(count, len(codes)))
     return np.asarray(rows @ contributions)
 
@@ -130,6 +134,8 @@ def covariance(contributions: FloatArray, codes: IntArray, places: IntArray, sha
     -----
     ``G / (G - 1)`` times the sum of squares and products, as in `clustered`.
     """
+    from scipy.sparse import csr_array
+
     sums = csr_array((contributions, (codes, places)), shape=shape)
     sums.sum_duplicates()
     return np.asarray((sums.T @ sums).toarray() * shape[0] / max(shape[0] - 1, 1))

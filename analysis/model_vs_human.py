@@ -11,11 +11,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from analysis.findings.observations import CLEAN, CURVE_ROLES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = (
     "subj", "session", "trial", "rt", "object_response", "category", "condition", "imagename", "visual_change",

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal
 
 from analysis.categories import CATEGORIES
 from analysis.errors import TableRefused
 from analysis.tables import TRIALS, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["human", "classifier"]
 NO_ANSWER = "na"
@@ -81,6 +82,8 @@ def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = ""
     TableRefused
         Naming file, row (1 = first row after the header), and what to do.
     """
+    import pandas as pd
+
     if not paths:
         raise TableRefused("No file was named: give at least one trial file.")
     digests = [_sha256(path) for path in paths]
@@ -139,6 +142,8 @@ _FILLED = frozenset(TRIALS.names[: TRIALS.names.index("simulated") + 1])
 
 def _read(path: Path) -> pd.DataFrame:
     """One file with exactly the columns that are used, as text, rows checked."""
+    import pandas as pd
+
     if path.is_file() and path.stat().st_size == 0:
         raise TableRefused(f"{path.name} is empty. Leave it out, or fetch it again.")
     table = read_table(path)
@@ -181,6 +186,8 @@ def _numbers(
     path: Path, table: pd.DataFrame, by_lower: dict[str, Any], name: str, remedy: str, *, within: bool = False
 ) -> pd.Series[Any]:
     """An optional column of numbers; empty cells and NaN stay empty."""
+    import pandas as pd
+
     if name not in by_lower:
         return pd.Series([float("nan")] * len(table), dtype="float64")
     text = table[by_lower[name]].astype("string").str.strip()
@@ -206,6 +213,8 @@ def _refuse_rows(path: Path, name: str, cells: pd.Series[Any], wrong: pd.Series[
 
 def _refuse_doubles(paths: Sequence[Path], frames: Sequence[pd.DataFrame]) -> None:
     """The same (subject, session, trial) twice, in one file or in two."""
+    import pandas as pd
+
     places = pd.concat(
         [
             frame[["subj", "session"]].assign(

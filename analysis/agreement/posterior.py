@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaincinv, ndtr, ndtri
 
 from analysis.arrays import FloatArray, IntArray
 
@@ -47,6 +46,8 @@ def kappa_interval(both: int, first: int, second: int, neither: int, level: floa
 @lru_cache(maxsize=1024)
 def _gamma(count: int) -> FloatArray:
     """Quantiles of a cell's gamma variate, half a picture added, shape (_POINTS,)."""
+    from scipy.special import gammaincinv, ndtr
+
     # The cube root of a gamma variate is nearly normal: every sixteenth quantile gives the others.
     normal, knots = _normal()
     return np.asarray(np.interp(normal, knots, np.cbrt(gammaincinv(count + 0.5, ndtr(knots)))) ** 3)
@@ -55,6 +56,8 @@ def _gamma(count: int) -> FloatArray:
 @lru_cache(maxsize=1)
 def _normal() -> tuple[FloatArray, FloatArray]:
     """Normal quantiles of the lattice, and knots over their range, shapes (_POINTS,) and (_KNOTS,)."""
+    from scipy.special import ndtri
+
     normal = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
     return normal, np.linspace(normal[0], normal[-1], _KNOTS)
 

@@ -6,27 +6,22 @@ What is held at once is one shard's rows and one batch of pictures, whatever the
 from __future__ import annotations
 
 import hashlib
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import parquet
 
-import analysis
 from analysis.classifiers.decision import Decisions, Rule
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import Classifier, RecordedPredictions, classify
 from analysis.errors import ClassifierUnavailable, PictureRefused
-from analysis.tables import PREDICTIONS
+
+if TYPE_CHECKING:
+    pass
 
 #: Stimuli a shard holds: what is lost when the process is killed.
 SHARD_STIMULI = 512
@@ -108,6 +103,9 @@ class PredictionShard:
     @property
     def is_done(self) -> bool:
         """Whether its file is there and whole: after a loss of power a file may be empty or cut off."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
         try:
             return int(parquet.read_metadata(self.path).num_rows) == len(self.stimuli)
         except (OSError, pa.ArrowException):
@@ -127,6 +125,11 @@ def predict_shard(shard: PredictionShard) -> Path:
     path = shard.path
     if shard.is_done:
         return path
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from analysis.tables import PREDICTIONS
+
     classifier = _loaded(shard.asked)
     started = time.perf_counter()
     rows: list[dict[str, Any]] = []
@@ -169,6 +172,9 @@ def join_shards(parts: Sequence[Path], path: Path) -> Joined:
     path : Path
         Written whole or not at all.
     """
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
     count = n_clean = n_clean_correct = label_space = 0
     seconds = 0.0
     unfinished = path.with_name(f".{path.name}.{time.monotonic_ns()}")
@@ -202,6 +208,8 @@ def read_picture(file: str, sha256: str, stimulus: str) -> NDArray[np.uint8]:
     PictureRefused
         If the file is gone, or its digest is another.
     """
+    import cv2
+
     try:
         content = Path(file).read_bytes()
     except OSError as error:
@@ -266,6 +274,11 @@ def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisi
 
 def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
     """Versions of the libraries that have a part in the predictions, as far as they are loaded, and the precision."""
+    import sys
+    from importlib import metadata
+
+    import analysis
+
     found = {"humanexp": analysis.__version__, "numpy": np.__version__}
     for name, distribution in _LIBRARIES.items():
         if name in sys.modules:

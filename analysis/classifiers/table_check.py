@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
 from analysis.errors import TableRefused
-from analysis.tables import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Problems that are listed; the others are counted.
 MOST_LISTED = 20
@@ -96,6 +97,8 @@ def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> Tabl
     TableRefused
         If the file is no table at all.
     """
+    from analysis.tables import read_table
+
     frame = read_table(path)
     frame = frame.rename(columns={column: str(column).strip().lower() for column in frame.columns})
     present = set(frame.columns)
@@ -226,4 +229,6 @@ def _probability_problems(frame: pd.DataFrame, labels: Sequence[str]) -> Iterato
 
 
 def _numbers(cells: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    import pandas as pd
+
     return np.asarray(pd.to_numeric(cells.astype("string").str.strip(), errors="coerce"), dtype=np.float64)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
-import pandas as pd
 
 import analysis
 from analysis.differences.twin import Twins
@@ -69,6 +68,9 @@ from analysis.spec.analysis_plan import (
     ObserverModel,
 )
 from analysis.spec.design import DiscriminationForm
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.arrays import BoolArray
@@ -26,6 +25,10 @@ from analysis.similarity import (
 )
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 #: Tasks in which corruptions are compared, and how.
 _FORMS: Mapping[str, DiscriminationForm] = {"discrimination": "same-different", "abx": "abx"}

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from math import isnan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from analysis.agreement import consistency_from_counts, stretch_of
 from analysis.findings.model import LEVEL, ErrorConsistency
 from analysis.findings.observations import Observations
 from analysis.findings.observers import ordered_conditions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 #: More entries than this are not written: pairs that share few pictures are left out first.
 MOST_PAIRS = 5000
@@ -107,6 +109,8 @@ def _pairs_in(condition: str, people: Observations, classifiers: Observations, l
     row = np.array([position[name] for name in observer.tolist()], dtype=np.int64)
     cells = row * max(len(pictures), 1) + column
     _, first = np.unique(cells, return_index=True)
+    from scipy.sparse import csr_array
+
     shape = (len(names), max(len(pictures), 1))
     place = (row[first], column[first])
     seen = csr_array((np.ones(len(first)), place), shape=shape)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from analysis.findings.model import Exclusion, Flow
 from analysis.tables.sessions import REASON_SEPARATOR
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Reason of a session that a person excluded without a failed gate.
 BY_HAND = "excluded by hand"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from pydantic import JsonValue
 
@@ -13,6 +13,9 @@ from analysis.findings.fits import CurveKey, StudyCurves
 from analysis.findings.model import HUMANS, FunctionLevels, LevelModel, Levels, Property, RankChange, Ranks, Swap
 from analysis.findings.observations import CLEAN
 from analysis.visual_change.comparison import NARROW_BINS, compare_sets
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: pd.DataFrame | None) -> Levels | None:

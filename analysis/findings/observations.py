@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.categories import NO_ANSWER
 from analysis.errors import TableRefused
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TextArray = NDArray[np.str_]
 
@@ -170,6 +173,8 @@ def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str
     TableRefused
         If a column is missing, a value is missing, or a classifier has two label spaces.
     """
+    import pandas as pd
+
     if frame is None:
         frame = pd.DataFrame({name: pd.Series(dtype="object") for name in _PREDICTION_COLUMNS})
     _need(frame, tuple(name for name in _PREDICTION_COLUMNS if name != "condition"), "predictions")

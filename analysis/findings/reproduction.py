@@ -12,15 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
-import pandas as pd
 from pydantic import JsonValue
 
 from analysis.errors import InvalidInput
 from analysis.findings.analysing import analyse
 from analysis.findings.model import Settings
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What was computed how, beside the tables of an export.
 DESCRIPTION = "analysis.json"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from analysis.arrays import BoolArray
 from analysis.categories import NO_ANSWER
@@ -26,6 +26,9 @@ from analysis.findings.outcomes import human_outcomes
 from analysis.findings.verdicts import verdicts_of
 from analysis.metrics import compare
 from analysis.tables.sessions import REASON_SEPARATOR
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from analysis.findings.model import Reach
 from analysis.findings.observations import CLEAN
 from analysis.visual_change.coverage import measure_coverage, measure_paper_coverage
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def reach_entries(stimuli: pd.DataFrame | None) -> list[Reach]:

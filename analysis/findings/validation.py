@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from analysis.agreement import label_agreement, one_coin
 from analysis.errors import InvalidInput
 from analysis.findings.model import JudgedImage, Judgements, Validation
 from analysis.judgements import JUDGEMENTS
 from analysis.spec.analysis_plan import VALIDATION_THRESHOLD
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _ROLES = ("main", "consistency_first")
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import expit, logit
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.differences import AnswersToOne
@@ -44,6 +42,8 @@ class LogisticDrop:
 
     def __call__(self, visual_change: ArrayLike) -> FloatArray:
         """Rates at visual changes, same shape."""
+        from scipy.special import expit
+
         place = np.asarray(visual_change, dtype=np.float64)
         return np.asarray(self.lower + (self.upper - self.lower) * expit((self.bend - place) / self.width))
 
@@ -61,6 +61,7 @@ class LogisticDrop:
         InvalidInput
             If no bend within two axes' lengths gives such an area.
         """
+        from scipy.optimize import brentq
 
         def gap(bend: float) -> float:
             return replace(self, bend=bend).area - (self.area - difference)
@@ -190,6 +191,8 @@ class Shown:
         own : ndarray, shape (originals,), optional
             What is easy for the model itself, by original; what is easy for people is so for the model without it.
         """
+        from scipy.special import expit
+
         effect = self.effect
         if own is not None:
             effect = own[self.original] + rng.normal(0.0, crowd.stimulus_sd, len(self.original))
@@ -294,6 +297,8 @@ def simulate_study(
 
 def marginal_logit(rates: FloatArray, sd: float) -> FloatArray:
     """Logits around which normal effects of standard deviation ``sd`` average to the given rates, same shape."""
+    from scipy.special import expit, logit
+
     if sd == 0.0:
         return np.asarray(logit(rates), dtype=np.float64)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)

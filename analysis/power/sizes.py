@@ -9,7 +9,6 @@ from math import ceil, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from analysis.errors import InvalidInput
 from analysis.power.models import ModelsReport, estimate_models
@@ -48,6 +47,8 @@ class PowerCurve:
 
     def power(self, people: float) -> float:
         """Power at a size."""
+        from scipy.special import ndtr
+
         return float(ndtr(self.slope * sqrt(people) + self.offset))
 
     def people(self, power: float) -> tuple[float, tuple[float, float]]:
@@ -58,6 +59,8 @@ class PowerCurve:
         InvalidInput
             If power does not rise with the size.
         """
+        from scipy.special import ndtri
+
         if self.slope <= 0.0:
             raise InvalidInput("Power does not rise with the size here: simulate more studies of each size.")
         root = (float(ndtri(power)) - self.offset) / self.slope
@@ -93,6 +96,8 @@ def fit_power_curve(people: Sequence[int], shares: Sequence[float], runs: int) -
     Fisher scoring. Half a run with and half a run without the verdict are added to each size (Haldane 1956), so that
     the estimate exists when all runs agree.
     """
+    from scipy.special import ndtr, ndtri
+
     if len(set(people)) < 2:
         raise InvalidInput("A curve of power needs at least two sizes.")
     design = np.column_stack([np.sqrt(np.asarray(people, dtype=np.float64)), np.ones(len(people))])
@@ -272,6 +277,8 @@ def resized(study: PlannedStudy, people: int) -> PlannedStudy:
 
 def _guesses(study: PlannedStudy, planned: PowerReport, levels: Sequence[float]) -> list[int]:
     """Different sizes near which the levels are reached, by the planned study's standard error."""
+    from scipy.special import ndtri
+
     critical = -float(ndtri(study.alpha / (2.0 * study.pairs)))
     most = max(FEWEST_PEOPLE + len(levels), MOST_TIMES * planned.people)
     found: list[int] = []

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from analysis.arrays import BoolArray, FloatArray
 from analysis.claims.robustness import THESE_WEIGHTS
@@ -19,6 +18,9 @@ from analysis.findings.model import Property
 from analysis.findings.observations import CLEAN, Observations, read_predictions, read_trials
 from analysis.findings.outcomes import PROPERTIES, classifier_outcomes, human_outcomes
 from analysis.metrics import compare
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Cells of the sum over visual change in which leads are taken; exact to about 1e-6.
 _CELLS = 500

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq, minimize
-from scipy.special import ndtr, stdtr
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.clusters import Clustered, clustered, summed
@@ -83,6 +81,8 @@ class Crowd:
 
     def _answers(self, squared: float, mean: float, log_spread: float) -> tuple[FloatArray, FloatArray]:
         """Logarithm of an answer's probability, by kind and node, and its derivatives by the three parameters."""
+        from scipy.special import ndtr
+
         spread = math.exp(log_spread)
         above = mean + spread * self._nodes[0]
         hit, hit_by_criterion, hit_by_squared = hits(above, squared, self.form, self.model)
@@ -133,6 +133,8 @@ class Crowd:
         ahead: tuple[tuple[float, float], ...],
         start: tuple[float, ...],
     ) -> tuple[float, FloatArray]:
+        from scipy.optimize import minimize
+
         fixed = 1 - len(ahead)
 
         def target(free: FloatArray) -> tuple[float, FloatArray]:
@@ -215,10 +217,14 @@ class Crowd:
 
     def p_above(self, d_prime: float) -> float:
         """One-sided p-value against a d' of at most this."""
+        from scipy.special import stdtr
+
         return float(stdtr(self._spread[1], -self.ratio(d_prime)))
 
     def p_below(self, d_prime: float) -> float:
         """One-sided p-value against a d' of at least this."""
+        from scipy.special import stdtr
+
         return float(stdtr(self._spread[1], self.ratio(d_prime)))
 
     def upper(self, tail: float) -> float:
@@ -235,6 +241,8 @@ class Crowd:
 
     @staticmethod
     def _crossing(function: Callable[[float], float], low: float, high: float) -> float:
+        from scipy.optimize import brentq
+
         if function(low) * function(high) > 0.0:
             return low
         return float(brentq(function, low, high, xtol=1e-3))

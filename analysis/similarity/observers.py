@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
 
 from analysis.arrays import FloatArray
 from analysis.spec.analysis_plan import ObserverModel
@@ -38,6 +36,8 @@ def share_right(d_prime: float, form: DiscriminationForm, model: ObserverModel) 
     ``d'/2`` (Hautus and Meng 2002); same/different says "different" where two pictures differ by more than k, and the
     k that is right most often solves ``cosh(d' k / 2) = exp(d'^2 / 4)``.
     """
+    from scipy.special import ndtr
+
     if form == "abx":
         order = d_prime / math.sqrt(2.0)
         x = d_prime / (math.sqrt(6.0) if model == "differencing" else 2.0)
@@ -60,6 +60,8 @@ def d_prime_of(accuracy: float, form: DiscriminationForm, model: ObserverModel) 
     form : {"same-different", "abx"}
     model : {"differencing", "independent"}
     """
+    from scipy.optimize import brentq
+
     if accuracy <= 0.5:
         return 0.0
     if accuracy >= share_right(LARGEST_D_PRIME, form, model):
@@ -92,6 +94,8 @@ def hits(
     others have an isosensitivity curve of unit slope, ``z(H) - z(F) = 2 z(share_right)`` (Macmillan and Creelman 2005,
     chapter 9).
     """
+    from scipy.special import ndtr, ndtri
+
     d_prime = math.sqrt(squared)
     if form == "same-different" and model == "differencing":
         reach, half = d_prime / math.sqrt(2.0), -ndtri(ndtr(-above) / 2.0)
@@ -107,6 +111,7 @@ def hits(
 
 def _apart(squared: float, form: DiscriminationForm, model: ObserverModel) -> tuple[float, float]:
     """Return z(H) - z(F), and its derivative by the square of d'."""
+    from scipy.special import ndtri
 
     def apart(value: float) -> float:
         return float(2.0 * ndtri(share_right(math.sqrt(value), form, model)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
 
 from analysis.arrays import FloatArray
 from analysis.errors import InvalidInput
@@ -154,6 +153,8 @@ def people_for_equivalence(
 @lru_cache(maxsize=256)
 def _people(d_prime: float, against: float, planned: PlannedPairs, power: float, alpha: float) -> int:
     """People with whom a d' is told from another."""
+    from scipy.special import ndtr, ndtri, stdtrit
+
     if not 0.0 < power < 1.0 or not 0.0 < alpha < 1.0:
         raise InvalidInput("Power and level lie strictly between 0 and 1.")
 
@@ -224,6 +225,8 @@ def _expected(d_prime: float, planned: PlannedPairs, people: float) -> Crowd:
 
 def _rates(above: FloatArray, d_prime: float, planned: PlannedPairs) -> tuple[FloatArray, FloatArray]:
     """Shares of "different" among same and different pairs, by criterion."""
+    from scipy.special import ndtr
+
     care, chance = 1.0 - planned.careless, planned.careless / 2.0
     hit = hits(above, d_prime**2, planned.form, planned.observer_model)[0]
     return chance + care * ndtr(-above), chance + care * hit

@@ -83,6 +83,7 @@ def test_other_work_in_the_database_is_never_removed(arguments: list[str], media
 
 def test_clearing_removes_what_demos_made_and_nothing_else(transactional_db: None, media_root: Path) -> None:
     make_study("demo")
+    SourceSet.objects.update(name="demo")
     User.objects.create_user("researcher", password="of the demo")
     User.objects.create_user("ada", password="her own")
     Job.objects.create(kind="stimuli.generate")

@@ -16,6 +16,7 @@ from humanexp.core.models import User
 from humanexp.jobs import heartbeat, selectors
 from humanexp.jobs.heartbeat import Pulse
 from humanexp.jobs.models import Job, JobState, Runner
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -125,9 +126,9 @@ def test_the_job_of_a_dead_runner_is_shown_as_interrupted(researcher: Client) ->
     Job.objects.create(
         kind="stimuli.generate", state=JobState.RUNNING, started_at=now, lease_until=now - NOW, done=30, total=120
     )
-    body = researcher.get(reverse("jobs:jobs")).content.decode()
+    body = markup(researcher.get(reverse("jobs:jobs")).content)
     assert ">interrupted<" in body and ">running<" not in body and "The next one resumes it" in body
-    assert "30 of 120" in body and "bar warn" in body, "it does not begin again, nor does it go on by itself"
+    assert "30 of 120" in body and "bar bar--warn" in body, "it does not begin again, nor does it go on by itself"
 
 
 def test_a_waiting_job_waits_for_its_turn_while_a_runner_lives(researcher: Client) -> None:

@@ -18,6 +18,7 @@ from botocore.exceptions import ClientError
 from humanexp.marketplace.requirements import MASTERS
 from tests.marketplace.requester import code, refused
 from tests.marketplace.server import ROOT, MarketplaceServer, WorkerClient, running
+from tests.markup import markup
 
 MakeHit = Callable[..., dict[str, Any]]
 
@@ -140,7 +141,7 @@ def test_a_clerk_writes_payouts_down(site: MarketplaceServer, make_hit: MakeHit)
     grace.post("/login/", {"username": "grace", "password": clerk["password"]})
     shown = page(grace)
     assert shown.status_code == 200 and worker.worker_id in shown.text
-    told = re.search(r"<h1>\$\d+\.\d\d is owed to (\d+) workers?</h1>", shown.text)
+    told = re.search(r"<h1>\$\d+\.\d\d is owed to (\d+) workers?</h1>", markup(shown.text))
     assert told is not None and int(told[1]) == shown.text.count('data-label="Owed"')
     wrong = page(grace, worker_id=worker.worker_id, amount="1.51", way="cash")
     assert wrong.status_code == 422 and "is owed 1.50 dollars" in wrong.text

@@ -59,7 +59,7 @@ def reads_all_answers(sql: str) -> bool:
 def test_a_page_shows_what_was_counted_and_reads_no_answers(console: Client, study: Study, name: str) -> None:
     address = f"/studies/{study.slug}/{PAGES[name]}"
     before = console.get(address).content.decode()
-    assert "were not counted yet" in before and "Count now" in before
+    assert "have not been counted yet" in before and "Count now" in before
     count_all(study)
     with CaptureQueriesContext(connection) as asked:
         after = console.get(address).content.decode()
@@ -115,7 +115,7 @@ def withdrawn(study: Study) -> Session:
 def test_who_took_their_answers_back_is_in_no_page_from_that_moment_on(
     console: Client, study: Study, withdrawn: Session, name: str
 ) -> None:
-    address, told = f"/studies/{study.slug}/{PAGES[name]}", "Somebody took their answers back"
+    address, told = f"/studies/{study.slug}/{PAGES[name]}", "A participant withdrew their answers"
     text = console.get(address).content.decode()
     assert told in text and "Counted" not in text
     if name == "timing":

@@ -22,6 +22,7 @@ from humanexp.studies import selectors as studies, services as study_services
 from humanexp.studies.tasks import TASKS
 from humanexp.studies.tasks.wanted import WANTED, question
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session
+from tests.markup import words
 
 DESIGN = {"sessions": 12, "validation": {"answers_per_picture": 3, "shown": "clean"}}
 
@@ -308,9 +309,9 @@ def test_a_study_file_for_people_of_the_demo_is_read(stimulus_set):
 def test_the_design_page_tells_of_packets(client, study):
     user = User.objects.create_user("anna", is_staff=True)
     client.force_login(user)
-    text = client.get(f"/studies/{study.slug}/design/").content.decode()
+    text = words(client.get(f"/studies/{study.slug}/design/").content)
     assert "64 pictures, each judged by 3 people" in text
     assert "The pictures form 4 packets" in text
-    for words in ("second showings", "Presentation, without a time limit", "negative trials failed"):
-        assert words in text
+    for told in ("second presentations", "Presentation, without a time limit", "negative trials failed"):
+        assert told in text
     assert "noise mask" not in text and "Protocol vcr" not in text

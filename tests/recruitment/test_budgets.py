@@ -330,7 +330,7 @@ class TestWages:
         assert list(Payment.objects.values_list("assignment", "amount_cents", "cause")) == [
             (slow.pk, 20, "top-up-1200")
         ]
-        with pytest.raises(Conflict, match="Nobody is below"):
+        with pytest.raises(Conflict, match="No one is below"):
             services.top_up(study=campaign.study, by=ada)
         services.top_up(study=campaign.study, floor_cents=3_000, by=ada)  # the difference alone
         paid = dict(Payment.objects.filter(cause="top-up-3000").values_list("assignment", "amount_cents"))

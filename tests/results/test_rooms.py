@@ -22,6 +22,7 @@ from humanexp.results.services.reporting import report_facts
 from humanexp.studies.models import Study
 from tests.analysis.figures.series import series_of
 from tests.analysis.findings.examples import like, told_apart
+from tests.markup import markup, words
 from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +44,7 @@ def address(study: Study, room: str) -> str:
 def page(client: Client, study: Study, room: str, **query: str) -> str:
     response = client.get(address(study, room), query)
     assert response.status_code == 200, room
-    return " ".join(response.content.decode().split())
+    return words(response.content)
 
 
 def test_the_overview_says_what_was_asked_of_how_many_and_who_does_not_count(researcher: Client, large: Study) -> None:
@@ -53,7 +54,7 @@ def test_the_overview_says_what_was_asked_of_how_many_and_who_does_not_count(res
     assert "<b>48</b> of 60 finished" in body
     review = reverse("screening:review", args=[large.slug])
     for reason, n in EXCLUDED.items():
-        assert f'href="{review}?show={reason.replace(" ", "%20")}">{n} {reason}</a>' in body
+        assert f'href="{review}?show={reason.replace(" ", "%20")}">{n} {reason}</a>' in markup(body)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -81,14 +82,14 @@ def test_every_chart_has_figure_tables_definition_and_caveats(researcher: Client
 def test_another_chart_is_swapped_into_its_card(researcher: Client, large: Study) -> None:
     key = f"indices--consistency--{NAMES[3]}"
     response = researcher.get(reverse("results:card", args=[large.slug]), {"indices": key})
-    body = response.content.decode()
+    body = markup(response.content)
     assert 'id="card-indices"' in body and f'value="{key}" selected' in body
     assert researcher.get(reverse("results:card", args=[large.slug]), {"indices": "nothing"}).status_code == 404
 
 
 def test_many_charts_are_chosen_in_two_steps(researcher: Client, large: Study) -> None:
     key = f"confusion--m2--{NAMES[1]}--0.25-0.50"
-    body = researcher.get(reverse("results:card", args=[large.slug]), {"confusion": key}).content.decode()
+    body = markup(researcher.get(reverse("results:card", args=[large.slug]), {"confusion": key}).content)
     assert 'id="whose-confusion"' in body and f'value="{key}" selected' in body
     assert f'value="confusion--humans--{NAMES[0]}--all"' in body, "the first chart of another group"
     assert body.count("<option") == 11 + 14 * 5

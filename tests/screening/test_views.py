@@ -13,6 +13,7 @@ from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages import review
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
 from tests.factories import new_session
+from tests.markup import words
 from tests.screening.answered import always_dog, finished
 
 
@@ -26,28 +27,28 @@ def judged(client, study, anna):
 
 def test_an_empty_review_says_what_will_come(client, study, anna):
     client.force_login(anna)
-    text = client.get(f"/studies/{study.slug}/review/").content.decode()
+    text = words(client.get(f"/studies/{study.slug}/review/").content)
     assert "No finished sessions yet" in text
 
 
 def test_the_list_says_who_counts_and_why_not(client, study, judged):
     good, bad = judged
-    text = client.get(f"/studies/{study.slug}/review/").content.decode()
+    text = words(client.get(f"/studies/{study.slug}/review/").content)
     assert "1 of 2 finished sessions count; excluded: 1." in text
     assert good.code in text and bad.code in text and "gold trials failed" in text
-    excluded = client.get(f"/studies/{study.slug}/review/?show=excluded").content.decode()
+    excluded = words(client.get(f"/studies/{study.slug}/review/?show=excluded").content)
     assert bad.code in excluded and good.code not in excluded
-    assert good.code in client.get(f"/studies/{study.slug}/review/?show=accepted&page=99").content.decode()
-    by_reason = client.get(f"/studies/{study.slug}/review/", {"show": "gold trials failed"}).content.decode()
+    assert good.code in words(client.get(f"/studies/{study.slug}/review/?show=accepted&page=99").content)
+    by_reason = words(client.get(f"/studies/{study.slug}/review/", {"show": "gold trials failed"}).content)
     assert bad.code in by_reason and good.code not in by_reason
-    partial = client.get(f"/studies/{study.slug}/review/", headers={"HX-Request": "true"}).content.decode()
+    partial = words(client.get(f"/studies/{study.slug}/review/", headers={"HX-Request": "true"}).content)
     assert partial.lstrip().startswith("<section") and bad.code in partial
 
 
 def test_a_sessions_page_shows_evidence_and_stores_a_decision(client, study, judged):
     bad = judged[1]
     url = f"/studies/{study.slug}/review/{bad.code}/"
-    text = client.get(url).content.decode()
+    text = words(client.get(url).content)
     assert "0 of 5 right" in text or "1 of 5 right" in text or "of 8 right" in text
     assert "at least" in text and "<svg" in text and "style=" not in text
     refused = client.post(url, {"accepted": "yes", "written_reason": "short"})
@@ -55,7 +56,7 @@ def test_a_sessions_page_shows_evidence_and_stores_a_decision(client, study, jud
     stored = client.post(url, {"accepted": "yes", "written_reason": "They told us that the mouse broke."})
     assert stored.status_code == 302
     assert selectors.current_verdicts(study)[bad.pk].accepted
-    after = client.get(url).content.decode()
+    after = words(client.get(url).content)
     assert "by hand" in after and "the mouse broke" in after
     assert client.post(f"{url}rules/").status_code == 302
     assert not selectors.current_verdicts(study)[bad.pk].accepted
@@ -64,7 +65,7 @@ def test_a_sessions_page_shows_evidence_and_stores_a_decision(client, study, jud
 def test_judging_from_the_page(client, study, anna):
     client.force_login(anna)
     finished(client, study, "P-1")
-    assert "Judge 1 session" in client.get(f"/studies/{study.slug}/review/").content.decode()
+    assert "Judge 1 session" in words(client.get(f"/studies/{study.slug}/review/").content)
     assert client.post(f"/studies/{study.slug}/review/judge/").status_code == 302
     assert Verdict.objects.count() == 1
     assert client.get(f"/studies/{study.slug}/review/judge/").status_code in (404, 405)
@@ -75,14 +76,14 @@ def test_sessions_are_looked_through_one_after_the_other(client, study, judged):
     services.judge_study(study)
     good, bad = judged
     address = f"/studies/{study.slug}/review/"
-    middle = client.get(f"{address}{bad.code}/").content.decode()
+    middle = words(client.get(f"{address}{bad.code}/").content)
     assert "2 of 3" in middle
     assert f'rel="prev" data-key="k" aria-keyshortcuts="k" href="{address}{good.code}/"' in " ".join(middle.split())
     assert f'rel="next" data-key="j" aria-keyshortcuts="j" href="{address}{third.code}/"' in middle
-    excluded = client.get(f"{address}{bad.code}/?show=excluded").content.decode()
+    excluded = words(client.get(f"{address}{bad.code}/?show=excluded").content)
     assert "1 of 2" in excluded and good.code not in excluded
     assert f'href="{address}{third.code}/?show=excluded"' in excluded
-    assert f'href="{address}{bad.code}/?show=excluded"' in client.get(f"{address}?show=excluded").content.decode()
+    assert f'href="{address}{bad.code}/?show=excluded"' in words(client.get(f"{address}?show=excluded").content)
 
 
 def test_whoever_leaves_the_list_by_a_decision_still_has_neighbours_in_it(client, study, judged, anna):
@@ -185,23 +186,23 @@ def test_a_gold_is_marked_before_it_is_withdrawn():
 def test_the_page_says_in_a_sentence_which_golds_are_withdrawn(client, study, judged, anna):
     gold = judged[0].trials.filter(role="gold").first().stimulus.source_image
     url = f"/studies/{study.slug}/review/"
-    assert "withdrawn, for too few" not in client.get(f"{url}golds/").content.decode()
+    assert "withdrawn, for too few" not in words(client.get(f"{url}golds/").content)
     WithdrawnGold.objects.create(
         study=study, original=gold.key, category=gold.category, shown=20, right=12, withdrawn_at=clock.now()
     )
-    text = client.get(f"{url}golds/", headers={"HX-Request": "true"}).content.decode()
+    text = words(client.get(f"{url}golds/", headers={"HX-Request": "true"}).content)
     assert text.lstrip().startswith("<section")
     assert "1 gold is withdrawn, because too few of the otherwise accepted people named it" in text
-    golds = client.get(f"{url}golds/").content.decode()
+    golds = words(client.get(f"{url}golds/").content)
     assert '<span class="tag tag--plain">withdrawn</span>' in golds
     assert "After 20 presentations, a gold is withdrawn if under 90" in golds
-    one = client.get(f"{url}{judged[0].code}/").content.decode()
+    one = words(client.get(f"{url}{judged[0].code}/").content)
     assert "withdrawn gold" in one, "the strip shows it as a trial like others"
 
 
 def test_the_timing_certificate_of_a_study(client, study, judged):
     good, bad = judged
-    text = client.get(f"/studies/{study.slug}/timing/").content.decode()
+    text = words(client.get(f"/studies/{study.slug}/timing/").content)
     assert "100.00\u202f% of" in text and "timing-2" in text
     assert good.participant.code in text and bad.participant.code in text
     told = client.get(f"/studies/{study.slug}/timing/certificate.json")
@@ -213,7 +214,7 @@ def test_the_timing_certificate_of_a_study(client, study, judged):
 
 def test_a_study_without_timed_answers_says_so(client, study, anna):
     client.force_login(anna)
-    assert "No timed picture yet" in client.get(f"/studies/{study.slug}/timing/").content.decode()
+    assert "No timed picture yet" in words(client.get(f"/studies/{study.slug}/timing/").content)
     assert client.get(f"/studies/{study.slug}/timing/certificate.json").json()["all"]["within_half_frame"] is None
 
 

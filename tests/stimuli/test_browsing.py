@@ -14,6 +14,7 @@ from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.pages import set_browser as pages
 from humanexp.stimuli.selectors import stimuli
 from humanexp.stimuli.selectors.stimuli import Cursor, Filters
+from tests.markup import words
 
 pytestmark = pytest.mark.django_db
 
@@ -202,7 +203,7 @@ def test_no_question_reads_or_sorts_a_whole_set(stimulus_set: StimulusSet, quest
 
 def text_of(response) -> str:  # noqa: ANN001
     assert response.status_code == 200
-    text = response.content.decode()
+    text = words(response.content)
     assert "style=" not in text
     return text
 
@@ -290,7 +291,7 @@ def test_functions_stand_side_by_side(researcher: Client, stimulus_set: Stimulus
 def test_empty_views_say_why(researcher: Client, stimulus_set: StimulusSet) -> None:
     browse = "/stimuli/sets/rows/browse/"
     assert "No target was out of reach here" in text_of(researcher.get(f"{browse}?corruption=frost&only=unreached"))
-    assert "No stimulus stands in this range" in text_of(researcher.get(f"{browse}?corruption=frost&low=0.9"))
+    assert "No stimulus is in this range" in text_of(researcher.get(f"{browse}?corruption=frost&low=0.9"))
     assert "No picture of this category" in text_of(researcher.get(f"{browse}?corruption=frost&category=dog"))
 
 

@@ -19,6 +19,7 @@ from humanexp.recruitment.services import reconciling
 from humanexp.recruitment.services.reconciling import Entry
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
+from tests.markup import markup
 from tests.recruitment.workers import LISTED_WORKER_ID
 
 pytestmark = pytest.mark.django_db
@@ -94,7 +95,7 @@ def test_the_file_holds_what_the_page_lists(
 def test_nothing_is_said_of_the_other_side_before_it_was_compared(
     address: str, console: Client, launched: Campaign
 ) -> None:
-    page = " ".join(console.get(address).content.decode().split())
+    page = markup(console.get(address).content)
     assert '<td class="n">–</td><td class="n">–</td><td><span class="tag tag--plain">not compared yet</span>' in page
     record(
         action="reconcile",
@@ -104,7 +105,7 @@ def test_nothing_is_said_of_the_other_side_before_it_was_compared(
         differences=1,
         first_differences=["reward on assignment A1: paid there (1.20), not in the ledger."],
     )
-    page = console.get(address).content.decode()
+    page = markup(console.get(address).content)
     assert "1 difference<" in page
     assert '<td class="n">$0.00</td><td class="n">$1.20</td>' in page, "compared, and nothing is in the ledger"
 
@@ -138,7 +139,7 @@ class TestDifferences:
         monitor = console.get(f"/studies/{study.slug}/monitor/").content.decode()
         assert "differ about 1 payment" in monitor and about in monitor
         assert about in console.get(address).content.decode()
-        page = " ".join(console.get(about).content.decode().split())
+        page = markup(console.get(about).content)
         assert "<dd>nothing</dd>" in page and "$0.77" in page and "by hand" in page
         assert LISTED_WORKER_ID not in page and "A confirmed row of $0.77 is added" in page
 

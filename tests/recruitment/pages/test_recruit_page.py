@@ -16,6 +16,7 @@ from humanexp.recruitment.models import Assignment, Campaign, Message, SenderLea
 from humanexp.recruitment.services.publishing import SMALL_HIT
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
+from tests.markup import markup
 from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db
@@ -66,10 +67,10 @@ class TestPrice:
 
     def test_a_reward_of_nothing_is_a_mistake_until_it_is_meant(self, study: Study, console: Client) -> None:
         slip = price(console, study, reward="0")
-        assert "With a reward of 0 no one is paid." in slip and "<dd>unpaid</dd>" in slip
-        assert 'class="btn btn--main" disabled' in slip
+        assert "With a reward of 0 no one is paid." in slip and "<dd>unpaid</dd>" in markup(slip)
+        assert 'class="btn btn--main" disabled' in markup(slip)
         meant = price(console, study, reward="", unpaid="on")
-        assert "With a reward of 0 no one is paid." not in meant and "<dd>unpaid</dd>" in meant
+        assert "With a reward of 0 no one is paid." not in meant and "<dd>unpaid</dd>" in markup(meant)
         assert 'class="btn btn--main">' in meant
 
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
