@@ -169,7 +169,7 @@ def cell(name: str, study: Callable[..., dict[str, float]], limits: Mapping[str,
 
 
 #: At least; a Monte Carlo error of .011 for a rate of .95.
-RUNS = 400
+RUNS = 2000
 FEW = {"covers": COVERS, "width / oracle": NARROW, "withheld": Limit(at_most=0.01)}
 MANY = {**FEW, "covers": COVERS_CLOSELY}
 GAP = {"covers": COVERS}

@@ -61,7 +61,7 @@ def cells() -> Iterator[Cell]:
 
 
 #: Runs a cell: each fits three curves with their refits.
-RUNS = 100
+RUNS = 400
 CELLS = tuple(cells())
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`manage.py simulate` whose people write down every reply they hear: `python -m tests.journeys.people FILE STUDY ...`.
 
-A line is written after the reply has arrived in full, by one write: what stands there was acknowledged.
+A line is written after the reply has arrived in full, by one write: what stands there was acknowledged. ANSWER_S: the
+seconds that an answer takes them, so that several are at work at once where signing up takes longer than a session.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ import base64
 import json
 import os
 import sys
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
 import django
 import requests
+
+ANSWER_S = float(os.environ.get("ANSWER_S", "0"))
 
 
 class NotingSession(requests.Session):
@@ -30,6 +34,8 @@ class NotingSession(requests.Session):
             "session": session_of(arguments.get("headers") or {}),
             "sent": arguments.get("json") or arguments.get("data"),
         }
+        if line["path"].endswith("/responses/"):
+            time.sleep(ANSWER_S)
         try:
             reply = super().request(method, url, *args, **arguments)
         except requests.RequestException as error:

@@ -96,12 +96,15 @@ class Site:
 
     # Commands ---------------------------------------------------------------------------------------------------
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """A python process beside the three: `manage.py ...`, or `-m ...`; its output is read when it ends."""
+    def begin(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        """A python process beside the three: `manage.py ...`, or `-m ...`; its output is read when it ends.
+
+        `more` is added to its environment.
+        """
         process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env={**self.environment, **more},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -34,10 +34,9 @@ class Moment:
     count: int
 
 
-def begin_people(site: Site, file: Path, participants: int, seed: int) -> subprocess.Popen[str]:
-    return site.begin(
-        "-m", "tests.journeys.people", str(file), "flow", "--participants", str(participants), "--seed", str(seed)
-    )
+def begin_people(site: Site, file: Path, participants: int, seed: int, answer_s: float = 0.0) -> subprocess.Popen[str]:
+    wanted = ("flow", "--participants", str(participants), "--seed", str(seed))
+    return site.begin("-m", "tests.journeys.people", str(file), *wanted, ANSWER_S=str(answer_s))
 
 
 def crash_at(moments: list[Moment], site: Site, heard: Heard, people: subprocess.Popen[str], rng: random.Random) -> int:
@@ -249,7 +248,7 @@ def test_people_who_are_killed_resume_or_free_their_places_and_only_who_submits_
     rng, places = random.Random(21), 6
     site.must("publish", "flow", "--to", "marketplace", "--assignments", str(places))
     heard = Heard(tmp_path / "heard.jsonl")
-    people = begin_people(site, heard.path, places, seed=4)
+    people = begin_people(site, heard.path, places, seed=4, answer_s=0.3)
     wait_for(
         lambda: (
             (heard.replies(r"/externalSubmit$") and len(heard.replies(r"/open/$")) >= 4) or people.poll() is not None
