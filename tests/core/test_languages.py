@@ -26,7 +26,7 @@ AGREED_TO = {
     "house-3": "e00aa7ca467b322a",
     "house-3.de": "ffa62e68ac21175a",
     "house-4": "683bf620c9b4eab2",
-    "house-4.de": "b756267bb7be4b36",
+    "house-4.de": "fd2b05611ea0acd8",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
