@@ -9,11 +9,14 @@ half as many as there are threads, the slowest is hung up on for the next one.
 from __future__ import annotations
 
 import errno
+import fcntl
 import re
 import select
 import selectors
 import socket
 import struct
+import sys
+import termios
 import threading
 import time
 from collections import deque
@@ -112,7 +115,7 @@ class Peer(socket.socket):
         self._slow_readers = slow_readers
         #: since when the client was first waited for
         self._since: float | None = None
-        self._waited_s, self._taken = 0.0, 0
+        self._waited_s, self._taken, self._held_at_first = 0.0, 0, 0
 
     def sendall(self, answer: Any, flags: int = 0) -> None:
         rest = memoryview(answer).cast("B")
@@ -129,17 +132,27 @@ class Peer(socket.socket):
     def bytes_per_s(self) -> tuple[float, float]:
         """Since it was first waited for, the system's buffers apart; among equals, the longest waited for is first."""
         since = time.monotonic() if self._since is None else self._since
-        return self._taken / (time.monotonic() - since + 0.01), since
+        # A client that has just begun to be waited for is told from one that takes nothing by what leaves the
+        # system's buffers: they accept more only when a good part of them is free.
+        taken = self._taken + self._held_at_first - self._held()
+        return taken / (time.monotonic() - since + 0.01), since
 
     def hang_up(self) -> None:
         """Whoever waits for it goes on, and finds the connection closed."""
         with suppress(OSError):
             self.shutdown(socket.SHUT_RDWR)
 
+    def _held(self) -> int:
+        """Bytes in the system's buffers that the client has not taken yet; 0 where the system does not say."""
+        try:
+            return int.from_bytes(fcntl.ioctl(self, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+        except OSError:
+            return 0
+
     def _wait(self) -> None:
         began_at = time.monotonic()
         if self._since is None:
-            self._since = began_at
+            self._since, self._held_at_first = began_at, self._held()
         with self._slow_readers.place_for(self):
             poller = select.poll()
             poller.register(self, select.POLLOUT)

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
+from humanexp.server import Peer, SlowReaders
 from tests.faults import slow
 from tests.journeys.site import ROOT
 
@@ -119,6 +121,42 @@ def test_whoever_reads_slowly_but_steadily_gets_all_of_it(web: str) -> None:
             time.sleep(0.0005)
     largest = max(path.stat().st_size for path in (ROOT / "humanexp" / "static" / "vendor").rglob("*.js"))
     assert received > 8 * largest
+
+
+def test_whoever_has_just_begun_to_take_an_answer_is_not_the_slowest() -> None:
+    """The steady client is waited for longer than the silent one, and its buffers do not accept more yet."""
+    places = SlowReaders(2)
+    with contextlib.ExitStack() as opened:
+        steady, steady_ended = answered_by_a_thread(places, opened)
+        _, silent_ended = answered_by_a_thread(places, opened)
+        for _ in range(50):
+            assert steady.recv(4096)
+        answered_by_a_thread(places, opened)
+        assert silent_ended.wait(5)
+        assert not steady_ended.is_set()
+
+
+def answered_by_a_thread(places: SlowReaders, opened: contextlib.ExitStack) -> tuple[socket.socket, threading.Event]:
+    """A client that is being waited for, and whether its thread has given up."""
+    listener = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+    client = opened.enter_context(socket.socket())
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(listener.getsockname())
+    peer = Peer(fileno=listener.accept()[0].detach())
+    peer.begin(places)
+    ended = threading.Event()
+
+    def answer() -> None:
+        with contextlib.suppress(OSError), peer:
+            peer.sendall(bytes(20_000_000))
+        ended.set()
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    opened.callback(thread.join, 20)
+    opened.callback(client.close)
+    time.sleep(0.5)
+    return client, ended
 
 
 def test_a_request_in_pieces_and_two_at_once_are_answered(web: str) -> None:
