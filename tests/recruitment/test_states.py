@@ -43,6 +43,14 @@ def _payment(assignment: Assignment, **changes: object) -> Payment:
     return Payment.objects.create(**facts)
 
 
+@pytest.mark.parametrize(("told", "allowed"), [(5, 30), (10, 30), (11, 33), (60, 180)])
+def test_people_have_three_times_the_minutes_that_they_are_told_and_half_an_hour_at_least(
+    told: int, allowed: int
+) -> None:
+    terms = services.LaunchTerms(to="link", assignments=1, estimated_minutes=told)
+    assert services.publish(study=make_study(), terms=terms).assignment_duration_s == allowed * 60
+
+
 @pytest.mark.parametrize(
     ("model", "states"),
     [
