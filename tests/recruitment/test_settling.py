@@ -193,6 +193,25 @@ class TestRejection:
         }
         assert services.reconcile(environment="marketplace")[0].adds_up
 
+    def test_each_decision_is_sent_at_once(self, row: Assignment, researcher: User) -> None:
+        """Not only when the minute's round comes by."""
+
+        Campaign.objects.update(cap_cents=1_000)
+
+        def decided(decide: Callable[..., object], **facts: object) -> None:
+            Job.objects.all().delete()
+            decide(by=researcher, **facts)
+            assert Job.objects.filter(kind="recruitment.send", subject="recruiter:marketplace").exists(), decide
+            send()
+
+        decided(services.reject, assignment=row, reason=REASON, evidence=EVIDENCE)
+        decided(services.override_rejection, assignment=row)
+        decided(services.plan_bonus, assignment=row, amount_cents=10, cause="care", reason="thanks")
+        bonus = Payment.objects.get(cause="care")
+        Payment.objects.filter(pk=bonus.pk).update(state=WriteState.REFUSED)
+        bonus.refresh_from_db()
+        decided(services.try_again, payment=bonus)
+
     def test_what_is_about_to_be_paid_cannot_be_rejected(self, row: Assignment, researcher: User) -> None:
         services.settle(study=row.campaign.study)
         with pytest.raises(Conflict, match="about to be paid"):
