@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -57,16 +56,18 @@ def _migrate(file: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings: None, request: pytest.FixtureRequest) -> Iterator[None]:
-    """The tests' database in memory begins as a copy of it."""
-    if connection.vendor != "sqlite":
-        yield
-        return
-    address = connection.creation._get_test_db_name()
-    with closing(sqlite3.connect(address, uri=True)) as in_memory:
-        with closing(sqlite3.connect(request.getfixturevalue("migrated_database"))) as file:
-            file.backup(in_memory)
-        yield  # it lasts as long as somebody holds a connection
+def django_db_keepdb() -> bool:
+    """On SQLite the database that was put in place is not made anew; it goes with the folder of the run."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, django_db_keepdb: bool, request: pytest.FixtureRequest
+) -> None:
+    """The tests' database begins as a copy of the migrated one."""
+    if django_db_keepdb:
+        shutil.copyfile(request.getfixturevalue("migrated_database"), connection.creation._get_test_db_name())
 
 
 @pytest.fixture(autouse=True)
