@@ -7,7 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _RECRUITMENT = "tests/recruitment"
-_ACCESS = ("tests/console/test_access.py", "tests/attacks/test_rights.py", "tests/attacks/test_roles.py")
+#: Who may do what with every service.
+_ROLES = "tests/attacks/test_roles.py"
+_ACCESS = ("tests/console/test_access.py", "tests/attacks/test_rights.py", _ROLES)
 _SERVICES = ("counterfactuals", "evaluations", "jobs", "participation", "recruitment", "results", "stimuli", "studies")
 
 
@@ -25,12 +27,12 @@ class Suspects:
 
 AREAS: dict[str, tuple[Suspects, ...]] = {
     "services": tuple(
-        Suspects((f"humanexp/{app}/services.py", f"humanexp/{app}/services/**/*.py"), (f"tests/{app}",))
+        Suspects((f"humanexp/{app}/services.py", f"humanexp/{app}/services/**/*.py"), (f"tests/{app}", _ROLES))
         for app in _SERVICES
     ),
     "rules": (
         Suspects(("analysis/acceptance/*.py",), ("tests/analysis/test_acceptance.py", "tests/screening")),
-        Suspects(("humanexp/screening/services.py", "humanexp/screening/selectors.py"), ("tests/screening",)),
+        Suspects(("humanexp/screening/services.py", "humanexp/screening/selectors.py"), ("tests/screening", _ROLES)),
     ),
     "money": (
         Suspects(
@@ -45,7 +47,8 @@ AREAS: dict[str, tuple[Suspects, ...]] = {
             tuple(
                 f"{_RECRUITMENT}/{name}"
                 for name in ("test_budgets.py", "test_charges.py", "test_sending.py", "test_settling.py", "pages")
-            ),
+            )
+            + (_ROLES,),
         ),
     ),
     "rights": (
