@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
-from analysis.arrays import FloatArray
+from analysis.arrays import FloatArray, IntArray
 from analysis.differences import AnswersToOne, Clusters, attentive_share
 from analysis.power import LogisticDrop
 from analysis.power.crowd import marginal_logit
@@ -22,6 +23,9 @@ CLIFF = LogisticDrop(0.95, 1 / 16, 0.60, 0.01)
 CLEAN_EACH, CLEAN = 10, 0.96
 
 
+CATEGORIES = np.char.zfill(np.arange(16).astype(str), 2)
+
+
 @dataclass(frozen=True)
 class Size:
     """People, and answers of each on a corruption; effects of pictures and people on the logit."""
@@ -32,6 +36,18 @@ class Size:
     person_sd: float = 0.5
     #: part of the pictures' variance that belongs to the original
     original_share: float = 0.5
+    #: standard deviation between 16 categories on the logit, 0 for one category; those that are easier for people are
+    #: harder for models, and are shown up to four times as often
+    category_sd: float = 0.0
+
+    @property
+    def ease(self) -> FloatArray:
+        """How much easier each category is for people; for models in reverse."""
+        return np.asarray(self.category_sd * norm.ppf((np.arange(16) + 0.5) / 16))
+
+    def categories_of(self, rng: np.random.Generator, originals: int) -> IntArray | None:
+        often = np.linspace(0.4, 1.6, 16)
+        return rng.choice(16, originals, p=often / often.sum()) if self.category_sd else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +105,8 @@ def simulated(
         np.char.zfill(np.arange(stimuli).astype(str), 6),
         np.char.zfill(np.arange(size.people).astype(str), 6),
     )
+    kinds = size.categories_of(rng, stimuli)
+    image_sd = np.hypot(size.image_sd, size.category_sd)
     clean = np.repeat(np.arange(size.people), CLEAN_EACH)
     chance = expit(marginal_logit(np.full(len(clean), CLEAN), size.person_sd) + person[clean])
     study = Study(
@@ -105,18 +123,22 @@ def simulated(
         corruption = f"corruption {number}"
         v, of = rng.random(stimuli), rng.permutation(stimuli)
         effect = original[of] + rng.normal(0.0, own_sd, stimuli)
-        logit = marginal_logit(truth(v), np.hypot(size.image_sd, size.person_sd)) + effect
+        kind = None if kinds is None else kinds[of]
+        ease = 0.0 if kind is None else size.ease[kind]
+        logit = marginal_logit(truth(v), np.hypot(image_sd, size.person_sd)) + effect + ease
         study.people[corruption] = AnswersToOne(
             v[shown],
             answered(rng, expit(logit[shown] + person[who]), careless),
             Clusters(names, of[shown]),
             Clusters(persons, who),
+            None if kind is None else Clusters(CATEGORIES, kind[shown]),
         )
         originals = Clusters(names, of)
+        categories = None if kind is None else Clusters(CATEGORIES, kind)
         for model, curves in zip(study.models, models, strict=True):
             theirs = effect if shares_pictures else rng.normal(0.0, size.image_sd, stimuli)
-            chance = expit(marginal_logit(curves[number](v), size.image_sd) + theirs)
-            study.models[model][corruption] = AnswersToOne(v, answered(rng, chance), originals)
+            chance = expit(marginal_logit(curves[number](v), image_sd) + theirs - ease)
+            study.models[model][corruption] = AnswersToOne(v, answered(rng, chance), originals, None, categories)
     return study
 
 
