@@ -14,6 +14,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services.imagenet_c import EvenlySpread
 from humanexp.studies.plans import catalogue_of
 from tests.analysis.generation.imagenet_c_tree import write_tree
 from tests.analysis.generation.originals import write_originals
@@ -210,6 +211,16 @@ def test_bad_files_end_the_job_with_their_names_and_the_next_run_takes_the_rest(
     assert stimulus_set.completed_at is not None
     assert stimulus_set.stimuli.count() == 54
     assert all(path.stat().st_mtime_ns == at for path, at in written.items())
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 100, 1000])
+def test_some_of_a_stream_are_evenly_spread_over_it(count: int) -> None:
+    spread = EvenlySpread(8)
+    for number in range(count):
+        spread.add(number)
+    kept = spread.kept
+    assert kept == list(range(0, count, max(1, kept[1] if len(kept) > 1 else 1)))
+    assert len(kept) == count if count <= 8 else 4 < len(kept) <= 8
 
 
 def test_processes_import_the_same_bytes(tree: Path, wnid_set: SourceSet, settings) -> None:  # noqa: ANN001

@@ -120,7 +120,7 @@ def scan_folder(folder: Path, source_set: SourceSet, functions: Sequence[str]) -
     levels = Counter(one.function for one in folders)
     n_pictures = n_originals = n_incomplete = 0
     seen: Counter[str] = Counter()
-    probes = _EvenlySpread(_PROBES)
+    probes = EvenlySpread(_PROBES)
     for matched in matched_pictures(folders, Originals(source_set), unmatched):
         n_originals += 1
         n_pictures += len(matched.sources)
@@ -162,7 +162,7 @@ def _check_sizes(source_set: SourceSet, framing: Framing, size_px: int) -> None:
         )
 
 
-class _EvenlySpread:
+class EvenlySpread:
     """Keeps some of a stream whose length is not known, evenly spread over it."""
 
     def __init__(self, most: int) -> None:
