@@ -307,6 +307,7 @@ def _session_out(session: Session) -> dict[str, Any]:
         "study_title": session.study.title,
         "cursor": session.cursor,
         "total": session.total,
+        "due_at": session.due_at,
         "calibrate_size": bool(session.study.configuration.get("calibrate_size")),
         "protocol": _protocol(session).to_dict(),
         "choices": {task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order)] for task in tasks},

@@ -172,6 +172,8 @@ def _title(trial: AnsweredTrial) -> str:
     title = f"{trial.position + 1}, {_ROLE_NAMES.get(trial.role, trial.role)}{said}"
     if _is_known(trial) and not trial.correct:
         title += f" ({trial.category})"
+    if trial.is_set_aside:
+        title += f", {_('set aside')}"
     if _is_mistimed(trial):
         title += f", {_('timing')}"
     return title

@@ -20,6 +20,8 @@ export class Outbox {
   #random;
   #onChange;
   #waiting = new Map();
+  #unsettled = new Set();
+  #isChanged = new Set();
   #listeners = new Map();
   #idle = [];
   #isHeld = false;
@@ -60,12 +62,29 @@ export class Outbox {
     return this.#fault;
   }
 
-  /** Keeps an answer and sends it as soon as nothing is in the way. The first answer to a position stays. */
-  add(response) {
-    if (this.#waiting.has(response.position)) return;
-    this.#waiting.set(response.position, response);
+  /**
+   * Keeps an answer and sends it as soon as nothing is in the way. The first answer to a position stays.
+   *
+   * @param {object} response
+   * @param {Promise<object>|null} [settled] the answer with the rest of its record; until then neither it nor a later one is sent
+   */
+  add(response, settled = null) {
+    const { position } = response;
+    if (this.#waiting.has(position)) return;
+    this.#waiting.set(position, response);
     this.#store(response);
+    if (settled) this.#settleLater(position, settled);
     this.#changed();
+    this.#pump();
+  }
+
+  async #settleLater(position, settled) {
+    this.#unsettled.add(position);
+    const response = await settled;
+    this.#unsettled.delete(position);
+    if (!this.#waiting.has(position)) return;
+    this.#waiting.set(position, response);
+    this.#isChanged.add(position);
     this.#pump();
   }
 
@@ -121,6 +140,10 @@ export class Outbox {
 
   #pump() {
     if (this.#isHeld || this.#isSending || this.#fault || this.#cancelRetry || this.#waiting.size === 0) return;
+    // Not while a trial is on the screen: writing could cost a frame.
+    for (const position of this.#isChanged) if (this.#waiting.has(position)) this.#store(this.#waiting.get(position));
+    this.#isChanged.clear();
+    if (this.#unsettled.has(this.positions[0])) return;
     this.#isSending = true;
     this.#sending = this.#sendFirst();
   }
