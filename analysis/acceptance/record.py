@@ -36,6 +36,8 @@ class AnsweredTrial(NamedTuple):
     block: int = 0
     #: nobody could see and answer it (`analysis.timing.is_set_aside`): it was fetched, and says nothing else
     is_set_aside: bool = False
+    #: pointer, touch or key; empty where nobody kept it
+    input_kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ class SessionRecord:
                     block=int(row.get("block") or 0),
                     # A try of the qualification was decided in the session, by all its answers.
                     is_set_aside=row.get("set_aside") is True and row["role"] != "qualification",
+                    input_kind=str(row.get("input_kind") or ""),
                 )
                 for row in rows
             ),

@@ -74,6 +74,8 @@ class Observations:
         1 or 0; NaN where it is not known.
     imported : ndarray of bool, shape (n,)
         True where the trial has a condition instead of a visual change.
+    input_kind : ndarray of str, shape (n,)
+        What gave the answer: pointer, touch or key; empty where nobody kept it.
     """
 
     observer: TextArray
@@ -89,6 +91,7 @@ class Observations:
     rt_ms: FloatArray
     timing_ok: FloatArray
     imported: BoolArray
+    input_kind: TextArray
 
     def __len__(self) -> int:
         """Number of answers."""
@@ -286,6 +289,7 @@ def _observations(frame: pd.DataFrame, observer: str, table: str) -> Observation
         rt_ms=_numbers(frame, "rt_ms"),
         timing_ok=_numbers(frame, "timing_ok"),
         imported=imported,
+        input_kind=_text(frame, "input_kind"),
     )
 
 

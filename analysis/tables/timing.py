@@ -56,9 +56,7 @@ TIMING = (
     Column(name="visible_whole_trial", kind="boolean", description="the page was visible throughout", nullable=True),
     Column(name="focused_whole_trial", kind="boolean", description="the page had the focus throughout", nullable=True),
     _measured("focus_lost_ms", "when the page first lost focus or visibility, from the first fixation", unit="ms"),
-    _measured(
-        "last_input_ms", "last input, from the first fixation; negative = earlier", unit="ms"
-    ),
+    _measured("last_input_ms", "last input, from the first fixation; negative = earlier", unit="ms"),
     _measured("input_watched_ms", "until when the page waited for input, from the choices' onset", unit="ms"),
     Column(name="fullscreen", kind="boolean", description="full screen", nullable=True),
     Column(name="resized", kind="boolean", description="the window changed size", nullable=True),

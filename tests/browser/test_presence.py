@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -90,9 +89,7 @@ def test_a_missed_trial_counts_when_the_person_moves_soon_after(page: Any, live_
     assert Response.objects.get(session=session, position=3).input_kind == "pointer"
 
 
-def test_a_trial_during_which_the_focus_is_lost_is_set_aside(
-    page: Any, live_server: Any, session: Session
-) -> None:
+def test_a_trial_during_which_the_focus_is_lost_is_set_aside(page: Any, live_server: Any, session: Session) -> None:
     right = right_answers(session)
     person = to_the_first_round(page, live_server.url, session)
     person.sees_the_choices()

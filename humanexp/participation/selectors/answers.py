@@ -26,6 +26,7 @@ _RULE_COLUMNS = {
     "response": "response",
     "correct": "correct",
     "rt_ms": "rt_ms",
+    "input_kind": "input_kind",
     "timing_ok": "timing_ok",
     "set_aside": "set_aside",
 }
@@ -42,7 +43,6 @@ _TRIAL_COLUMNS = {
     "third_corruption": "trial__third_stimulus__corruption",
     "wanted": "trial__wanted",
     "timing_rule": "timing_rule",
-    "input_kind": "input_kind",
     "simulated": "is_scripted",
     "stim_sha256": "trial__stimulus__sha256",
     "mask_seed": "trial__mask_seed",
