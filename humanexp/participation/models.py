@@ -72,6 +72,8 @@ class Session(models.Model):
     block_began_at = models.DateTimeField(null=True, blank=True)
     #: the positions whose pictures were given out, as bits of a hexadecimal number; None where nobody kept that
     pictures_fetched = models.TextField(null=True, blank=True)
+    #: the position before which the page asked, once, for slower answers; None where it never did
+    slow_down_at = models.PositiveSmallIntegerField(null=True, blank=True)
     #: what a participant may know about the blocks: index, kind, task, first, last, feedback
     blocks = models.JSONField(default=list)
     #: the same for sessions with the same blocks: they are told apart unread; empty where nobody kept it

@@ -73,6 +73,8 @@ class SessionOut(StateOut):
     cursor = serializers.IntegerField(help_text="next position without an answer")
     total = serializers.IntegerField()
     protocol = ProtocolOut()
+    slow_down = serializers.BooleanField(help_text="whether the page asks for slower answers before the next block")
+    minutes_left = serializers.IntegerField(help_text="that the rest of the session takes most people")
     due_at = serializers.DateTimeField(
         allow_null=True, help_text="until when whoever recruited the person takes the work, at the latest"
     )

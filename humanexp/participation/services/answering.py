@@ -17,7 +17,7 @@ from humanexp.jobs import services as jobs
 from humanexp.participation import minimum_duration, selectors
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Preview, Response, Session, SessionState, Trial
-from humanexp.participation.services import qualifying
+from humanexp.participation.services import qualifying, slowing
 from humanexp.participation.services.showing import is_restored, not_shown
 from humanexp.participation.session_cache import Course, PlannedTrial, course_of
 
@@ -96,6 +96,10 @@ def store_response(
                     received_at=now,
                 )
                 cursor = position + 1
+                if blocks := course.measured_before(cursor):
+                    slowing.after_block(
+                        session_id=course.session_id, blocks=blocks, under_ms=course.too_fast_ms, cursor=cursor
+                    )
                 if course.blocks[trial.block]["kind"] == qualifying.KIND:
                     row = Trial.objects.select_related("session__study").get(pk=trial.pk)
                     cursor = qualifying.after_answer(trial=row, cursor=cursor)
