@@ -8,6 +8,7 @@ from analysis.spec.rules import FastSettings, RuleSet, load_rule_set
 from humanexp.participation.implausible_speed import UNDER_MS, too_fast_ms
 from humanexp.participation.models import Response
 from humanexp.participation.services import slowing
+from tests.factories import collecting_study
 
 FAST_MS, SLOW_MS = 150.0, 900.0
 
@@ -16,6 +17,13 @@ FAST_MS, SLOW_MS = 150.0, 900.0
 def few(monkeypatch):
     """The study at hand has short blocks."""
     monkeypatch.setattr(slowing, "LEAST", 2)
+
+
+@pytest.fixture
+def study(stimulus_set):
+    """Three main rounds."""
+    design = {"sessions": 2, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 2, "block_trials": 12}
+    return collecting_study(design=design)
 
 
 def answer_block(tab, block, rt_ms):
@@ -54,7 +62,8 @@ def test_plausible_answers_are_never_asked_about(tab, session):
     practice, (first, *_) = blocks_of(session)
     for block in (*practice, first):
         answer_block(tab, block, SLOW_MS)
-    assert asks(tab) is False
+    session.refresh_from_db()
+    assert session.slow_down_at is None and not asks(tab)
 
 
 def test_the_time_differs_from_that_of_every_rule_and_is_told_to_nobody(tab, session):
