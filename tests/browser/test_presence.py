@@ -101,3 +101,27 @@ def test_a_trial_during_which_the_focus_is_lost_is_set_aside(page: Any, live_ser
     lost = Response.objects.get(session=session, position=2)
     assert lost.response == right[2], "what was answered plays no part"
     assert lost.timing["focus_lost_ms"] > 0 and lost.timing_ok is None
+
+
+def test_who_is_asked_to_slow_down_reads_it_before_the_next_round(
+    page: Any, live_server: Any, session: Session
+) -> None:
+    right = right_answers(session)
+    person = Person(page, live_server.url)
+    person.arrives(session)
+
+    def asks(route: Any) -> None:
+        told = route.fetch()
+        route.fulfill(response=told, json={**told.json(), "slow_down": True})
+
+    page.route("**/run/session/", asks)
+    person.answers_round(session, lambda position: right[position])
+    person.sees("slow")
+    fits(page, "presence-slow-1280")
+    page.set_viewport_size({"width": 390, "height": 844})
+    fits(page, "presence-slow-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    page.unroute("**/run/session/")
+    page.keyboard.press("Enter")
+    person.presses("start")
+    person.clicks(right[2])

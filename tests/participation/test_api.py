@@ -12,6 +12,7 @@ from PIL import Image
 from analysis.tables import TRIALS
 from humanexp.jobs.models import Job
 from humanexp.participation import credentials, selectors, services
+from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Response, Session, SessionState
 from tests.factories import Tab, new_session
 
@@ -433,6 +434,16 @@ def test_the_server_decides_which_trials_are_set_aside(tab, session):
     assert frame["set_aside"].tolist() == [True, True, False, False]
     assert frame["input_kind"].tolist()[0] == "touch" and frame["input_kind"].isna().sum() == 3
     assert len(list(selectors.iter_timing_rows(session.study, ["categorisation"]))) == 2
+
+
+def test_a_gold_that_was_set_aside_says_nothing_of_its_picture(tab, session):
+    for trial in session.trials.order_by("position"):
+        away = trial.role in ("gold", "main")
+        tab.answer(trial.position, "na", timing={**GOOD_TIMING, "focused_whole_trial": not away})
+    assert session.trials.filter(role="gold").exists()
+    assert selectors.gold_answers(session.study) == []
+    counted = answer_counts(session.study).answers
+    assert counted == session.trials.filter(role="consistency_first").count() > 0
 
 
 def test_of_answers_stored_before_nothing_was_set_aside(tab, session):
