@@ -133,7 +133,7 @@ export class ChoiceGrid {
     // From the first key on, the numbers of rows and columns are on the choices.
     this.#root.dataset.keyed = "";
     if (meaning.row !== undefined) {
-      if (!event.repeat) this.#choose(meaning.row);
+      this.#choose(meaning.row);
     } else if (meaning.move !== undefined) {
       this.#choose(null);
       this.#cursor = meaning.move;
