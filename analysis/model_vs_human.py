@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.findings.observations import CLEAN, CURVE_ROLES
+from analysis.findings.observations import CLEAN, CURVE_ROLES, is_set_aside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ class TrialFiles:
         self._experiments, self._observers = _PlainNames(()), _PlainNames((PEOPLE, *self._subjects.values()))
 
     def add_trials(self, frame: pd.DataFrame) -> None:
-        """Write people's categorisation trials of accepted sessions that may enter curves.
+        """Write people's categorisation trials of accepted sessions that may enter curves; none that was set aside.
 
         Parameters
         ----------
@@ -66,6 +66,7 @@ class TrialFiles:
             Columns of `analysis.tables.TRIALS`.
         """
         keep = (frame["task"] == "categorisation") & frame["role"].isin(CURVE_ROLES)
+        keep &= ~is_set_aside(frame)
         keep &= frame["accepted"].astype("boolean").fillna(False)
         for row in frame[keep.to_numpy(dtype=bool)].to_dict("records"):
             subject = self._subjects[row["participant"]]

@@ -34,6 +34,10 @@ class AnsweredTrial(NamedTuple):
     timing_ok: bool | None
     #: tells tries of a qualification apart
     block: int = 0
+    #: nobody could see and answer it (`analysis.timing.is_set_aside`): it was fetched, and says nothing else
+    is_set_aside: bool = False
+    #: pointer, touch or key; empty where nobody kept it
+    input_kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,9 @@ class SessionRecord:
 
     On construction everything that no rule may read is removed: for corrupted pictures the category and whether the
     answer was right, beyond LIGHT_VISUAL_CHANGE the answer and its time as well. What is left of such a trial is its
-    place and its timing. In validation the answer itself is the outcome: of new pictures it is removed as well, but for
-    those that are shown twice. So no rule, present or future, can select on the outcome.
+    place and its timing; of a trial that was set aside, its place alone. In validation the answer itself is the
+    outcome: of new pictures it is removed as well, but for those that are shown twice. So no rule, present or future,
+    can select on the outcome.
 
     Parameters
     ----------
@@ -87,6 +92,9 @@ class SessionRecord:
                     rt_ms=None if row["rt_ms"] is None else float(row["rt_ms"]),
                     timing_ok=None if row["timing_ok"] is None else bool(row["timing_ok"]),
                     block=int(row.get("block") or 0),
+                    # A try of the qualification was decided in the session, by all its answers.
+                    is_set_aside=row.get("set_aside") is True and row["role"] != "qualification",
+                    input_kind=str(row.get("input_kind") or ""),
                 )
                 for row in rows
             ),
@@ -99,7 +107,12 @@ class SessionRecord:
         return sum(trial.role not in beside for trial in self.trials)
 
     def with_role(self, role: str, task: str | None = None) -> list[AnsweredTrial]:
-        return [trial for trial in self.trials if trial.role == role and task in (None, trial.task)]
+        """Trials of a role that were not set aside."""
+        return [
+            trial
+            for trial in self.trials
+            if trial.role == role and task in (None, trial.task) and not trial.is_set_aside
+        ]
 
     def timed_answers(self, task: str) -> list[AnsweredTrial]:
         """Answers of a task after practice whose time the rules may read."""
@@ -123,6 +136,8 @@ def _role(row: Mapping[str, Any], withdrawn: Collection[str]) -> str:
 
 
 def _readable(trial: AnsweredTrial) -> AnsweredTrial:
+    if trial.is_set_aside:
+        return trial._replace(category=None, correct=None, response=None, rt_ms=None, timing_ok=None)
     if trial.role in SENTINEL_ROLES or trial.role == "practice":
         return trial
     if trial.task in COMPARISONS or (trial.corruption != NO_CORRUPTION and trial.visual_change > LIGHT_VISUAL_CHANGE):

@@ -149,7 +149,7 @@ def timing(record: SessionRecord, settings: ShareSettings) -> Measured:
 @kind("timing_unknown")
 def timing_unknown(record: SessionRecord, settings: ShareSettings) -> Measured:
     """At most this share of the trials after practice came without a timing record."""
-    trials = [trial for trial in record.trials if trial.role != "practice"]
+    trials = [trial for trial in record.trials if trial.role != "practice" and not trial.is_set_aside]
     return _share([trial for trial in trials if trial.timing_ok is None], trials, settings)
 
 

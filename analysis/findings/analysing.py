@@ -42,8 +42,11 @@ from analysis.findings.model import (
 from analysis.findings.observations import (
     Observations,
     accepted_answers,
+    attended,
     digest_of,
+    is_set_aside,
     read_predictions,
+    read_set_aside,
     read_trials,
     sentinel_originals,
 )
@@ -109,7 +112,7 @@ def analyse(
     ----------
     trials : pandas.DataFrame
         Columns of `analysis.tables.TRIALS`. Accepted sessions count; of their trials those with role main, clean or
-        consistency_first. People are pooled as the population "humans".
+        consistency_first that were not set aside. People are pooled as the population "humans".
     predictions : pandas.DataFrame, optional
         Columns of `analysis.tables.PREDICTIONS`. Classifiers are scored on the stimuli that people saw, and beside
         that on all.
@@ -270,6 +273,7 @@ def _findings(study: str, tables: _Tables, settings: Settings, executor: Executo
         tables.sessions,
         fitting,
         margins=(settings.margin, settings.band_margin) if compared.verdicts is not None else None,
+        set_aside=read_set_aside(tables.trials),
     )
     return found.model_copy(update={"sensitivity": tuple(varied)})
 
@@ -312,7 +316,7 @@ def _told_apart(tables: _Tables, settings: Settings) -> list[Discrimination]:
     """Same/different and ABX; without a margin of d' by the observer who judges every picture on its own."""
     margin = settings.d_prime_margin
     return discrimination_entries(
-        tables.trials if tables.discrimination is None else tables.discrimination,
+        attended(tables.trials if tables.discrimination is None else tables.discrimination),
         d_prime_margin={
             form: d_prime_of(0.5 + settings.discrimination_margin, form, "independent") if margin is None else margin
             for form in get_args(DiscriminationForm)
@@ -375,6 +379,7 @@ def _assemble(
             in_all_sessions=len(observed.everyone),
             in_accepted_sessions=len(people),
             predictions=len(classifiers),
+            set_aside=int(is_set_aside(tables.trials).sum()),
         ),
         notes=(*curves.notes, *consistency_notes, *agreement_notes, *_caveats(curves)),
     )

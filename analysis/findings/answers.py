@@ -78,8 +78,9 @@ def response_time_entries(study: StudyCurves) -> list[ResponseTimes]:
     Returns
     -------
     list of ResponseTimes
-        ``population``, ``corruption``, ``bins`` of ``v`` (mean), ``n``, ``median_ms``, ``lower_ms``, ``upper_ms``,
-        ``median_right_ms`` and ``median_wrong_ms`` (None without such answers).
+        One for every kind of input: ``population``, ``corruption``, ``input_kind``, and ``bins`` of ``v`` (mean),
+        ``n``, ``median_ms``, ``lower_ms``, ``upper_ms``, ``median_right_ms`` and ``median_wrong_ms`` (None without such
+        answers).
     """
     entries = []
     for key, curve in study.curves.items():
@@ -87,9 +88,14 @@ def response_time_entries(study: StudyCurves) -> list[ResponseTimes]:
             continue
         answers, place = curve.outcomes.answers, curve.outcomes.place
         timed = np.isfinite(answers.rt_ms) & (answers.response != NO_ANSWER)
-        bins = [_times(answers.select(rows), place[rows]) for rows in _tenths(place, timed)]
-        if bins:
-            entries.append(ResponseTimes(population=key.population, corruption=key.corruption, bins=tuple(bins)))
+        for kind in np.unique(answers.input_kind[timed]).tolist():
+            rows_of_kind = _tenths(place, timed & (answers.input_kind == kind))
+            bins = tuple(_times(answers.select(rows), place[rows]) for rows in rows_of_kind)
+            entries.append(
+                ResponseTimes(
+                    population=key.population, corruption=key.corruption, bins=bins, input_kind=str(kind) or None
+                )
+            )
     return entries
 
 
@@ -194,7 +200,10 @@ def _times(answers: Observations, place: NDArray[np.float64]) -> TimeBin:
 
 
 def _participant(corruption: str | None, name: str, own: Outcomes, settings: FitSettings | None) -> Participant:
-    times = own.answers.rt_ms[np.isfinite(own.answers.rt_ms)]
+    timed = np.isfinite(own.answers.rt_ms)
+    kinds, uses = np.unique(own.answers.input_kind[timed], return_counts=True)
+    kind = str(kinds[uses.argmax()]) if len(kinds) else ""
+    times = own.answers.rt_ms[timed & (own.answers.input_kind == kind)]
     fit = None if settings is None else quiet_fit(own, settings)
     v = np.linspace(0.0, 1.0, 21)
     everything = np.ones(len(own.place), dtype=np.bool_)
@@ -210,4 +219,5 @@ def _participant(corruption: str | None, name: str, own: Outcomes, settings: Fit
         ),
         area=None if fit is None else fit.area,
         band=None if fit is None else Line(v=tuple(v.tolist()), estimate=tuple(fit.predict(v).tolist())),
+        input_kind=kind or None,
     )

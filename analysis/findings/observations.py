@@ -51,6 +51,8 @@ _PREDICTION_COLUMNS = (
 
 #: Dates enter no number: a study that is simulated again has other ones, and the same findings.
 _DATES = frozenset({"server_received_at", "client_epoch_ms"})
+#: Columns that came later: where they say nothing, a table has the digest that it had without them.
+_LATER = frozenset({"set_aside", "input_kind", "focus_lost_ms", "last_input_ms", "input_watched_ms"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,8 @@ class Observations:
         1 or 0; NaN where it is not known.
     imported : ndarray of bool, shape (n,)
         True where the trial has a condition instead of a visual change.
+    input_kind : ndarray of str, shape (n,)
+        What gave the answer: pointer, touch or key; empty where nobody kept it.
     """
 
     observer: TextArray
@@ -87,6 +91,7 @@ class Observations:
     rt_ms: FloatArray
     timing_ok: FloatArray
     imported: BoolArray
+    input_kind: TextArray
 
     def __len__(self) -> int:
         """Number of answers."""
@@ -124,7 +129,7 @@ def joined(parts: Sequence[Observations]) -> Observations:
 
 
 def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observations:
-    """Categorisation trials that may enter curves.
+    """Categorisation trials that may enter curves; those that were set aside do not.
 
     Parameters
     ----------
@@ -143,15 +148,52 @@ def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observati
     TableRefused
         If a column is missing, or an accepted trial lacks what it needs.
     """
-    part = _curve_rows(frame)
+    part = _curve_rows(attended(frame))
     if accepted_only:
         part = part.loc[_truth(part, "accepted", "trials")]
     return _observations(part, "participant", "trials")
 
 
+def read_set_aside(frame: pd.DataFrame) -> Observations:
+    """Categorisation trials of accepted sessions that were set aside, as missed answers.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of `analysis.tables.TRIALS`, of which those that `attended` leaves out are read.
+
+    Returns
+    -------
+    Observations
+        In the order of session and position; without reaction times and timing.
+    """
+    part = _curve_rows(frame.loc[is_set_aside(frame)])
+    found = _observations(part.loc[_truth(part, "accepted", "trials")], "participant", "trials")
+    nothing = np.full(len(found), np.nan)
+    return replace(
+        found,
+        response=np.full(len(found), NO_ANSWER, dtype=np.str_),
+        correct=np.zeros(len(found)),
+        rt_ms=nothing,
+        timing_ok=nothing,
+    )
+
+
+def attended(frame: pd.DataFrame) -> pd.DataFrame:
+    """The trials that were not set aside: all others say nothing about seeing."""
+    return frame.loc[~is_set_aside(frame)]
+
+
+def is_set_aside(frame: pd.DataFrame) -> BoolArray:
+    """Which trials nobody could see and answer; none in tables from before that was decided."""
+    if "set_aside" not in frame.columns:
+        return np.zeros(len(frame), dtype=np.bool_)
+    return np.asarray(frame["set_aside"].astype("boolean").fillna(False).to_numpy(dtype=bool), dtype=np.bool_)
+
+
 def accepted_answers(frame: pd.DataFrame) -> BoolArray:
     """Which of the answers that `read_trials` reads from all sessions are in accepted ones."""
-    return _truth(_curve_rows(frame), "accepted", "trials")
+    return _truth(_curve_rows(attended(frame)), "accepted", "trials")
 
 
 def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str, int]]:
@@ -206,7 +248,8 @@ def digest_of(*tables: pd.DataFrame | None) -> str:
         if table is None:
             running.update(b"absent\x00")
             continue
-        names = sorted(set(map(str, table.columns)) - _DATES)
+        silent = {name for name in _LATER & set(map(str, table.columns)) if table[name].isna().all()}
+        names = sorted(set(map(str, table.columns)) - _DATES - silent)
         columns = [table[name].astype("string").fillna("\x01").tolist() for name in names]
         rows = sorted("\x1f".join(row) for row in zip(*columns, strict=True)) if columns else []
         running.update("\x1f".join(names).encode() + b"\x00")
@@ -246,6 +289,7 @@ def _observations(frame: pd.DataFrame, observer: str, table: str) -> Observation
         rt_ms=_numbers(frame, "rt_ms"),
         timing_ok=_numbers(frame, "timing_ok"),
         imported=imported,
+        input_kind=_text(frame, "input_kind"),
     )
 
 

@@ -21,7 +21,7 @@ from analysis.findings.model import (
     ChoiceKind,
     ChoiceVerdict,
 )
-from analysis.findings.observations import Observations
+from analysis.findings.observations import Observations, joined
 from analysis.findings.outcomes import human_outcomes
 from analysis.findings.verdicts import verdicts_of
 from analysis.metrics import compare
@@ -39,7 +39,7 @@ class Choice:
     ----------
     name : str
         As it is shown.
-    kind : {"headline", "screening", "timing", "misses"}
+    kind : {"headline", "screening", "timing", "misses", "set aside"}
     rows : ndarray of bool
         Chosen answers, of all sessions.
     """
@@ -56,6 +56,7 @@ def sensitivity_entries(
     sessions: pd.DataFrame | None,
     settings: FitSettings,
     margins: tuple[float, float] | None = None,
+    set_aside: Observations | None = None,
 ) -> list[ChoiceEntry]:
     """Areas of people's curves, and HMRI and MRSI of every classifier, under each choice.
 
@@ -72,6 +73,9 @@ def sensitivity_entries(
     settings : FitSettings
     margins : tuple of float, optional
         Of the mean difference and of its windows: then every classifier is also judged under each choice.
+    set_aside : Observations, optional
+        Trials of accepted sessions that were set aside, as missed answers; they are in ``everyone`` under no other
+        choice than the one that counts them.
 
     Returns
     -------
@@ -87,6 +91,8 @@ def sensitivity_entries(
     if not any(key.population == HUMANS for key in study.curves):
         return []
     own = choices(everyone, accepted, sessions)
+    if set_aside is not None and len(set_aside):
+        everyone, own = _with_set_aside(everyone, set_aside, own)
     reported, others = own[0], own[1:]
     told = [reported]
     told += [one for one in others if not np.array_equal(one.rows, reported.rows) and one.rows.any()]
@@ -124,6 +130,17 @@ def choices(everyone: Observations, accepted: BoolArray, sessions: pd.DataFrame 
         found.append(Choice("timing in order only", "timing", accepted & (everyone.timing_ok == 1.0)))
     found.append(Choice("misses dropped", "misses", accepted & (everyone.response != NO_ANSWER)))
     return found
+
+
+def _with_set_aside(
+    everyone: Observations, set_aside: Observations, own: list[Choice]
+) -> tuple[Observations, list[Choice]]:
+    """One more choice, which counts trials that were set aside as misses; every other one leaves them out."""
+    none, all_of_them = np.zeros(len(set_aside), dtype=np.bool_), np.ones(len(set_aside), dtype=np.bool_)
+    padded = [replace(one, rows=np.concatenate([one.rows, none])) for one in own]
+    reported = own[0].rows
+    counted = Choice("set-aside trials as misses", "set aside", np.concatenate([reported, all_of_them]))
+    return joined([everyone, set_aside]), [*padded, counted]
 
 
 def _told(sessions: pd.DataFrame, column: str) -> dict[str, set[str]]:

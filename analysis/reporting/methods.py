@@ -170,6 +170,13 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
     if humans and findings.trials:
         who = counted(len(humans), "scripted participant") if scripted else counted(len(humans), "person", "people")
         yield f"The curves rest on {findings.trials.in_accepted_sessions:,} answers of {who}."
+        if findings.trials.set_aside:
+            yield (
+                f"{counted(findings.trials.set_aside, 'trial')} of all sessions, those that do not count included, "
+                "were set aside, because the page lost the focus or no input of any kind came until 10 s into the "
+                "question; no trial was set aside for being missed. Areas and HMRI are also given with such trials "
+                "as misses."
+            )
     missed = [curve.misses for curve in findings.human_curves if curve.misses and curve.property == "accuracy"]
     if missed:
         yield (

@@ -12,7 +12,7 @@ from analysis.tables.schema import Column, Kind, TableSchema, guard, read_table
 from analysis.tables.sessions import SESSIONS
 from analysis.tables.stimuli import STIMULI
 from analysis.tables.timing import TIMING_COLUMNS
-from analysis.tables.trials import TRIALS
+from analysis.tables.trials import INPUT_KINDS, TRIALS
 
 SCHEMAS: Mapping[str, TableSchema] = {
     schema.name: schema for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, SESSIONS)
@@ -24,6 +24,7 @@ __all__ = [
     "SCHEMAS",
     "SESSIONS",
     "STIMULI",
+    "INPUT_KINDS",
     "TIMING_COLUMNS",
     "TRIALS",
     "Column",

@@ -51,6 +51,13 @@ SESSIONS = TableSchema(
             nullable=True,
         ),
         Column(
+            name="slowed",
+            kind="boolean",
+            description="whether the page asked, once between two blocks, for slower answers",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="accepted",
             kind="boolean",
             description="whether it counts; empty where nobody has judged it",

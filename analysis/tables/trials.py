@@ -5,6 +5,9 @@ from __future__ import annotations
 from analysis.tables.schema import Column, TableSchema
 from analysis.tables.timing import TIMING
 
+#: What an answer was given with.
+INPUT_KINDS = ("pointer", "touch", "key")
+
 TRIALS = TableSchema(
     name="trials",
     description="One row an answered trial.",
@@ -82,6 +85,22 @@ TRIALS = TableSchema(
             name="timing_rule",
             kind="text",
             description="name and version of the rule behind timing_ok",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="set_aside",
+            kind="boolean",
+            description="whether nobody could see and answer the trial: the page lost the focus, or no input came; "
+            "such a trial enters no curve and no count; empty = not decided",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="input_kind",
+            kind="text",
+            description="what gave the answer; empty = no answer, or not kept",
+            levels=INPUT_KINDS,
             nullable=True,
             optional=True,
         ),

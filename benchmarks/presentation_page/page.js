@@ -99,7 +99,7 @@ async function setUp(protocol, choices) {
     sleep,
     sizePx: protocol.size_px,
   });
-  return { grid, surface, pictures, watch: new Watch(window) };
+  return { grid, surface, pictures, watch: new Watch(window, () => performance.now()) };
 }
 
 let stage = null;

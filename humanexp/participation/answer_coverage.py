@@ -59,7 +59,7 @@ class AnswerCounts:
 
 def answer_counts(study: Study) -> AnswerCounts:
     """Of the sessions that count; what others answered, nobody can analyse."""
-    stored = Response.objects.filter(_COUNTED, counting("session"), session__study=study)
+    stored = Response.objects.filter(_COUNTED, counting("session"), session__study=study).exclude(set_aside=True)
     by_picture = dict(stored.order_by().values_list("trial__stimulus").annotate(n=Count("pk")))
     answered: Counter[tuple[str, int]] = Counter()
     pictures = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id)

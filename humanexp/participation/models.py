@@ -72,6 +72,8 @@ class Session(models.Model):
     block_began_at = models.DateTimeField(null=True, blank=True)
     #: the positions whose pictures were given out, as bits of a hexadecimal number; None where nobody kept that
     pictures_fetched = models.TextField(null=True, blank=True)
+    #: the position before which the page asked, once, for slower answers; None where it never did
+    slow_down_at = models.PositiveSmallIntegerField(null=True, blank=True)
     #: what a participant may know about the blocks: index, kind, task, first, last, feedback
     blocks = models.JSONField(default=list)
     #: the same for sessions with the same blocks: they are told apart unread; empty where nobody kept it
@@ -90,6 +92,8 @@ class Session(models.Model):
     consent_version = models.CharField(max_length=40, blank=True)
     consented_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField()
+    #: until when whoever recruited the person takes the work, at the latest; None where there is no such time
+    due_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
@@ -212,6 +216,10 @@ class Response(models.Model):
     timing = models.JSONField(default=dict)
     timing_ok = models.BooleanField(null=True)
     timing_rule = models.CharField(max_length=20, blank=True)
+    #: whether nobody could see and answer the trial (analysis.timing.is_set_aside); None where nothing decided it
+    set_aside = models.BooleanField(null=True)
+    #: pointer, touch or key; empty where no answer was given, or nobody kept it
+    input_kind = models.CharField(max_length=8, blank=True, default="")
     is_scripted = models.BooleanField(default=False)
     received_at = models.DateTimeField()
 

@@ -11,6 +11,7 @@ from analysis.spec.protocol import ProtocolConfig
 from humanexp.core.errors import NotFound
 from humanexp.participation import minimum_duration, selectors
 from humanexp.participation.credentials import SessionClaim
+from humanexp.participation.implausible_speed import too_fast_ms
 from humanexp.participation.models import Trial
 from humanexp.participation.pictures import Picture
 from humanexp.studies.tasks import TASKS, Task
@@ -48,6 +49,8 @@ class Course:
     trials: tuple[PlannedTrial, ...]
     protocol: ProtocolConfig | None
     wording: Mapping[str, Mapping[str, str]]
+    #: answers sooner than this are implausibly fast; 0 where nobody is asked to slow down
+    too_fast_ms: float = 0.0
 
     @property
     def counts_from(self) -> int:
@@ -65,6 +68,16 @@ class Course:
         if any(trial.position < cursor or self.blocks[trial.block]["first"] > cursor for trial in trials):
             raise NotFound
         return trials
+
+    def measured_before(self, position: int) -> list[int]:
+        """The finished blocks of timed tasks whose answers are measured, where a block begins at this position."""
+        if not self.begins_block(position):
+            return []
+        return [
+            block["index"]
+            for block in self.blocks
+            if block["last"] < position and block["kind"] not in PREPARING and TASKS[block["task"]].is_timed
+        ]
 
     def begins_block(self, position: int) -> bool:
         return position < len(self.trials) and self.blocks[self.trials[position].block]["first"] == position
@@ -98,4 +111,5 @@ def course_of(claim: SessionClaim) -> Course:
         trials=tuple(trials),
         protocol=protocol,
         wording=study.configuration.get("wanted", {}),
+        too_fast_ms=too_fast_ms(study.rule_set),
     )

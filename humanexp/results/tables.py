@@ -175,6 +175,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
                 "unfetched": unfetched.get(session.pk),
                 "verified": session.is_verified,
                 "qualified": session.qualified,
+                "slowed": session.slow_down_at is not None,
                 "accepted": None if verdict is None else verdict.accepted,
                 "reasons": None if verdict is None else REASON_SEPARATOR.join(verdict.reasons) or None,
                 "flags": None if verdict is None else REASON_SEPARATOR.join(verdict.flags) or None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
+from typing import Any
 
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.study import StudyConfiguration
@@ -46,6 +47,21 @@ def minutes_of(trials_by_role: Mapping[str, float], protocol: ProtocolConfig, *,
         total += ROUND_MS * (1 if has_feedback else ceil(trials / block_trials))
     total += INSTRUCTIONS_MS * len({name for name, _ in counts})
     return total / 60_000
+
+
+def minutes_left(blocks: Sequence[Mapping[str, Any]], protocol: ProtocolConfig, *, cursor: int) -> int:
+    """Whole minutes that the blocks of a session take from this position on; a second try of a qualification aside."""
+    ahead = [block for block in blocks if block["last"] >= cursor]
+    tries = [block for block in ahead if block["kind"] == "qualification"]
+    total = 0.0
+    for block in ahead:
+        if block in tries[1:]:
+            continue
+        trials = block["last"] - max(block["first"], cursor) + 1
+        total += ROUND_MS + trials * _trial_ms(TASKS[block["task"]], protocol, has_feedback=block["feedback"])
+    begun = {block["task"] for block in blocks if block["first"] < cursor}
+    total += INSTRUCTIONS_MS * len({block["task"] for block in ahead} - begun)
+    return ceil(total / 60_000)
 
 
 def work_ms(task: Task, protocol: ProtocolConfig | None, answer_ms: float | None) -> float:

@@ -520,3 +520,33 @@ def test_the_error_shares_in_vcr_are_true():
     assert fails(5, 4, 0.92) == pytest.approx(0.054, abs=0.001) and fails(5, 4, 0.97) == pytest.approx(0.009, abs=0.001)
     assert fails(16, 13, 0.97) < 0.01 and fails(16, 13, 0.92) == pytest.approx(0.034, abs=0.002)
     assert 1 - fails(4, 3, 0.5) == pytest.approx(0.3125) and 1 - fails(16, 13, 0.5) == pytest.approx(0.0106, abs=1e-3)
+
+
+def test_golds_that_were_set_aside_leave_the_denominator():
+    rows = session()
+    golds = [entry for entry in rows if entry["role"] == "gold"]
+    for entry in golds[:3]:
+        entry.update(response=NO_ANSWER, correct=False)
+    failed = outcome(verdict(rows), "gold trials failed")
+    assert (failed.passed, failed.value, failed.trials) == (False, 5, 8)
+    for entry in golds[:3]:
+        entry["set_aside"] = True
+    found = outcome(verdict(rows), "gold trials failed")
+    assert (found.passed, found.value, found.trials) == (True, 5, 5)
+
+
+def test_a_trial_that_was_set_aside_is_read_by_no_rule_but_that_of_fetching():
+    rows = session()
+    for entry in rows:
+        if entry["role"] in ("main", "clean"):
+            entry.update(set_aside=True, response=NO_ANSWER, correct=False, rt_ms=None, timing_ok=None)
+    judged = verdict(rows)
+    assert judged.accepted and judged.flags == ()
+    aside = [trial for trial in SessionRecord.from_rows(rows).trials if trial.is_set_aside]
+    assert {(trial.response, trial.correct, trial.rt_ms) for trial in aside} == {(None, None, None)}
+
+
+def test_a_qualification_was_decided_by_all_its_answers():
+    entry = {**row(0, "qualification", "dog", response=NO_ANSWER), "set_aside": True}
+    (trial,) = SessionRecord.from_rows([entry]).trials
+    assert trial.is_set_aside is False and trial.correct is False

@@ -74,6 +74,7 @@ class Participant(StudyPage):
         self.sees_the_choices()
         if task == "discrimination":
             self.keys.press(choice[0])
+            self.keys.press("Enter")
         else:
             row, column = divmod(RESPONSE_GRID.index(choice), 4)
             for key in ["ArrowRight", *["ArrowDown"] * row, *["ArrowRight"] * column, "Enter"]:

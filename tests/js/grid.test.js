@@ -58,6 +58,33 @@ test("the keyboard walks, then answers; a held key answers once", async () => {
   assert.deepEqual(answers, [{ choice: "airplane", at: 1999, input: "key" }]);
 });
 
+test("row and column answer; the row shows, is taken back, and does not outlast the trial", async () => {
+  const { page, root, grid, answers, button } = await shown();
+  assert.equal("keyed" in root.dataset, false, "numbers are shown to those who use the keyboard");
+  assert.equal(button("airplane").dataset.keys, "2 1");
+  page.press("3", 1980);
+  assert.ok("keyed" in root.dataset);
+  assert.equal(root.children.filter((child) => "row" in child.dataset).length, 4);
+  page.press("3", 1981, { repeat: true });
+  page.press("Backspace", 1982);
+  assert.equal(root.children.filter((child) => "row" in child.dataset).length, 0);
+  page.press("2", 1983);
+  page.press("1", 1999);
+  assert.deepEqual(answers, [{ choice: "airplane", at: 1999, input: "key" }], "a held key and a row taken back count for nothing");
+  page.press("4", 2000);
+  grid.hide();
+  grid.show();
+  page.press("1", 2001);
+  assert.equal(answers.length, 1);
+});
+
+test("a finger is told from a mouse", async () => {
+  const { root, answers, button } = await shown();
+  root.pointOn(button("cat"), 1995, { pointerType: "touch" });
+  root.pointOn(button("cat"), 1996, { pointerType: "mouse" });
+  assert.deepEqual(answers.map(({ input }) => input), ["touch", "pointer"]);
+});
+
 test("shortcuts of the browser are left alone", async () => {
   const { page, answers } = await shown(PAIR);
   page.press("s", 1999, { ctrlKey: true });
@@ -105,5 +132,5 @@ test("a changed mind moves the mark", async () => {
 
 test("nothing of the page tells one choice from another but its name, label and icon", async () => {
   const { root } = await shown(GRID.map((choice) => ({ ...choice, icon: `/static/icons/${choice.name}.svg` })));
-  for (const button of root.children) assert.deepEqual(Object.keys(button.dataset), ["choice"]);
+  for (const button of root.children) assert.deepEqual(Object.keys(button.dataset), ["choice", "keys"]);
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { directKeys, readKey } from "../../humanexp/static/js/participation/trial/keys.js";
+import { readKey } from "../../humanexp/static/js/participation/trial/keys.js";
 import { CATEGORIES, GRID, PAIR } from "./support.js";
 
-const read = (key, cursor, choices = GRID, columns = 4) => readKey({ key, cursor, columns, choices });
+const read = (key, cursor, choices = GRID, columns = 4, more = {}) => readKey({ key, cursor, row: null, columns, choices, ...more });
 const at = (name) => CATEGORIES.indexOf(name);
 
 test("arrows walk the 4 x 4 grid and stop at its edges", () => {
@@ -23,9 +23,30 @@ test("Enter and space answer under the cursor, and mean nothing without one", ()
   assert.equal(read("Enter", null), null);
 });
 
-test("sixteen categories share first letters: no letter ever answers by itself", () => {
-  assert.equal(directKeys(GRID).size, 0);
-  for (const letter of "abcdefghijklmnopqrstuvwxyz0123456789") assert.equal(read(letter, null)?.answer, undefined, letter);
+test("no single key ever answers among sixteen: letters and arrows only move, a number chooses a row", () => {
+  for (const key of [..."abcdefghijklmnopqrstuvwxyz0123456789", "ArrowDown"]) assert.equal(read(key, null)?.answer, undefined, key);
+});
+
+test("the number of the row and that of the column answer, two presses for every category", () => {
+  GRID.forEach((_, index) => {
+    const { row } = read(String(Math.floor(index / 4) + 1), null);
+    assert.deepEqual(read(String((index % 4) + 1), null, GRID, 4, { row }), { answer: index });
+  });
+  assert.equal(read("5", null), null);
+  assert.equal(read("5", null, GRID, 4, { row: 0 }), null);
+  assert.deepEqual(read("Backspace", null, GRID, 4, { row: 0 }), { row: null }, "a slip of the finger can be taken back");
+  assert.equal(read("Backspace", null), null);
+});
+
+test("digits count by the place of their key, as on keyboards that need Shift for them", () => {
+  assert.deepEqual(read("é", null, GRID, 4, { code: "Digit2" }), { row: 1 });
+  assert.deepEqual(read("3", null, GRID, 4, { code: "Numpad3", row: 1 }), { answer: 6 });
+  assert.deepEqual(read("ArrowDown", null, GRID, 4, { code: "Numpad2" }), { move: 0 }, "a number pad that moves");
+});
+
+test("a row that is not full has no answer beyond its last", () => {
+  assert.deepEqual(read("2", null, GRID.slice(0, 6), 3, { row: 1 }), { answer: 4 });
+  assert.equal(read("3", null, GRID.slice(0, 5), 3, { row: 1 }), null);
 });
 
 test("a letter jumps to the next category that begins with it, round and round", () => {
@@ -37,9 +58,9 @@ test("a letter jumps to the next category that begins with it, round and round",
   assert.equal(read("x", null), null);
 });
 
-test("two answers have keys of their own: first letters and digits", () => {
-  assert.deepEqual(read("s", null, PAIR, 2), { answer: 0 });
-  assert.deepEqual(read("D", null, PAIR, 2), { answer: 1 });
+test("in a single row the number answers, and a letter only moves", () => {
+  assert.deepEqual(read("s", null, PAIR, 2), { move: 0 });
+  assert.deepEqual(read("D", null, PAIR, 2), { move: 1 });
   assert.deepEqual(read("2", null, PAIR, 2), { answer: 1 });
   assert.equal(read("3", null, PAIR, 2), null);
 });

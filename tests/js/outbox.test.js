@@ -221,3 +221,71 @@ test("while a person waits for an answer to be stored, a server that is back is 
   assert.ok(Math.max(...waits) <= 3_000, String(waits));
   assert.deepEqual(waits, Array(8).fill(400), "the line is back: the count of failures begins anew");
 });
+
+/** Time goes by in steps shorter than any wait. */
+async function wait(timers, ms) {
+  for (let waited = 0; waited < ms; waited += 500) await timers.pass(500);
+}
+
+const noReply = Object.assign(new Error("no reply"), { mayPass: true, type: "no-reply" });
+
+test("a lost connection is looked for every two seconds by the first answer, never while a trial is on the screen", async () => {
+  const { outbox, server, timers, states } = make();
+  server.faults = Array(6).fill(noReply);
+  outbox.add(answer(0));
+  await settled();
+  assert.equal(states.at(-1).isLost, true);
+  await wait(timers, 6_000);
+  assert.equal(server.received.length, 4, "at 0, 2, 4 and 6 s");
+  outbox.hold();
+  await wait(timers, 20_000);
+  assert.equal(server.received.length, 4);
+  outbox.release();
+  await wait(timers, 6_000);
+  assert.deepEqual(outbox.positions, []);
+  assert.equal(states.at(-1).isLost, false);
+  await wait(timers, 60_000);
+  assert.equal(server.received.length, 7, "and no longer once it is back");
+});
+
+test("with nothing to send the page asks for anything, from the browser's word on", async () => {
+  const asked = [];
+  const faults = [noReply, noReply];
+  const states = [];
+  const timers = new Timers();
+  const outbox = new Outbox({
+    send: new Server().receive,
+    probe: async () => {
+      asked.push(timers.now);
+      if (faults.length) throw faults.shift();
+    },
+    storage: new Storage(),
+    session: "s1",
+    later: timers.later,
+    onChange: (state) => states.push(state),
+  });
+  await wait(timers, 10_000);
+  assert.deepEqual(asked, [], "nothing while nothing is lost");
+  outbox.lose();
+  assert.equal(states.at(-1).isLost, true);
+  await wait(timers, 20_000);
+  assert.equal(asked.length, 3);
+  assert.equal(states.at(-1).isLost, false);
+});
+
+test("an answer whose record is not whole yet keeps its place, and outlives a reload as it is", async () => {
+  const { outbox, server, storage } = make();
+  let settle;
+  outbox.add(answer(0, "na"), new Promise((resolve) => { settle = resolve; }));
+  outbox.add(answer(1));
+  await settled();
+  assert.deepEqual(server.received, [], "in order: neither it nor what follows");
+  assert.equal(storage.length, 2);
+  outbox.hold();
+  settle({ ...answer(0, "na"), timing: { last_input_ms: 5 } });
+  await settled();
+  assert.equal(JSON.parse(storage.getItem("humanexp.outbox.s1.0")).timing, undefined, "nothing is written during a trial");
+  outbox.release();
+  await outbox.drained();
+  assert.deepEqual(server.received, [0, 1]);
+});

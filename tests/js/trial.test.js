@@ -14,6 +14,9 @@ const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 1e-6,
 const SEEN = {
   visible_whole_trial: true,
   focused_whole_trial: true,
+  focus_lost_ms: null,
+  last_input_ms: 900,
+  input_watched_ms: 1000,
   fullscreen: false,
   resized: false,
   viewport_width_px: 1280,
@@ -159,7 +162,7 @@ for (const hz of [60, 75, 90, 100, 120, 144, 165, 240]) {
   const middle = onset + Math.round(0.1 * hz);
 
   test(`${hz} Hz: a quiet trial lasts as planned`, async () => {
-    const trial = begin({ hz, watch: new Watch(aWindow()) });
+    const trial = begin({ hz, watch: new Watch(aWindow(), () => 0) });
     trial.answer("cat", 400);
     const { timing } = await trial.end();
     assert.equal(timing.frames_shown, Math.round(0.2 * hz));
@@ -173,7 +176,7 @@ for (const hz of [60, 75, 90, 100, 120, 144, 165, 240]) {
       if (count === middle) view.tell("hidden");
       if (count === middle + 1) view.tell("visible");
     };
-    const trial = begin({ hz, watch: new Watch(view), before, missedBefore: (count) => (count === middle ? 2 * hz : 0) });
+    const trial = begin({ hz, watch: new Watch(view, () => 0), before, missedBefore: (count) => (count === middle ? 2 * hz : 0) });
     trial.answer("cat", 400);
     const { timing } = await trial.end();
     assert.equal(timing.visible_whole_trial, false);
@@ -187,7 +190,7 @@ for (const hz of [60, 75, 90, 100, 120, 144, 165, 240]) {
     const before = (count) => {
       if (count === middle + Math.round(0.2 * hz)) view.dispatchEvent(new Event("resize"));
     };
-    const trial = begin({ hz, watch: new Watch(view), before });
+    const trial = begin({ hz, watch: new Watch(view, () => 0), before });
     trial.answer("cat", 400);
     const { timing } = await trial.end();
     assert.equal(timing.resized, true);
@@ -195,7 +198,7 @@ for (const hz of [60, 75, 90, 100, 120, 144, 165, 240]) {
   });
 
   test(`${hz} Hz: a frame dropped at the offset lengthens the stimulus by one frame`, async () => {
-    const trial = begin({ hz, watch: new Watch(aWindow()), missedBefore: (count) => (count === onset + Math.round(0.2 * hz) ? 1 : 0) });
+    const trial = begin({ hz, watch: new Watch(aWindow(), () => 0), missedBefore: (count) => (count === onset + Math.round(0.2 * hz) ? 1 : 0) });
     trial.answer("cat", 400);
     const { timing } = await trial.end();
     assert.equal(timing.frames_shown, timing.frames_target + 1);

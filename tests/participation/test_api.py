@@ -12,6 +12,7 @@ from PIL import Image
 from analysis.tables import TRIALS
 from humanexp.jobs.models import Job
 from humanexp.participation import credentials, selectors, services
+from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Response, Session, SessionState
 from tests.factories import Tab, new_session
 
@@ -410,3 +411,43 @@ def test_every_call_needs_few_queries(tab, session, django_assert_max_num_querie
         tab.answer(0)
     with django_assert_max_num_queries(1):
         tab.get("status/")
+
+
+def test_the_server_decides_which_trials_are_set_aside(tab, session):
+    away = {**GOOD_TIMING, "focused_whole_trial": False, "focus_lost_ms": 120.0}
+    absent = {**GOOD_TIMING, "last_input_ms": -900.0, "input_watched_ms": 10_000.0}
+    missed = {**GOOD_TIMING, "last_input_ms": 5_200.0, "input_watched_ms": 4_700.0}
+    tab.answer(0, "cat", timing=away, clicks=[{"choice": "cat", "t_ms": 812.5, "input": "touch"}])
+    tab.answer(1, "na", timing=absent)
+    tab.answer(2, "na", timing=missed)
+    # A page cannot decide it.
+    assert tab.answer(3, "dog", timing={**GOOD_TIMING, "set_aside": True}).status_code == 201
+    stored = Response.objects.filter(session=session).order_by("position")
+    assert list(stored.values_list("set_aside", "timing_ok", "input_kind")) == [
+        (True, None, "touch"),
+        (True, None, ""),
+        (False, True, ""),
+        (False, True, ""),
+    ]
+    rows = list(selectors.iter_trial_rows(session.study))
+    frame = TRIALS.frame(rows)
+    assert frame["set_aside"].tolist() == [True, True, False, False]
+    assert frame["input_kind"].tolist()[0] == "touch" and frame["input_kind"].isna().sum() == 3
+    assert len(list(selectors.iter_timing_rows(session.study, ["categorisation"]))) == 2
+
+
+def test_a_gold_that_was_set_aside_says_nothing_of_its_picture(tab, session):
+    for trial in session.trials.order_by("position"):
+        away = trial.role in ("gold", "main")
+        tab.answer(trial.position, "na", timing={**GOOD_TIMING, "focused_whole_trial": not away})
+    assert session.trials.filter(role="gold").exists()
+    assert selectors.gold_answers(session.study) == []
+    counted = answer_counts(session.study).answers
+    assert counted == session.trials.filter(role="consistency_first").count() > 0
+
+
+def test_of_answers_stored_before_nothing_was_set_aside(tab, session):
+    tab.answer(0, "cat", timing={**GOOD_TIMING, "focused_whole_trial": False})
+    Response.objects.update(set_aside=None, input_kind="", timing_ok=False)
+    (row,) = selectors.iter_trial_rows(session.study)
+    assert row["set_aside"] is None and row["input_kind"] is None and row["timing_ok"] is False

@@ -19,7 +19,7 @@ from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
-from tests.recruitment.studies import Visitor, make_study
+from tests.recruitment.studies import LEASE, Visitor, make_study
 
 pytestmark = pytest.mark.django_db
 MARKET = "http://localhost:8001"
@@ -60,6 +60,23 @@ def list_all() -> None:
     Assignment.objects.update(state=AssignmentState.SUBMITTED)
     for session in Session.objects.all():
         assert verify_session(session=session)
+
+
+def test_a_marketplace_s_deadline_reaches_the_page_and_a_link_has_none(
+    visitor: Callable[..., Visitor], link: Campaign, campaign: Campaign
+) -> None:
+    person = visitor()
+    assert person.open().status_code == 201
+    person.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
+    told = person.call("GET", "/api/v1/run/session/").json()["due_at"]
+    opened_at = Assignment.objects.get().opened_at
+    assert opened_at is not None
+    assert person.session.due_at == opened_at + campaign.assignment_duration
+    assert told == person.session.due_at.isoformat().replace("+00:00", "Z")
+    guest = Visitor(link)
+    assert guest.open().status_code == 201
+    guest.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
+    assert guest.call("GET", "/api/v1/run/session/").json()["due_at"] is None
 
 
 def nothing_is_written() -> bool:

@@ -67,11 +67,13 @@ class TimeBin(Entry):
 
 
 class ResponseTimes(Entry):
-    """People's response times on one corruption."""
+    """People's response times on one corruption; times of different kinds of input are never pooled."""
 
     population: str
     corruption: str
     bins: tuple[TimeBin, ...]
+    #: pointer, touch or key; None where nobody kept it
+    input_kind: str | None = None
 
 
 class ParticipantBin(Entry):
@@ -93,3 +95,5 @@ class Participant(Entry):
     bins: tuple[ParticipantBin, ...]
     area: float | None
     band: Line | None
+    #: what the answers behind `median_rt_ms` were given with: what the participant used most; None where not kept
+    input_kind: str | None = None

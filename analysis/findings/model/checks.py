@@ -10,7 +10,7 @@ from analysis.entry import Entry
 from analysis.findings.model.comparisons import Word
 from analysis.findings.model.entry import ComparisonName, CurveName, Property
 
-ChoiceKind = Literal["headline", "screening", "timing", "misses"]
+ChoiceKind = Literal["headline", "screening", "timing", "misses", "set aside"]
 
 
 class ChoiceCurve(CurveName):

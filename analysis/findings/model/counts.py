@@ -43,6 +43,8 @@ class TrialCounts(Entry):
     in_all_sessions: int
     in_accepted_sessions: int
     predictions: int
+    #: trials of any task and role that nobody could see and answer; no other count contains them
+    set_aside: int = 0
 
 
 class SessionCounts(Entry):

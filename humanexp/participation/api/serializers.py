@@ -9,7 +9,7 @@ from typing import Any
 from rest_framework import serializers
 
 from analysis.spec import ProtocolConfig
-from analysis.tables import SCHEMAS, TIMING_COLUMNS
+from analysis.tables import INPUT_KINDS, SCHEMAS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
 from humanexp.participation.models import SessionState
 
@@ -73,6 +73,11 @@ class SessionOut(StateOut):
     cursor = serializers.IntegerField(help_text="next position without an answer")
     total = serializers.IntegerField()
     protocol = ProtocolOut()
+    slow_down = serializers.BooleanField(help_text="whether the page asks for slower answers before the next block")
+    minutes_left = serializers.IntegerField(help_text="that the rest of the session takes most people")
+    due_at = serializers.DateTimeField(
+        allow_null=True, help_text="until when whoever recruited the person takes the work, at the latest"
+    )
     calibrate_size = serializers.BooleanField(help_text="whether the size of a pixel is measured with a card")
     choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
     blocks = BlockOut(many=True)
@@ -89,7 +94,7 @@ class QuestionOut(serializers.Serializer[Any]):
 class ClickIn(serializers.Serializer[Any]):
     choice = serializers.CharField(max_length=40)
     t_ms = serializers.FloatField(min_value=-LARGEST, max_value=LARGEST)
-    input = serializers.ChoiceField(["pointer", "key"])
+    input = serializers.ChoiceField(INPUT_KINDS)
 
 
 #: By kind of column: the field, and its limits.

@@ -40,6 +40,7 @@ from humanexp.participation.services import auditing
 from humanexp.participation.services.answering import check_lease
 from humanexp.participation.session_backends import STORED, Sittings
 from humanexp.participation.session_cache import Course, PlannedTrial
+from humanexp.studies.estimated_duration import minutes_left
 from humanexp.studies.tasks import TASKS
 
 _LEASE = OpenApiParameter(
@@ -302,13 +303,17 @@ def _protocol(session: Session) -> ProtocolConfig:
 
 def _session_out(session: Session) -> dict[str, Any]:
     tasks = dict.fromkeys(block["task"] for block in session.blocks)
+    protocol = _protocol(session)
     return {
         "state": session.state,
         "study_title": session.study.title,
         "cursor": session.cursor,
         "total": session.total,
+        "slow_down": session.slow_down_at == session.cursor,
+        "minutes_left": minutes_left(session.blocks, protocol, cursor=session.cursor),
+        "due_at": session.due_at,
         "calibrate_size": bool(session.study.configuration.get("calibrate_size")),
-        "protocol": _protocol(session).to_dict(),
+        "protocol": protocol.to_dict(),
         "choices": {task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order)] for task in tasks},
         "blocks": session.blocks,
     }

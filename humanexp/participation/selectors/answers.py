@@ -26,7 +26,9 @@ _RULE_COLUMNS = {
     "response": "response",
     "correct": "correct",
     "rt_ms": "rt_ms",
+    "input_kind": "input_kind",
     "timing_ok": "timing_ok",
+    "set_aside": "set_aside",
 }
 #: Those that a table of answers has as well.
 _TRIAL_COLUMNS = {
@@ -63,8 +65,9 @@ def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
 
 
 def iter_timing_rows(study: Study, tasks: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Of every stored answer to a task of these: whose it is, and what the browser measured; nothing else is read."""
+    """Of every stored answer to a task of these, but those set aside: whose it is, and what the browser measured."""
     measured = Response.objects.filter(counting("session"), session__study=study, trial__task__in=tasks).order_by()
+    measured = measured.exclude(set_aside=True)
     rows = measured.values_list("session__participant__code", "timing")
     for participant, timing in rows.iterator(chunk_size=_ROWS_AT_ONCE):
         yield {**timing, "participant": participant}
@@ -106,6 +109,7 @@ def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]
         row["condition"] = row["accepted"] = None
         row["wanted"] = row["wanted"] or None
         row["timing_rule"] = row["timing_rule"] or None
+        row["input_kind"] = row["input_kind"] or None
         row["clicks_json"] = json.dumps(clicks)
         row["server_received_at"] = row["server_received_at"].isoformat()
         row["grid_order"] = " ".join(row["grid_order"]) or None
@@ -115,8 +119,9 @@ def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]
 
 
 def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:
-    """(session, original, category, right?) of every answered gold trial."""
+    """(session, original, category, right?) of every answered gold trial that was not set aside."""
     answered = Response.objects.filter(counting("session"), session__study=study, trial__role="gold")
+    answered = answered.exclude(set_aside=True)
     columns = ("session_id", "trial__stimulus__source_image__key", "trial__stimulus__source_image__category", "correct")
     return [
         (session, original, category, bool(right))

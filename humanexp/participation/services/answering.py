@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Q
 
 from analysis.tables import TIMING_COLUMNS
-from analysis.timing import TIMING_RULE, timing_ok
+from analysis.timing import TIMING_RULE, is_set_aside, timing_ok
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, LeaseLost, OutOfOrder, PictureDamaged, SessionClosed, TooFast
 from humanexp.core.sqlite_write_lock import write_turn
@@ -17,7 +17,7 @@ from humanexp.jobs import services as jobs
 from humanexp.participation import minimum_duration, selectors
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Preview, Response, Session, SessionState, Trial
-from humanexp.participation.services import qualifying
+from humanexp.participation.services import qualifying, slowing
 from humanexp.participation.services.showing import is_restored, not_shown
 from humanexp.participation.session_cache import Course, PlannedTrial, course_of
 
@@ -77,6 +77,7 @@ def store_response(
                 moved = _advance(claim, lease, course, trial, now)
             if moved:
                 correct = trial.task.judge(response, trial.correct_response)
+                aside = is_set_aside(record) if trial.task.is_timed else None
                 Response.objects.create(
                     session_id=course.session_id,
                     trial_id=trial.pk,
@@ -86,12 +87,19 @@ def store_response(
                     rt_ms=rt_ms,
                     clicks=list(clicks),
                     timing=record,
-                    timing_ok=timing_ok(record),
+                    # Of a trial that nobody attended to there is no timing to be judged.
+                    timing_ok=None if aside else timing_ok(record),
                     timing_rule=TIMING_RULE,
+                    set_aside=aside,
+                    input_kind=_input_kind(response, clicks),
                     is_scripted=course.is_scripted,
                     received_at=now,
                 )
                 cursor = position + 1
+                if blocks := course.measured_before(cursor):
+                    slowing.after_block(
+                        session_id=course.session_id, blocks=blocks, under_ms=course.too_fast_ms, cursor=cursor
+                    )
                 if course.blocks[trial.block]["kind"] == qualifying.KIND:
                     row = Trial.objects.select_related("session__study").get(pk=trial.pk)
                     cursor = qualifying.after_answer(trial=row, cursor=cursor)
@@ -116,6 +124,12 @@ def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTria
     if trial.position == course.counts_from:
         changes["confirmed_at"] = now
     return bool(due.order_by().update(**changes))
+
+
+def _input_kind(response: str, clicks: Sequence[Mapping[str, Any]]) -> str:
+    """What gave the answer that counts; empty where none was given, or its click was not kept."""
+    counted = [click["input"] for click in clicks if click["choice"] == response]
+    return str(counted[-1]) if counted else ""
 
 
 def _was_set_back(course: Course, trial: PlannedTrial, now: datetime) -> bool:

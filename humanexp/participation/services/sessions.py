@@ -48,6 +48,13 @@ def scripted_participant(*, family: StudyFamily) -> Participant:
     raise StudyRefused("Scripted participants enter one after the other: start fewer simulations at once.")
 
 
+def note_deadline(*, session: Session, due_at: datetime) -> None:
+    """Keep until when the recruiter takes the work, at the latest: a page that waits for the person shows it."""
+    if session.due_at != due_at:
+        session.due_at = due_at
+        session.save(update_fields=["due_at"])
+
+
 def open_session(
     *,
     study: Study,

@@ -97,6 +97,7 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         )
         assignment = _assignment_for(campaign, person, arrival)
         session = _session_for(campaign, person, assignment, arrival)
+        _note_deadline(campaign, assignment, session)
         remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
@@ -109,6 +110,13 @@ def new_handoff(*, campaign: Campaign, token: str) -> str:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = Assignment.objects.filter(session=session).first()
     return handoff_for(session=session, assignment=assignment)
+
+
+def _note_deadline(campaign: Campaign, assignment: Assignment, session: Session) -> None:
+    """Until when the recruiter takes the work: it counts from the acceptance, which came no later than the opening."""
+    if campaign.is_link or assignment.opened_at is None:
+        return
+    participation.note_deadline(session=session, due_at=assignment.opened_at + campaign.assignment_duration)
 
 
 def _visitor(campaign: Campaign, proof: Proof) -> str:

@@ -157,17 +157,30 @@ def _entries(findings: Findings) -> list[ResponseTimes]:
     return [entry for entry in findings.response_times if entry.population == HUMANS and entry.bins]
 
 
+#: How answers were given, in words that follow the name of a corruption.
+_GIVEN = {"pointer": "by pointer", "touch": "by touch", "key": "by keyboard"}
+
+
+def _times_key(entry: ResponseTimes) -> str:
+    return f"times--{entry.corruption}" + (f"--{entry.input_kind}" if entry.input_kind else "")
+
+
+def _times_name(entry: ResponseTimes) -> str:
+    name = readable(entry.corruption)
+    return f"{name}, {_GIVEN[entry.input_kind]}" if entry.input_kind else name
+
+
 def _choices_times(findings: Findings) -> list[Choice]:
-    return [Choice(f"times--{entry.corruption}", readable(entry.corruption)) for entry in _entries(findings)]
+    return [Choice(_times_key(entry), _times_name(entry)) for entry in _entries(findings)]
 
 
 def _build_times(findings: Findings, key: str) -> Chart:
-    entry = next(one for one in _entries(findings) if f"times--{one.corruption}" == key)
+    entry = next(one for one in _entries(findings) if _times_key(one) == key)
     bins = [
         TimeBin(v=one.v, n=one.n, median_ms=one.median_ms, lower_ms=one.lower_ms, upper_ms=one.upper_ms)
         for one in entry.bins
     ]
-    title = f"Response time, {readable(entry.corruption)}"
+    title = f"Response time, {_times_name(entry)}"
     return Chart(
         key=key,
         title=_("How long answers take"),
@@ -194,7 +207,10 @@ def _build_times(findings: Findings, key: str) -> Chart:
                 "change."
             ),
         ),
-        caveats=(_("Misses have no time and are left out; many misses make the rest look fast."),),
+        caveats=(
+            _("Misses have no time and are left out; many misses make the rest look fast."),
+            _("Times of pointer, touch and keyboard differ and are never pooled."),
+        ),
     )
 
 

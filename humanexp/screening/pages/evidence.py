@@ -5,7 +5,7 @@ They show what rules may read, and nothing else: a session is never judged by th
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,6 +172,8 @@ def _title(trial: AnsweredTrial) -> str:
     title = f"{trial.position + 1}, {_ROLE_NAMES.get(trial.role, trial.role)}{said}"
     if _is_known(trial) and not trial.correct:
         title += f" ({trial.category})"
+    if trial.is_set_aside:
+        title += f", {_('set aside')}"
     if _is_mistimed(trial):
         title += f", {_('timing')}"
     return title
@@ -243,6 +245,14 @@ class Picture:
         return max(1, len(self.columns))
 
 
+#: How answers were given.
+_GIVEN: Mapping[str, str | Promise] = {
+    "pointer": _("by pointer"),
+    "touch": _("by touch"),
+    "key": _("by keyboard"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Portrait:
     """A session at a glance."""
@@ -250,19 +260,22 @@ class Portrait:
     sentinels: Picture
     timing: Picture
     shape: Picture
-    #: over the trials whose times the rules may read
-    median_rt_ms: float | None
+    #: over the trials whose times the rules may read: what the answers were given with, and their median
+    median_rts: tuple[tuple[str, float], ...]
 
 
 def portrait_of(rows: Sequence[Mapping[str, Any]], *, withdrawn: Collection[str] = ()) -> Portrait:
     """From the stored answers of one session."""
     record = SessionRecord.from_rows(rows, withdrawn=withdrawn)
-    times = [trial.rt_ms for trial in record.trials if trial.rt_ms is not None and trial.role != "practice"]
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for trial in record.trials:
+        if trial.rt_ms is not None and trial.role != "practice":
+            times[trial.input_kind].append(trial.rt_ms)
     return Portrait(
         sentinels=sentinels(record),
         timing=timing(record),
         shape=shape(record),
-        median_rt_ms=median(times) if times else None,
+        median_rts=tuple((str(_GIVEN.get(kind, "")), median(own)) for kind, own in sorted(times.items())),
     )
 
 

@@ -13,7 +13,7 @@ PATIENCE_MS = 20_000
 NO_DOUBLE_CLICK_MS = 350
 _SHOWN = "[data-screen]:not([hidden])"
 #: Screens from which one button leads on, and those on which a person waits for what comes.
-_BUTTONS = {"calibration": "no-card", "ready": "start", "paused": "continue"}
+_BUTTONS = {"calibration": "no-card", "ready": "start", "paused": "continue", "absent": "continue", "slow": "continue"}
 _WAITING = ("loading", "saving", "trial")
 
 

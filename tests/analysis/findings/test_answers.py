@@ -66,6 +66,29 @@ def test_response_times_by_tenths(screened: tuple[pd.DataFrame, pd.DataFrame]) -
     assert sum(one["n"] for one in entry["bins"]) == len(counted)
 
 
+def test_times_of_pointer_and_keyboard_are_never_pooled(screened: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials = screened[0]
+    by_keyboard = trials["position"] % 3 == 0
+    kinds = by_keyboard.map({True: "key", False: "pointer"})
+    slower = trials.assign(rt_ms=trials["rt_ms"] + 1000 * by_keyboard)
+    found = analysed(slower.assign(input_kind=kinds), study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    pooled = analysed(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    assert {one["input_kind"] for one in pooled["response_times"]} == {None}, "of stored answers nobody kept it"
+    entries = {one["input_kind"]: one for one in found["response_times"] if one["corruption"] == "noise"}
+    assert set(entries) == {"key", "pointer"}
+    for kind, entry in entries.items():
+        alone = slower[kinds == kind]
+        (expected,) = (
+            one
+            for one in analysed(alone, study="s", seed=1, n_bootstrap=0, sensitivity=False)["response_times"]
+            if one["corruption"] == "noise"
+        )
+        assert entry["bins"] == expected["bins"]
+    mine = next(one for one in found["participants"] if (one["participant"], one["corruption"]) == ("P-3", None))
+    own = slower[(slower["participant"] == "P-3") & (slower["role"] == "main") & (kinds == "pointer")]
+    assert mine["input_kind"] == "pointer" and mine["median_rt_ms"] == pytest.approx(own["rt_ms"].median())
+
+
 def test_without_times_there_are_no_entries(findings: dict[str, Any]) -> None:
     assert findings["response_times"] == []
 

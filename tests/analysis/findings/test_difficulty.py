@@ -28,6 +28,7 @@ def answers(observer: list[str], original: list[int], corruption: list[str], cor
         rt_ms=nothing,
         timing_ok=nothing,
         imported=np.zeros(n, dtype=bool),
+        input_kind=empty,
     )
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.errors import TableRefused
+from analysis.findings import analyse
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.model import Discrimination
 
@@ -156,3 +157,11 @@ def test_a_table_may_leave_out_the_third_picture_of_a_pair() -> None:
     rows = [("b", "a", True), ("a", "b", False), ("a", "a", True), ("b", "b", True)] * 10
     (found,) = entries(pairs(rows, **shown))
     assert found.trials == 40
+
+
+def test_pairs_that_were_set_aside_are_in_no_test() -> None:
+    base = [("a", "b", True), ("a", "a", False)] * 20
+    frame = pd.concat([pairs(base, set_aside=False), pairs(base, set_aside=True)], ignore_index=True)
+    found = analyse(frame.assign(original="o", stimulus="s", condition="", visual_change=0.5), study="s", seed=1)
+    assert [entry.trials for entry in found.discrimination] == [40]
+    assert found.trials is not None and found.trials.set_aside == 40

@@ -22,7 +22,7 @@ def outcomes(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Outcomes:
     text, numbers = np.full(n, "x", dtype=np.str_), np.zeros(n)
     answers = Observations(
         np.char.add("P-", person.astype(np.str_)), *(text,) * 2, text, text, text, text, text, place, right, numbers,
-        numbers, np.zeros(n, dtype=np.bool_),
+        numbers, np.zeros(n, dtype=np.bool_), text,
     )  # fmt: skip
     return Outcomes(place, right, answers)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.findings.fits import FitSettings, fit_outcomes
-from analysis.findings.observations import accepted_answers, read_trials
+from analysis.findings.observations import accepted_answers, digest_of, read_trials
 from analysis.findings.outcomes import categories_of, human_outcomes
 from analysis.findings.sensitivity import choices
 from tests.analysis.findings.studies import analysed, predictions_for
@@ -71,3 +71,34 @@ def test_unknown_timing_is_no_choice(tables: tuple[pd.DataFrame, pd.DataFrame]) 
     trials = tables[0].assign(timing_ok=None)
     names = [one.name for one in choices(read_trials(trials, accepted_only=False), accepted_answers(trials), None)]
     assert names == ["as reported", "all sessions", "misses dropped"]
+
+
+def test_set_aside_trials_are_in_no_number_but_that_of_the_choice_that_counts_them(
+    tables: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    trials, predictions = tables
+    aside = (trials["position"] % 9 == 4) & (trials["visual_change"] > 0.3)
+    marked = trials.assign(set_aside=aside)
+    found = analysed(marked, predictions, study="s", seed=1, n_bootstrap=0)
+    alone = analysed(trials[~aside], predictions, study="s", seed=1, n_bootstrap=0)
+    given = {"data_digest", "trials", "sensitivity"}
+    assert {name: found[name] for name in found.keys() - given} == {name: alone[name] for name in found.keys() - given}
+    assert found["trials"]["set_aside"] == int(aside.sum()) > 20
+    entries = {one["choice"]: one for one in found["sensitivity"]}
+    assert list(entries) == ["as reported", "misses dropped", "set-aside trials as misses"]
+    counted = entries.pop("set-aside trials as misses")
+    assert list(entries.values()) == alone["sensitivity"]
+    missed = trials.assign(response=trials["response"].mask(aside, "na"), correct=trials["correct"].mask(aside, False))
+    as_misses = analysed(missed, predictions, study="s", seed=1, n_bootstrap=0)["sensitivity"][0]
+    assert counted["kind"] == "set aside" and counted["answers"] == as_misses["answers"]
+    assert areas(counted) == pytest.approx(areas(as_misses), abs=1e-9)
+    assert areas(counted) < areas(entries["as reported"]) - 0.01
+
+
+def test_columns_that_say_nothing_leave_the_digest_of_a_table_as_it_was(
+    tables: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    trials = tables[0]
+    stored_before = digest_of(trials)
+    assert digest_of(trials.assign(set_aside=None, input_kind=None, last_input_ms=None)) == stored_before
+    assert digest_of(trials.assign(set_aside=False)) != stored_before

@@ -1,4 +1,4 @@
-/** No trial begins on a page that nobody looks at, or in a window too small for it. */
+/** No trial begins on a page that nobody looks at or answers, or in a window too small for it. */
 import { fits } from "./environment.js";
 
 /**
@@ -15,11 +15,24 @@ export async function attend(run, settle) {
     await resizedUntil(view, isLargeEnough);
     await settle();
   }
-  if (watch.isAttended) return;
-  screens.show("paused");
+  if (watch.isAttended && !run.presence.isInDoubt) return;
+  if (run.presence.isInDoubt) askWhetherThere(run);
+  else screens.show("paused");
   // Pressing the button is attention enough, also where a browser does not report the focus.
   await screens.pressed("continue");
+  run.presence.confirm();
   await settle();
+}
+
+/** The next picture waits without limit; whoever recruits the person may not. */
+function askWhetherThere({ screens, session, document }) {
+  screens.show("absent");
+  const due = session.due_at && new Date(session.due_at);
+  const line = screens.find("[data-deadline]");
+  line.hidden = !due;
+  if (!due) return;
+  const time = due.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+  screens.fill({ deadline: screens.message(due > new Date() ? "deadline" : "deadline-over", { time }) });
 }
 
 function resizedUntil(view, condition) {

@@ -25,13 +25,17 @@ export async function runBlock(run, step) {
     outbox.add(cutOff(lost));
     run.begun.clear();
   }
+  run.presence.confirm();
   const stage = await task.open(run, block);
   for (const position of positions) {
     await run.leaving.considered();
     await stage.attend();
     run.progress.reach(position, session.total);
     const answer = await stage.ask({ position, pictures: pictures.of(position) });
-    outbox.add({ position, ...answer, simulated: false });
+    const complete = (whole) => ({ position, ...whole, simulated: false });
+    // Whoever is told whether they were right waits for the reply: there an answer goes out as it is.
+    const settled = task.isTimed ? run.presence.note(answer) : null;
+    outbox.add(complete(answer), block.feedback ? null : settled?.then(complete));
     run.begun.clear();
     await stage.leave({ position, response: answer.response, hasFeedback: block.feedback });
     if (outbox.fault) throw outbox.fault;

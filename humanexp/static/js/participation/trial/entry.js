@@ -39,12 +39,14 @@ export async function enter(run) {
   run.document.querySelector("[data-taken]").hidden = !(await isOpenElsewhere);
   run.outbox = new Outbox({
     send: (response) => run.api.respond(response),
+    probe: () => run.api.status(),
     storage: run.local,
     session: run.key,
     later: run.later,
     onChange: (state) => run.onOutbox(state),
   });
   run.progress.begin(safeAnswers(run.session));
+  run.view.addEventListener("offline", () => run.outbox.lose());
   run.view.addEventListener("online", () => run.outbox.retry());
   run.view.addEventListener("beforeunload", (event) => {
     if (run.outbox.positions.length > 0 && !run.isReloading) event.preventDefault();

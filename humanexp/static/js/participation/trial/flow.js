@@ -7,7 +7,7 @@ import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { instruct } from "./instructions.js";
 import { Leaving } from "./leaving.js";
-import { patiently } from "./pause.js";
+import { patiently, reached } from "./pause.js";
 import { nextStep } from "./plan.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
@@ -27,7 +27,9 @@ export async function runSession(run) {
     await leaveFullScreen(run.view);
     run.screens.show(screenFor(error));
     // The remedy is a fresh page: order and cursor are the server's, unsent answers lie in the browser's storage.
-    run.screens.pressed("reload").then(() => {
+    const isLost = error.type === "no-reply" && run.api.token;
+    const remedies = [run.screens.pressed("reload"), ...(isLost ? [reached(() => run.api.status(), run.sleep)] : [])];
+    Promise.race(remedies).then(() => {
       run.isReloading = true;
       run.view.location.reload();
     });

@@ -1,11 +1,11 @@
 /** The choices on the screen: pointer and keyboard give answers, nothing is laid out while a trial runs. */
-import { directKeys, readKey } from "./keys.js";
+import { readKey } from "./keys.js";
 
 /** Choices up to this many stand in one row. */
 const ONE_ROW = 4;
 
 export class ChoiceGrid {
-  /** @type {((answer: {choice: string, at: number, input: "pointer"|"key"}) => boolean)|null} */
+  /** @type {((answer: {choice: string, at: number, input: "pointer"|"touch"|"key"}) => boolean)|null} */
   onAnswer = null;
   #root;
   #document;
@@ -14,6 +14,7 @@ export class ChoiceGrid {
   #buttons = [];
   #columns = 1;
   #cursor = null;
+  #row = null;
   #isShown = false;
 
   /**
@@ -42,7 +43,7 @@ export class ChoiceGrid {
   async fill(choices) {
     this.#choices = choices;
     this.#columns = choices.length <= ONE_ROW ? choices.length : Math.ceil(Math.sqrt(choices.length));
-    const hints = new Map([...directKeys(choices)].reverse().map(([key, index]) => [index, key]));
+    const hasRows = choices.length > this.#columns;
     const icons = [];
     this.#buttons = choices.map((choice, index) => {
       const button = this.#document.createElement("button");
@@ -61,7 +62,9 @@ export class ChoiceGrid {
       const label = this.#document.createElement("span");
       label.textContent = choice.label;
       button.append(label);
-      if (hints.has(index)) button.setAttribute("aria-keyshortcuts", hints.get(index));
+      // What the keyboard has to press; shown to those who use it, and only in the order of their grid.
+      const column = String((index % this.#columns) + 1);
+      button.dataset.keys = hasRows ? `${Math.floor(index / this.#columns) + 1} ${column}` : column;
       return button;
     });
     this.#root.dataset.columns = String(this.#columns);
@@ -72,6 +75,7 @@ export class ChoiceGrid {
 
   show() {
     this.#cursor = null;
+    this.#choose(null);
     this.#isShown = true;
     this.#root.dataset.shown = "";
   }
@@ -81,6 +85,7 @@ export class ChoiceGrid {
     this.#isShown = false;
     delete this.#root.dataset.shown;
     for (const button of this.#buttons) delete button.dataset.mark;
+    this.#choose(null);
     if (this.#root.contains(this.#document.activeElement)) this.#document.activeElement.blur();
   }
 
@@ -95,9 +100,19 @@ export class ChoiceGrid {
     // Event time, not handler time; engines that stamp events with the wall clock are brought back to ours.
     const now = this.#clock();
     const at = Math.abs(now - event.timeStamp) < 60_000 ? event.timeStamp : now;
+    this.#choose(null);
     if (!this.onAnswer({ choice: this.#choices[index].name, at, input })) return;
     for (const button of this.#buttons) delete button.dataset.mark;
     this.#buttons[index].dataset.mark = "chosen";
+  }
+
+  /** @param {number|null} row the row whose number was pressed */
+  #choose(row) {
+    this.#row = row;
+    this.#buttons.forEach((button, index) => {
+      if (row !== null && Math.floor(index / this.#columns) === row) button.dataset.row = "";
+      else delete button.dataset.row;
+    });
   }
 
   #onPointer(event) {
@@ -106,15 +121,21 @@ export class ChoiceGrid {
     if (index < 0) return;
     // Keeps the browser from moving the focus to the button, and its ring with it.
     event.preventDefault();
-    this.#answer(index, event, "pointer");
+    this.#answer(index, event, event.pointerType === "touch" ? "touch" : "pointer");
   }
 
   #onKey(event) {
     if (!this.#isShown || event.ctrlKey || event.altKey || event.metaKey) return;
-    const meaning = readKey({ key: event.key, cursor: this.#cursor, columns: this.#columns, choices: this.#choices });
+    const { key, code } = event;
+    const meaning = readKey({ key, code, cursor: this.#cursor, row: this.#row, columns: this.#columns, choices: this.#choices });
     if (!meaning) return;
     event.preventDefault();
-    if (meaning.move !== undefined) {
+    // From the first key on, the numbers of rows and columns are on the choices.
+    this.#root.dataset.keyed = "";
+    if (meaning.row !== undefined) {
+      this.#choose(meaning.row);
+    } else if (meaning.move !== undefined) {
+      this.#choose(null);
       this.#cursor = meaning.move;
       this.#buttons[meaning.move].focus({ preventScroll: true });
     } else if (!event.repeat) {

@@ -4,7 +4,7 @@
  * Each answer has a key of its own, so that two windows of one session never overwrite a list of each other's answers; an answer
  * sent twice is stored once, because the server keys it by position.
  */
-import { backOff } from "./pause.js";
+import { PROBE_MS, backOff } from "./pause.js";
 
 const PREFIX = "humanexp.outbox";
 /** Where the person waits for an answer to be stored, a server that is back is found this soon. */
@@ -14,12 +14,16 @@ export class Outbox {
   /** Whether unsent answers would survive a reload. */
   isPersistent = true;
   #send;
+  #probe;
+  #isLost = false;
   #storage;
   #prefix;
   #later;
   #random;
   #onChange;
   #waiting = new Map();
+  #unsettled = new Set();
+  #isChanged = new Set();
   #listeners = new Map();
   #idle = [];
   #isHeld = false;
@@ -33,15 +37,17 @@ export class Outbox {
   /**
    * @param {object} options
    * @param {(response: object) => Promise<object>} options.send rejects with an error whose `mayPass` says whether to try again
+   * @param {() => Promise<object>} [options.probe] asks the server for anything, where no answer waits to be sent
    * @param {Storage} options.storage it outlives a reload, a closed window and a killed browser
    * @param {string} options.session names the session in the keys
    * @param {(action: () => void, ms: number) => (() => void)} options.later runs the action later; returns how to call it off
    * @param {() => number} [options.random]
-   * @param {(state: {waiting: number, failures: number, acknowledged: number, fault: Error|null}) => void} [options.onChange]
+   * @param {(state: {waiting: number, isLost: boolean, failures: number, acknowledged: number, fault: Error|null}) => void} [options.onChange]
    *   `acknowledged` counts the answers that the server has taken from this page
    */
-  constructor({ send, storage, session, later, random = Math.random, onChange = () => {} }) {
+  constructor({ send, probe = async () => null, storage, session, later, random = Math.random, onChange = () => {} }) {
     this.#send = send;
+    this.#probe = probe;
     this.#storage = storage;
     this.#prefix = `${PREFIX}.${session}.`;
     this.#later = later;
@@ -60,12 +66,29 @@ export class Outbox {
     return this.#fault;
   }
 
-  /** Keeps an answer and sends it as soon as nothing is in the way. The first answer to a position stays. */
-  add(response) {
-    if (this.#waiting.has(response.position)) return;
-    this.#waiting.set(response.position, response);
+  /**
+   * Keeps an answer and sends it as soon as nothing is in the way. The first answer to a position stays.
+   *
+   * @param {object} response
+   * @param {Promise<object>|null} [settled] the answer with the rest of its record; until then neither it nor a later one is sent
+   */
+  add(response, settled = null) {
+    const { position } = response;
+    if (this.#waiting.has(position)) return;
+    this.#waiting.set(position, response);
     this.#store(response);
+    if (settled) this.#settleLater(position, settled);
     this.#changed();
+    this.#pump();
+  }
+
+  async #settleLater(position, settled) {
+    this.#unsettled.add(position);
+    const response = await settled;
+    this.#unsettled.delete(position);
+    if (!this.#waiting.has(position)) return;
+    this.#waiting.set(position, response);
+    this.#isChanged.add(position);
     this.#pump();
   }
 
@@ -83,6 +106,13 @@ export class Outbox {
   release() {
     this.#isHeld = false;
     this.#pump();
+  }
+
+  /** The browser says that there is no network: the server is looked for until it answers. */
+  lose() {
+    this.#isLost = true;
+    this.#changed();
+    this.#again(PROBE_MS);
   }
 
   /** Tries at once, for instance when the network is back; clears a fault that was reported. */
@@ -120,9 +150,37 @@ export class Outbox {
   }
 
   #pump() {
-    if (this.#isHeld || this.#isSending || this.#fault || this.#cancelRetry || this.#waiting.size === 0) return;
+    if (this.#isHeld || this.#isSending || this.#fault || this.#cancelRetry) return;
+    // Not while a trial is on the screen: writing could cost a frame.
+    for (const position of this.#isChanged) if (this.#waiting.has(position)) this.#store(this.#waiting.get(position));
+    this.#isChanged.clear();
+    const isReady = this.#waiting.size > 0 && !this.#unsettled.has(this.positions[0]);
+    if (!isReady && !this.#isLost) return;
     this.#isSending = true;
-    this.#sending = this.#sendFirst();
+    this.#sending = isReady ? this.#sendFirst() : this.#look();
+  }
+
+  /** Asks whether the server is back, where there is nothing to send. */
+  async #look() {
+    try {
+      await this.#probe();
+      this.#isLost = false;
+    } catch (error) {
+      this.#isLost = error.type === "no-reply";
+      if (this.#isLost) this.#again(PROBE_MS);
+    }
+    this.#isSending = false;
+    this.#changed();
+    this.#pump();
+  }
+
+  /** Sends, or looks, once more after so long. */
+  #again(ms) {
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#later(() => {
+      this.#cancelRetry = null;
+      this.#pump();
+    }, ms);
   }
 
   async #sendFirst() {
@@ -130,14 +188,15 @@ export class Outbox {
     try {
       const reply = await this.#send(this.#waiting.get(position));
       this.#failures = 0;
+      this.#isLost = false;
       this.#settle(position, reply);
     } catch (error) {
       this.#failures += 1;
-      if (error.mayPass) {
-        this.#cancelRetry = this.#later(() => {
-          this.#cancelRetry = null;
-          this.#pump();
-        }, backOff(this.#failures, this.#random, this.#isWaitedFor ? WAITED_FOR_MS : undefined));
+      this.#isLost = error.type === "no-reply";
+      if (this.#isLost) {
+        this.#again(PROBE_MS);
+      } else if (error.mayPass) {
+        this.#again(backOff(this.#failures, this.#random, this.#isWaitedFor ? WAITED_FOR_MS : undefined));
       } else {
         this.#fault = error;
         this.#fail(error);
@@ -169,7 +228,7 @@ export class Outbox {
   }
 
   #changed() {
-    this.#onChange({ waiting: this.#waiting.size, failures: this.#failures, acknowledged: this.#acknowledged, fault: this.#fault });
+    this.#onChange({ waiting: this.#waiting.size, isLost: this.#isLost, failures: this.#failures, acknowledged: this.#acknowledged, fault: this.#fault });
   }
 
   #store(response) {

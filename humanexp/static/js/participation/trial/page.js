@@ -3,6 +3,7 @@ import { RunApi } from "./api.js";
 import { timerResolution } from "./environment.js";
 import { ChoiceGrid } from "./grid.js";
 import { frameTaken } from "./handover.js";
+import { Presence } from "./presence.js";
 import { ProgressLine } from "./progress.js";
 import { Screens } from "./screens.js";
 import { lowTone } from "./sound.js";
@@ -24,6 +25,7 @@ export async function openPage() {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);
   };
+  const watch = new Watch(window, clock);
   const progress = new ProgressLine(screens, document.querySelector("[data-progress]"));
 
   return {
@@ -47,7 +49,8 @@ export async function openPage() {
     secrets: openStorage(() => localStorage),
     api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
     grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
-    watch: new Watch(window),
+    watch,
+    presence: new Presence({ watch, later }),
     windows: new OpenWindows({ Channel: window.BroadcastChannel, later }),
     lowTone: () => lowTone(window),
     onOutbox: (state) => progress.saved(state),

@@ -16,6 +16,27 @@ export function backOff(attempt, random, longest = LONGEST_MS) {
   return ceiling * (0.5 + 0.5 * random());
 }
 
+/** While the connection is lost it is looked for this often. */
+export const PROBE_MS = 2_000;
+
+/**
+ * Resolves once the server answers, whatever it says.
+ *
+ * @param {() => Promise<object>} probe
+ * @param {(ms: number) => Promise<void>} sleep
+ */
+export async function reached(probe, sleep) {
+  for (;;) {
+    await sleep(PROBE_MS);
+    try {
+      await probe();
+      return;
+    } catch (error) {
+      if (error.type !== "no-reply") return;
+    }
+  }
+}
+
 /**
  * Tries a request that may be repeated until it succeeds, is refused for good, or has failed too often.
  *

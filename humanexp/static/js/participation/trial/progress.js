@@ -4,7 +4,7 @@ export class ProgressLine {
   #screens;
   #root;
   #isHeld = false;
-  #outbox = { waiting: 0, failures: 0, acknowledged: 0 };
+  #outbox = { waiting: 0, isLost: false, failures: 0, acknowledged: 0 };
   #before = null;
 
   /** @param {import("./screens.js").Screens} screens @param {HTMLElement} root */
@@ -25,7 +25,7 @@ export class ProgressLine {
     this.saved(this.#outbox);
   }
 
-  /** @param {{waiting: number, failures: number, acknowledged: number}} outbox */
+  /** @param {{waiting: number, isLost: boolean, failures: number, acknowledged: number}} outbox */
   saved(outbox) {
     this.#outbox = outbox;
     if (!this.#isHeld) this.#showSaved();
@@ -41,11 +41,13 @@ export class ProgressLine {
   }
 
   #showSaved() {
-    const { waiting, failures, acknowledged } = this.#outbox;
-    const state = waiting === 0 ? "saved" : failures > 0 ? "unsaved" : "saving";
+    const { waiting, isLost, failures, acknowledged } = this.#outbox;
+    const state = waiting === 0 && !isLost ? "saved" : isLost || failures > 0 ? "unsaved" : "saving";
     this.#root.dataset.saved = state;
     const safe = this.#before === null ? 0 : this.#before + acknowledged;
-    this.#write("saved", this.#screens.message(state === "saved" && safe > 1 ? "safe" : state, { waiting, safe }));
+    const isLoss = isLost && waiting === 0;
+    const message = isLoss ? "lost" : state === "saved" && safe > 1 ? "safe" : state;
+    this.#write("saved", this.#screens.message(message, { waiting, safe }));
   }
 
   #write(part, text) {

@@ -8,12 +8,17 @@ import { taskOf } from "./tasks/index.js";
 export async function getReady(run, step, pictures, positions) {
   const { screens, session } = run;
   const { block } = step;
+  if (session.slow_down) {
+    screens.show("slow");
+    await screens.pressed("continue");
+  }
   const kind = pageOf(session, step);
   const { number, of } = blockNumber(session, block);
   const counted = screens.message(`counted-${block.task}`, { count: positions.length });
   screens.show("ready", {
     title: screens.message(`ready-${kind}-title${roundsOf(session, of)}`, { number, of }) || screens.message(`ready-${kind}-title`, { number, of }),
     text: screens.message(`ready-${kind}-text-${block.task}`, { counted }) || screens.message(`ready-${kind}-text`, { counted }),
+    left: screens.message("minutes-left", { minutes: session.minutes_left }),
     loading: "",
   });
   const start = screens.find("[data-action=start]");

@@ -39,7 +39,7 @@ export class ResponseWindow {
   /**
    * A click or key.
    *
-   * @param {{choice: string, at: number, input: "pointer"|"key"}} answer `at` is the event's own time, not the handler's
+   * @param {{choice: string, at: number, input: "pointer"|"touch"|"key"}} answer `at` is the event's own time, not the handler's
    * @returns {boolean} whether it was taken; presses before the choices were visible or after the window are not answers
    */
   answer({ choice, at, input }) {

@@ -3,7 +3,7 @@ import { Sequence } from "./sequence.js";
 import { ResponseWindow } from "./responses.js";
 
 /** Changes whenever the meaning of a timing column may have changed. */
-export const ENGINE_VERSION = "2.0";
+export const ENGINE_VERSION = "2.1";
 
 /**
  * @param {object} options
@@ -32,10 +32,10 @@ export function runTrial({ protocol, pictures, refresh, surface, grid, watch, ra
     surface,
     clock,
     afterFrame,
-    onFixation: () => watch.start(),
+    onFixation: (ts) => watch.start(ts),
     onResponse: (ts) => {
       responses.open(ts);
-      watch.choicesAppear();
+      watch.choicesAppear(ts);
       grid.show();
     },
   });

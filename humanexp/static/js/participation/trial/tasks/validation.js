@@ -122,14 +122,14 @@ function submitted(form) {
   });
 }
 
-/** Whether the latest press was a key or a pointer: a change of a radio button does not say. */
+/** What the latest press came from: a change of a radio button does not say. */
 function inputOf(form) {
   const input = { latest: "pointer" };
   form.addEventListener("keydown", () => {
     input.latest = "key";
   });
-  form.addEventListener("pointerdown", () => {
-    input.latest = "pointer";
+  form.addEventListener("pointerdown", ({ pointerType }) => {
+    input.latest = pointerType === "touch" ? "touch" : "pointer";
   });
   return input;
 }

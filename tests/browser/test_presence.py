@@ -1,0 +1,127 @@
+"""A person who is away: the run asks whether they are there, waits, and what they could not see is set aside."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from humanexp.participation import services
+from humanexp.participation.models import Response, Session
+from tests.browser import studies
+from tests.browser.looks import fits
+from tests.browser.person import Person
+from tests.browser.studies import right_answers
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+#: Long enough for a person who answers, short enough to be missed twice while a test waits.
+WINDOW_MS = 2_500
+
+
+@pytest.fixture
+def session(transactional_db: None, own_media: None, drawings: Path) -> Session:
+    protocol = {**studies.BRIEF, "response_ms": WINDOW_MS}
+    return studies.open_session(studies.make_study(drawings, design=studies.short_design(), protocol=protocol))
+
+
+def set_aside(session: Session) -> dict[int, bool | None]:
+    return dict(Response.objects.filter(session=session).values_list("position", "set_aside"))
+
+
+def stored(page: Any, session: Session, count: int) -> None:
+    for _ in range(200):
+        if Response.objects.filter(session=session).count() >= count:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{Response.objects.filter(session=session).count()} of {count} answers came")
+
+
+def to_the_first_round(page: Any, address: str, session: Session) -> Person:
+    person = Person(page, address)
+    person.arrives(session)
+    right = right_answers(session)
+    person.answers_round(session, lambda position: right[position])
+    person.presses("start")
+    return person
+
+
+def test_a_person_who_is_away_is_asked_and_loses_two_trials(page: Any, live_server: Any, session: Session) -> None:
+    services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=40))
+    right = right_answers(session)
+    person = to_the_first_round(page, live_server.url, session)
+    person.clicks(right[2])
+    person.sees("absent")
+    assert page.is_visible("text=it ends at")
+    fits(page, "presence-absent-1280")
+    page.set_viewport_size({"width": 390, "height": 844})
+    fits(page, "presence-absent-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    # Without limit: nothing goes on until somebody says that they are there.
+    page.wait_for_timeout(11_000)
+    assert person.screen == "absent"
+    page.keyboard.press("Enter")
+    person.answers(range(5, 7), lambda position: right[position])
+    person.presses("start")
+    person.answers_round(session, lambda position: right[position])
+    person.sees("done")
+    assert set_aside(session) == {position: position in (3, 4) for position in right}
+    away = Response.objects.get(session=session, position=3)
+    assert away.response == "na" and away.timing["input_watched_ms"] >= 10_000
+    assert away.timing["last_input_ms"] < 0 and away.timing_ok is None
+    assert person.complaints == []
+
+
+def test_a_missed_trial_counts_when_the_person_moves_soon_after(page: Any, live_server: Any, session: Session) -> None:
+    right = right_answers(session)
+    person = to_the_first_round(page, live_server.url, session)
+    person.sees_the_choices()
+    person.sees_them_go()
+    page.mouse.move(200, 200)
+    person.clicks(right[3])
+    stored(page, session, 4)
+    missed = Response.objects.get(session=session, position=2)
+    assert missed.response == "na" and missed.set_aside is False
+    assert 0 <= missed.timing["last_input_ms"] < 10_000
+    assert Response.objects.get(session=session, position=3).input_kind == "pointer"
+
+
+def test_a_trial_during_which_the_focus_is_lost_is_set_aside(page: Any, live_server: Any, session: Session) -> None:
+    right = right_answers(session)
+    person = to_the_first_round(page, live_server.url, session)
+    person.sees_the_choices()
+    page.evaluate("window.dispatchEvent(new Event('blur'))")
+    person.clicks(right[2])
+    person.clicks(right[3])
+    stored(page, session, 4)
+    assert set_aside(session) == {0: False, 1: False, 2: True, 3: False}
+    lost = Response.objects.get(session=session, position=2)
+    assert lost.response == right[2], "what was answered plays no part"
+    assert lost.timing["focus_lost_ms"] > 0 and lost.timing_ok is None
+
+
+def test_who_is_asked_to_slow_down_reads_it_before_the_next_round(
+    page: Any, live_server: Any, session: Session
+) -> None:
+    right = right_answers(session)
+    person = Person(page, live_server.url)
+    person.arrives(session)
+
+    def asks(route: Any) -> None:
+        told = route.fetch()
+        route.fulfill(response=told, json={**told.json(), "slow_down": True})
+
+    page.route("**/run/session/", asks)
+    person.answers_round(session, lambda position: right[position])
+    person.sees("slow")
+    fits(page, "presence-slow-1280")
+    page.set_viewport_size({"width": 390, "height": 844})
+    fits(page, "presence-slow-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    page.unroute("**/run/session/")
+    page.keyboard.press("Enter")
+    person.presses("start")
+    person.clicks(right[2])
