@@ -33,7 +33,8 @@ class EthicsTexts(Sparse):
         ),
     ] = ""
     payment: Annotated[
-        str, Field(max_length=2000, description="pay or credit that people get elsewhere, and what stopping means for it")
+        str,
+        Field(max_length=2000, description="pay or credit from elsewhere, and what stopping means for it"),
     ] = ""
     risks: Annotated[
         str, Field(max_length=2000, description="risks in addition to bright and flickering pictures, which are named")
@@ -107,7 +108,9 @@ class EthicsTexts(Sparse):
             description="who approved the study and under which number, or who decided that it is exempt",
         ),
         InForm(
-            _("Ethics approval"), help=_("Who approved it, and the number; or “exempt”, and who said so."), part="ethics"
+            _("Ethics approval"),
+            help=_("Who approved it, and the number; or who says that it is exempt."),
+            part="ethics",
         ),
     ] = ""
 

@@ -63,6 +63,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:extend": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:change": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:limits": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:approval": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:rejections": (Action.MEMBERS, Action.MEMBERS),
     "recruitment:compensate": (Action.PAY, Action.PAY),
     "recruitment:notify": (Action.LAUNCH, Action.LAUNCH),

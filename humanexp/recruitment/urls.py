@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
     path("studies/<slug:slug>/recruit/stop/", recruit.stop, name="stop"),
     path("studies/<slug:slug>/recruit/limits/", recruit.limits, name="limits"),
+    path("studies/<slug:slug>/recruit/approval/", recruit.approval, name="approval"),
     path("studies/<slug:slug>/recruit/rejections/", recruit.rejections, name="rejections"),
     path("studies/<slug:slug>/recruit/<int:pk>/extend/", campaigns.extend, name="extend"),
     path("studies/<slug:slug>/recruit/<int:pk>/change/", campaigns.change, name="change"),

@@ -158,7 +158,9 @@ DESIGNS: dict[str, Callable[[], DesignConfig]] = {
 
 def open_session(study: Study, code: str = "P-TEST01") -> Session:
     participant = participation.participant_for(family=study.family, code=code)
-    return participation.open_session(study=study, participant=participant, consent_version="1")
+    return participation.open_session(
+        study=study, participant=participant, agreement=participation.Agreement(version="1")
+    )
 
 
 def right_answers(session: Session) -> dict[int, str]:

@@ -35,7 +35,7 @@ def test_only_what_is_stated_is_stored_and_a_study_without_blocks_is_stored_as_b
 
 
 def test_a_file_with_blocks_is_written_and_read_again() -> None:
-    made = study({**WHOLE, "minimum_age": 16, "translations": {"de": {name: "Unser." for name in WHOLE}}})
+    made = study({**WHOLE, "minimum_age": 16, "translations": {"de": dict.fromkeys(WHOLE, "Unser.")}})
     assert StudyConfiguration.from_toml(made.to_toml()) == made
     assert StudyConfiguration.from_dict(made.to_dict()).digest() == made.digest()
     assert made.ethics.texts_in("de").purpose == "Unser." and made.ethics.texts_in("en").purpose == "Our purpose."
