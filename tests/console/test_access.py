@@ -92,7 +92,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:difference
     """,
     ("launch", "launch"): """
-        recruitment:extend recruitment:change recruitment:limits recruitment:notify recruitment:exclusion
+        recruitment:approval recruitment:extend recruitment:change recruitment:limits recruitment:notify recruitment:exclusion
     """,
     ("evidence", "review"): """
         screening:golds screening:session participation:withdrawn
