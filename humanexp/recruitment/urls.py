@@ -44,5 +44,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/review/<slug:code>/decide/", review.decide, name="decide"),
     path("studies/<slug:slug>/assignments/<int:pk>/", review.assignment, name="assignment"),
     path("studies/<slug:slug>/assignments/<int:pk>/let-in/", review.let_in, name="let-in"),
+    path("studies/<slug:slug>/agreed/<slug:digest>/", review.agreed, name="agreed"),
     path("studies/<slug:slug>/let-in/", review.find_person, name="find-person"),
 ]

@@ -99,7 +99,7 @@ def test_a_person_who_is_too_young_is_refused_and_can_correct_a_mistake(
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     page.get_by_role("button", name="I am younger than 18").click()
     page.get_by_role("heading", name="This study is for people of 18 and older").wait_for()
-    assert not page.is_visible("[data-action=start]") and page.is_visible("text=Write to lab@example.org.")
+    assert not page.is_visible("[data-action=start]") and page.is_visible("text=Questions? Write to lab@example.org.")
     fits(page, "consent-too-young")
     assert grave_violations(page) == []
     page.get_by_role("button", name="Back: that was a mistake").click()
@@ -126,7 +126,7 @@ def test_with_a_guardian_two_people_agree(page: Any, live_server: Any, drawings:
     assert session.guardian_agreed and len(session.consent_digest) == 64
 
 
-def test_a_pause_lets_people_under_way_finish(page: Any, context: Any, live_server: Any, drawings: Path) -> None:
+def test_a_pause_lets_people_under_way_finish(page: Any, live_server: Any, drawings: Path) -> None:
     campaign = campaign_of(drawings)
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     page.locator("[data-consent]").check()
@@ -137,10 +137,10 @@ def test_a_pause_lets_people_under_way_finish(page: Any, context: Any, live_serv
     services.withdraw_approval(study=campaign.study, by=None)
     page.reload()
     page.get_by_role("link", name="Open the window again").wait_for(timeout=PATIENCE_MS)
-    again = context.new_page()  # another tab of the same browser
+    again = page.context.new_page()  # another tab of the same browser
     again.goto(f"{live_server.url}/take/{campaign.entry}/")
     again.get_by_role("heading", name="This study is paused").wait_for()
-    assert again.is_visible("text=Write to lab@example.org.")
+    assert again.is_visible("text=Questions? Write to lab@example.org.")
     fits(again, "consent-paused")
     assert grave_violations(again) == []
     with again.expect_popup() as popup:
