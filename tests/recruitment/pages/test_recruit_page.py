@@ -66,6 +66,7 @@ class TestApproval:
         campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
         visitor = Visitor(campaign)
         visitor.open(language="de")
+        visitor.answer_all()
         digest = visitor.session.consent_digest
         address = f"/studies/{study.slug}/agreed/{digest}/"
         assert address in console.get(f"/studies/{study.slug}/review/{visitor.session.code}/").text
