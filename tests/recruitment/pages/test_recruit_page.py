@@ -51,6 +51,7 @@ class TestApproval:
         recruit, address = f"/studies/{study.slug}/recruit/", f"/studies/{study.slug}/recruit/approval/"
         assert "It does not end." in console.get(recruit).text
         page = console.post(address, {"withdrawn": "1"}, follow=True).text
+        assert "This study is paused" in page and "This study is recruiting." not in page
         assert "Withdrawn: no one new can start." in page and "The ethics approval was withdrawn" in page
         assert "The ethics approval was withdrawn" in console.get(f"/studies/{study.slug}/").text
         assert selectors.approval_of(study).is_withdrawn
