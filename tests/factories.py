@@ -142,7 +142,9 @@ def collecting_study(*, by: User | None = None, **changes: Any) -> Study:
 
 def new_session(study, code="P-1", scripted=False):
     participant = participation.participant_for(family=study.family, code=code, scripted=scripted)
-    return participation.open_session(study=study, participant=participant, scripted=scripted, consent_version="1")
+    return participation.open_session(
+        study=study, participant=participant, scripted=scripted, agreement=participation.Agreement(version="1")
+    )
 
 
 class Tab:

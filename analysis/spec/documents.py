@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import expected, model_in
 from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
 from analysis.spec.study import StudyConfiguration, Wording
@@ -23,6 +24,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "design": DesignConfig,
     "design.discrimination": DiscriminationDesign,
     "design.validation": ValidationDesign,
+    "ethics": Ethics,
     "recruitment": Terms,
     "recruitment.quiz": Quiz,
     "analysis": AnalysisPlan,

@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -24,6 +24,7 @@ from analysis.errors import InvalidInput
 from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import InForm, Must, Names, Sparse, Spec, earlier, refusal, refused
 from analysis.spec.design import DesignConfig
+from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import PROTOCOLS, ProtocolConfig
 from analysis.spec.terms import Terms
 from analysis.spec.toml import from_toml, to_toml
@@ -63,7 +64,7 @@ class StudyConfiguration(Spec):
     """Everything a study is. What cannot be run is refused, with the place of every setting that is at fault."""
 
     #: The newest version of the specification. A new setting, or a new default, makes the next one (see `Earlier`).
-    VERSION: ClassVar[int] = 3
+    VERSION: ClassVar[int] = 4
 
     title: Annotated[
         str,
@@ -141,6 +142,7 @@ class StudyConfiguration(Spec):
         Field(description="what people agree to before they enter; the page's own text if left out"),
         InForm(_("Consent text of your own"), help=_("Empty: the house text."), part="texts", rows=5),
     ] = ""
+    ethics: Annotated[Ethics, Field(description="what people must know before they agree, block by block")] = Ethics()
     debrief: Annotated[
         str,
         Field(description="shown after the last trial; what the study's tasks are about if left out"),
@@ -218,6 +220,15 @@ class StudyConfiguration(Spec):
         return words
 
     @model_validator(mode="after")
+    def _other_languages_are_translations(self) -> Self:
+        others = [code for code in get_args(Language) if code != self.language]
+        for code in self.ethics.translations:
+            if code not in others:
+                sentence = f"[ethics.translations] takes {', '.join(others)}: the study is in {self.language!r} itself."
+                raise refusal(sentence, "ethics", "translations", code)
+        return self
+
+    @model_validator(mode="after")
     def _named_and_joined(self) -> Self:
         if not self.title.strip():
             raise refusal("{place} must be text of 1 to 200 characters, not empty.", "title")
@@ -243,6 +254,8 @@ class StudyConfiguration(Spec):
         values: dict[str, object] = handler(self)
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
+        if not values["ethics"]:  # studies without it are stored as they were before there was one
+            del values["ethics"]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept
             del values["spec"]
         return values
@@ -264,7 +277,7 @@ class StudyConfiguration(Spec):
             sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
             raise InvalidInput(sentence, fields={"spec": sentence})
         # A table that is left out has the defaults of this version, too.
-        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}}
+        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}, "ethics": {}}
         try:
             return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
         except ValidationError as error:

@@ -63,6 +63,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:extend": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:change": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:limits": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:approval": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:rejections": (Action.MEMBERS, Action.MEMBERS),
     "recruitment:compensate": (Action.PAY, Action.PAY),
     "recruitment:notify": (Action.LAUNCH, Action.LAUNCH),
@@ -74,6 +75,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:codes": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:answers": (Action.SEE, Action.SEE),
     # One form pays, excludes, rejects and overrides: each of its services asks by itself.
+    "recruitment:agreed": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:decide": (Action.EVIDENCE, Action.EVIDENCE),
     "screening:golds": (Action.EVIDENCE, Action.REVIEW),
     "screening:review": (Action.SEE, Action.SEE),

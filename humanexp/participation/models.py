@@ -90,6 +90,10 @@ class Session(models.Model):
     qualified = models.BooleanField(null=True, blank=True)
     environment = models.JSONField(default=dict)
     consent_version = models.CharField(max_length=40, blank=True)
+    #: SHA-256 of exactly what was shown (recruitment.AgreedText has the words); empty where nobody kept that
+    consent_digest = models.CharField(max_length=64, blank=True, default="")
+    #: a parent or guardian agrees, too: the person is younger than those who agree for themselves
+    guardian_agreed = models.BooleanField(default=False)
     consented_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField()
     #: until when whoever recruited the person takes the work, at the latest; None where there is no such time

@@ -46,6 +46,12 @@ class OpenRequest(serializers.Serializer[Any]):
     continueHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: somebody else began in this person's name, or their browser forgot: a session of its own for this HIT
     beginHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
+    #: SHA-256 of the text that the page has shown, and the minutes that it has stated
+    consentDigest = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)  # noqa: N815
+    minutes = serializers.IntegerField(required=False, default=0, min_value=0, max_value=10_000)
+    #: the person is younger than those who agree for themselves, and a parent or guardian agrees, too
+    isMinor = serializers.BooleanField(required=False, default=False)  # noqa: N815
+    guardianAgrees = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: in which the person has read what they agree to
     language = serializers.ChoiceField(required=False, default="en", choices=[code for code, _ in settings.LANGUAGES])
 
@@ -147,6 +153,10 @@ class Open(EntryView):
                     continue_here=wanted["continueHere"],
                     begin_here=wanted["beginHere"],
                     language=wanted["language"],
+                    consent_digest=wanted["consentDigest"],
+                    minutes=wanted["minutes"],
+                    is_minor=wanted["isMinor"],
+                    guardian_agrees=wanted["guardianAgrees"],
                     proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
                     shared_computer=wanted["sharedComputer"],
                     caller=caller_of(request),

@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
     path("studies/<slug:slug>/recruit/stop/", recruit.stop, name="stop"),
     path("studies/<slug:slug>/recruit/limits/", recruit.limits, name="limits"),
+    path("studies/<slug:slug>/recruit/approval/", recruit.approval, name="approval"),
     path("studies/<slug:slug>/recruit/rejections/", recruit.rejections, name="rejections"),
     path("studies/<slug:slug>/recruit/<int:pk>/extend/", campaigns.extend, name="extend"),
     path("studies/<slug:slug>/recruit/<int:pk>/change/", campaigns.change, name="change"),
@@ -43,5 +44,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/review/<slug:code>/decide/", review.decide, name="decide"),
     path("studies/<slug:slug>/assignments/<int:pk>/", review.assignment, name="assignment"),
     path("studies/<slug:slug>/assignments/<int:pk>/let-in/", review.let_in, name="let-in"),
+    path("studies/<slug:slug>/agreed/<slug:digest>/", review.agreed, name="agreed"),
     path("studies/<slug:slug>/let-in/", review.find_person, name="find-person"),
 ]

@@ -18,6 +18,7 @@ from PIL import Image
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.examples.pictures import draw
+from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import load_protocol
 from analysis.spec.study import StudyConfiguration
 from humanexp.jobs import runner
@@ -29,6 +30,7 @@ from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 
 SIZE_PX = 112
+NO_BLOCKS = Ethics()
 #: What precedes and follows the stimulus is short: the engine's own tests cover the durations. The time to answer is
 #: long: on a busy machine a click comes late.
 BRIEF = {"fixation_ms": 60, "mask_ms": 60, "response_ms": 20_000}
@@ -96,6 +98,7 @@ def make_study(
     protocol: dict[str, Any] = BRIEF,
     per_corruption: int = 24,
     language: str = "en",
+    ethics: Ethics = NO_BLOCKS,
 ) -> Study:
     """A study that is open for participants."""
     noise = stimulus_set(
@@ -107,6 +110,7 @@ def make_study(
         protocol=load_protocol("vcr").but(size_px=SIZE_PX, **protocol),
         design=design,
         language=language,
+        ethics=ethics,
         debrief="Thank you: this is what the study is about.",
     )
     return studies.start_collecting(study=studies.create_study(configuration=configuration))
@@ -158,7 +162,9 @@ DESIGNS: dict[str, Callable[[], DesignConfig]] = {
 
 def open_session(study: Study, code: str = "P-TEST01") -> Session:
     participant = participation.participant_for(family=study.family, code=code)
-    return participation.open_session(study=study, participant=participant, consent_version="1")
+    return participation.open_session(
+        study=study, participant=participant, agreement=participation.Agreement(version="1")
+    )
 
 
 def right_answers(session: Session) -> dict[int, str]:

@@ -86,13 +86,15 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
+        recruitment:agreed
         recruitment:ledger recruitment:ledger-csv
     """,
     ("evidence", "pay"): """
         recruitment:difference
     """,
     ("launch", "launch"): """
-        recruitment:extend recruitment:change recruitment:limits recruitment:notify recruitment:exclusion
+        recruitment:approval recruitment:extend recruitment:change recruitment:limits recruitment:notify
+        recruitment:exclusion
     """,
     ("evidence", "review"): """
         screening:golds screening:session participation:withdrawn
@@ -109,7 +111,16 @@ PAGES: dict[tuple[str, str], str] = {
 }
 WANTED = {name: actions for actions, names in PAGES.items() for name in names.split()}
 #: Something for every parameter of an address; there need not be such a row.
-VALUES = {"pk": 1, "code": "s-none", "key": "none", "suffix": "svg", "table": "none", "sheet": "none", "room": "none"}
+VALUES = {
+    "pk": 1,
+    "code": "s-none",
+    "key": "none",
+    "suffix": "svg",
+    "table": "none",
+    "sheet": "none",
+    "room": "none",
+    "digest": "none",
+}
 
 
 def study_urls() -> list[str]:

@@ -8,8 +8,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from analysis.spec import StudyConfiguration
 from humanexp.console.models import Preflight
-from humanexp.console.preflight import addresses, gate
+from humanexp.console.preflight import addresses, gate, terms
 from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.gate import fingerprint_of, standing_of
 from humanexp.console.preflight.running import request_preflight, run_preflight
@@ -63,6 +64,50 @@ def test_a_study_that_works_is_green_and_leaves_no_row(study: Study, user: User)
         assert not table.objects.exists()
     event = AuditEvent.objects.get(action="preflight")
     assert (event.by, event.study, event.facts["is_green"]) == (user, study.slug, True)
+
+
+STATED = {"purpose": "To see.", "storage": "Here.", "retention": "A year.", "controller": "We.", "responsible": "Ada."}
+
+
+def with_blocks(study: Study, **ethics: str) -> Study:
+    """As the newest version of the study file makes it."""
+    study.configuration |= {"spec": StudyConfiguration.VERSION, "ethics": ethics}
+    study.save()
+    return study
+
+
+def test_people_from_outside_are_invited_only_to_a_study_that_states_its_blocks(study: Study, settings: Any) -> None:
+    with_blocks(study, **STATED)
+    settings.PUBLIC_URL = "https://lab.example.org"
+    for to in ("link", "marketplace", "production"):
+        found = terms.ethics(Launch(study=study, to=to))
+        assert (found.tone, found.detail) == ("bad", "The table [ethics] of the study lacks: approval.")
+        assert found.remedy and found.url == reverse("studies:change", args=[study.slug])
+    assert terms.ethics(Launch(study=study, to="sandbox")).tone == "warn"
+    settings.PUBLIC_URL = "http://127.0.0.1:8000"
+    assert terms.ethics(Launch(study=study, to="link")).tone == "warn", "a rehearsal on this machine"
+    with_blocks(study, **STATED, approval="Exempt, says the board.")
+    settings.PUBLIC_URL = "https://lab.example.org"
+    assert terms.ethics(Launch(study=study, to="production")).tone == "good"
+
+
+def test_scripted_participants_and_studies_of_earlier_versions_need_no_blocks(study: Study, settings: Any) -> None:
+    settings.PUBLIC_URL = "https://lab.example.org"
+    assert study.configuration.get("spec") is None
+    assert terms.ethics(Launch(study=study, to="production")).tone == "good"
+    with_blocks(study).population = "scripted"
+    assert terms.ethics(Launch(study=study, to="production")).tone == "good"
+
+
+def test_an_approval_that_is_over_makes_the_check_red_wherever_people_come_from(study: Study) -> None:
+    with_blocks(study, approved_until="2020-01-31")
+    for to in ("link", "marketplace", "sandbox", "production"):
+        found = terms.approval(Launch(study=study, to=to))
+        assert found.tone == "bad" and "ended on 31 January 2020" in found.detail
+    services.renew_approval(study=study, until=None, by=None)
+    assert terms.approval(Launch(study=study, to="link")).tone == "good"
+    services.withdraw_approval(study=study, by=None)
+    assert "withdrawn" in terms.approval(Launch(study=study, to="link")).detail
 
 
 def test_a_launch_wants_a_green_check_that_still_holds(study: Study, user: User, monkeypatch: Any) -> None:

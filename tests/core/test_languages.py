@@ -27,6 +27,8 @@ AGREED_TO = {
     "house-3.de": "ffa62e68ac21175a",
     "house-4": "683bf620c9b4eab2",
     "house-4.de": "fd2b05611ea0acd8",
+    "house-5": "9e34593fbca8157e",
+    "house-5.de": "083bd8f39f823644",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
@@ -132,5 +134,5 @@ class TestConsent:
 
 
 def structure(source: str) -> list[str]:
-    """Paragraphs, points and conditions, in order."""
-    return re.findall(r"<p>|<ul>|<li>|{% (?:if|else|endif)[^%]*%}", source)
+    """Headings, paragraphs, points, the study's own words and conditions, in order."""
+    return re.findall(r"<h3>|<p>|<ul>|<li>|{{ texts\.\w+|{% (?:if|else|endif)[^%]*%}", source)

@@ -50,7 +50,9 @@ def judge(one: Round, refuse: set[str]) -> None:
         studies.start_collecting(study=study)
     for _ in range(study.planned_sessions):
         participant = participation.scripted_participant(family=study.family)
-        session = participation.open_session(study=study, participant=participant, scripted=True, consent_version="1")
+        session = participation.open_session(
+            study=study, participant=participant, scripted=True, agreement=participation.Agreement(version="1")
+        )
         for trial in session.trials.select_related("stimulus__source_image").order_by("position"):
             says = trial.correct_response or ("no-no" if trial.stimulus.source_image.key in refuse else IS_ONE)
             _store(session, trial, says)

@@ -24,6 +24,8 @@ const HIT = {
   turkSubmitTo: "https://market.example",
   submitAddress: "https://market.example/mturk/externalSubmit",
   simulated: false,
+  consentDigest: "d1",
+  minutes: 12,
 };
 const LINK = { ...HIT, isLink: true, assignmentId: "", workerId: "", resumeName: "abc", submitAddress: "", finishUrl: "/take/abc/finish/" };
 
@@ -163,9 +165,39 @@ test("start opens the window inside the click, then sends it to the study with t
     confirmed: "",
     sharedComputer: false,
     language: "de",
+    consentDigest: "d1",
+    minutes: 12,
+    isMinor: false,
+    guardianAgrees: false,
   });
   assert.equal(panels.shown, "under-way");
   assert.equal(polls.started, 1);
+});
+
+test("a person who says that they are too young is refused without a call", () => {
+  const { entry, calls, panels } = make();
+  entry.begin();
+  entry.tellAge(true);
+  assert.deepEqual([panels.shown, calls], ["too-young", []]);
+  entry.tellAge(false);
+  assert.equal(panels.shown, "start");
+});
+
+test("with a guardian who agrees, a younger person takes part, and the call says so", async () => {
+  const { entry, calls, panels } = make({ replies: { open: OPENED } });
+  panels.elements["[data-guardian]"] = { focus: () => null };
+  entry.tellAge(true);
+  assert.deepEqual([panels.shown, panels.revealed.minor, panels.revealed["of-age"]], ["start", true, false]);
+  await entry.start({ consents: false, isMinor: true });
+  assert.deepEqual([calls, panels.revealed["minor-error"]], [[], true]);
+  await entry.start({ consents: true, isMinor: true });
+  assert.deepEqual([calls[0][1].isMinor, calls[0][1].guardianAgrees], [true, true]);
+});
+
+test("a paused study says so in a preview, too", () => {
+  const { entry, panels } = make({ page: { ...HIT, isPreview: true, isPaused: true }, search: "" });
+  entry.begin();
+  assert.equal(panels.shown, "start");
 });
 
 test("a blocked window in a frame becomes a link that the person clicks", async () => {

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.django_db
 def begin(study, code):
     """Somebody says that they are this participant."""
     person = services.participant_for(family=study.family, code=code)
-    return services.open_session(study=study, participant=person, consent_version="1", is_verified=False)
+    return services.open_session(
+        study=study, participant=person, agreement=services.Agreement(version="1"), is_verified=False
+    )
 
 
 def fall_silent(*sessions):

@@ -44,7 +44,7 @@ def test_the_entry_page_of_a_german_study_is_german_in_every_browser(campaign: C
     page = page_of(campaign, header=header)
     assert '<html lang="de">' in page and "Bevor Sie sich entscheiden" in page
     assert "1,20 US-Dollar für alle, die abgeben" in page
-    assert f"Text {HOUSE_VERSION}.de" in page and "Die Teilnahme ist freiwillig." in page
+    assert f"Text {HOUSE_VERSION}.de" in page and "Die Teilnahme ist freiwillig" in page
     assert "Taking part is voluntary" not in page
 
 

@@ -28,6 +28,7 @@ from humanexp.recruitment import gates, rehearsal
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import language_of_study
 from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.selectors import suggested_terms
 from humanexp.studies import selectors as study_selectors, services as study_services
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.models import Origin, Study
@@ -70,11 +71,11 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         opened = previewing.open_preview(study=study, by=user_of(request), **form.choices)
         code = previewing.issue_preview_handoff(preview=opened)
         return redirect(f"{reverse('console:run-preview', args=[slug])}#{code}")
+    facts = StudyFacts(tasks=tasks_of(study.configuration), contact=suggested_terms(study).contact)
     context = {
         "study": study,
         "form": form,
-        "facts": StudyFacts(tasks=tasks_of(study.configuration)),
-        "consent": consent_of(study, language_of_study(study)),
+        "consent": consent_of(study, language_of_study(study), facts),
         "hurry": previewing.HURRY,
     }
     return render(request, "console/preview.html", context, status=422 if form.is_bound else 200)
@@ -95,7 +96,7 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
         "end": reverse("console:preview", args=[slug]),
     }
     with translation.override(language_of(request, study=language_of_study(study))):
-        facts = StudyFacts(tasks=tasks_of(study.configuration))
+        facts = StudyFacts(tasks=tasks_of(study.configuration), contact=suggested_terms(study).contact)
         return render(
             request, "participation/run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts}
         )

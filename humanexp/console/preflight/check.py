@@ -65,6 +65,11 @@ class Launch:
         return is_loopback(urlsplit(settings.PUBLIC_URL).hostname or "")
 
     @property
+    def is_rehearsal(self) -> bool:
+        """No stranger can come: nobody but this machine reaches the platform, or the recruiter is a sandbox."""
+        return self.is_at_home or self.to == Environment.SANDBOX
+
+    @property
     def recruiter_address(self) -> str:
         """Where the recruiter answers; empty for a plain link."""
         addresses: dict[str, str] = {

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.html import strip_tags
 from django.utils.translation import gettext as _, gettext_lazy
 
 from analysis.acceptance import qualification_rule
+from analysis.spec.ethics import missing_blocks
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.consent import consent_of, has_blocks
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.services.publishing import DURATION_FACTOR
 from humanexp.stimuli.models import Stimulus
@@ -25,16 +27,15 @@ ROOM = 2.0
 
 @check(gettext_lazy("Consent"))
 def consent(launch: Launch) -> Line:
-    text = consent_of(launch.study, launch.configuration.language)
-    shown = text.own_text or render_to_string(text.template, {"facts": _facts(launch)})
+    text = consent_of(launch.study, launch.configuration.language, _facts(launch))
     edit = {"url": reverse("console:preview", args=[launch.study.slug]), "action": _("Read it")}
-    if len(shown.split()) < 10:
+    if len(strip_tags(text.html).split()) < 10:
         return bad(
             _("The consent text says next to nothing."),
             _("Write in the study's consent setting what people do, what is kept, and that they may stop."),
             **edit,
         )
-    if text.own_text and launch.configuration.consent_version == "1" and launch.study.version > 1:
+    if launch.configuration.consent and launch.configuration.consent_version == "1" and launch.study.version > 1:
         return warn(
             _("The study has a consent text of its own and is version %(n)d, but the text is still version 1.")
             % {"n": launch.study.version},
@@ -49,6 +50,46 @@ def _facts(launch: Launch) -> StudyFacts:
         tasks=tasks_of(launch.study.configuration), way="link" if launch.to == Environment.LINK else "hit",
         reward_cents=launch.terms.reward_cents, contact=launch.terms.contact,
     )  # fmt: skip
+
+
+@check(gettext_lazy("Ethics"))
+def ethics(launch: Launch) -> Line:
+    """Strangers need to know who asks them, what for, and who approved it. A rehearsal at home may do without."""
+    if launch.study.population == Population.SCRIPTED or not has_blocks(launch.study):
+        return good(_("No blocks of consent are required of this study."))
+    change = {"url": reverse("studies:change", args=[launch.study.slug]), "action": _("Change it")}
+    missing = missing_blocks(launch.configuration.ethics, launch.configuration.population)
+    if not missing:
+        return good(_("Purpose, storage, responsible people and approval are stated."))
+    names = ", ".join(missing)
+    if launch.is_rehearsal:
+        return warn(
+            _("The table [ethics] lacks: %(names)s. A launch to people from outside is refused without them.")
+            % {"names": names},
+            _("Fill them in before real people are invited."),
+            **change,
+        )
+    return bad(
+        _("The table [ethics] of the study lacks: %(names)s.") % {"names": names},
+        _("Fill them in: people must know this before they agree."),
+        **change,
+    )
+
+
+@check(gettext_lazy("Approval"))
+def approval(launch: Launch) -> Line:
+    found = selectors.approval_of(launch.study)
+    recruit = {"url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}#approval", "action": _("Recruit")}
+    day = {"day": date_format(found.until, "j F Y") if found.until else ""}
+    if found.is_withdrawn:
+        return bad(_("The ethics approval was withdrawn."), _("Enter a last day once it is given again."), **recruit)
+    if found.is_expired:
+        return bad(
+            _("The ethics approval ended on %(day)s.") % day,
+            _("Enter its new last day once it is extended."),
+            **recruit,
+        )
+    return good(_("Approved until %(day)s.") % day if found.until else _("No approval of the study ends."))
 
 
 @check(gettext_lazy("Contact"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -28,7 +29,7 @@ WITHDRAWN_SHOWN = 50
 @never_cache
 def run(request: HttpRequest) -> HttpResponse:
     """The shell of the experiment: the same for everybody, it holds nothing about any session."""
-    return run_shell(request, StudyFacts(shows_code=True))
+    return run_shell(request, StudyFacts(shows_code=True, contact=settings.CONTACT))
 
 
 def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:

@@ -6,6 +6,7 @@ from humanexp.participation.services.answering import StoredAnswer, complete, st
 from humanexp.participation.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
 from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import (
+    Agreement,
     Exchanged,
     exchange_handoff,
     issue_handoff,
@@ -24,6 +25,7 @@ from humanexp.participation.services.sessions import (
 )
 
 __all__ = [
+    "Agreement",
     "Exchanged",
     "StoredAnswer",
     "complete",

@@ -55,12 +55,27 @@ def note_deadline(*, session: Session, due_at: datetime) -> None:
         session.save(update_fields=["due_at"])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """What a person has agreed to before their session begins."""
+
+    #: name of the text; empty where nobody was asked
+    version: str = ""
+    #: SHA-256 of exactly what was shown
+    digest: str = ""
+    #: the person is young, and says that a parent or guardian agrees, too
+    by_guardian: bool = False
+
+
+NOT_ASKED = Agreement()
+
+
 def open_session(
     *,
     study: Study,
     participant: Participant,
     scripted: bool = False,
-    consent_version: str = "",
+    agreement: Agreement = NOT_ASKED,
     is_verified: bool = True,
 ) -> Session:
     """Give the participant the lowest free slot of the plan; a session of theirs that is under way is given back.
@@ -74,7 +89,7 @@ def open_session(
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _open(study.pk, participant, consent_version, is_verified)
+                return _open(study.pk, participant, agreement, is_verified)
         except IntegrityError:
             continue
     raise StudyRefused("Many people are starting at this moment: try again in a few seconds.")
@@ -93,7 +108,7 @@ def _check_population(study: Study, participant: Participant, scripted: bool) ->
         )
 
 
-def _open(study_pk: int, participant: Participant, consent_version: str, is_verified: bool) -> Session:
+def _open(study_pk: int, participant: Participant, agreement: Agreement, is_verified: bool) -> Session:
     # On PostgreSQL this queues those who start at once; on SQLite the transaction itself does.
     study = Study.objects.select_for_update(of=("self",)).select_related("stimulus_set").get(pk=study_pk)
     earlier = list(Session.objects.filter(participant=participant))
@@ -122,8 +137,10 @@ def _open(study_pk: int, participant: Participant, consent_version: str, is_veri
         is_scripted=participant.is_scripted,
         pictures_fetched="0",
         token_nonce=secrets.token_urlsafe(12),
-        consent_version=consent_version,
-        consented_at=now if consent_version else None,
+        consent_version=agreement.version,
+        consent_digest=agreement.digest,
+        guardian_agreed=agreement.by_guardian,
+        consented_at=now if agreement.version else None,
         opened_at=now,
         block_began_at=now,
         last_seen_at=now,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.people import VISITOR, WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
@@ -27,6 +28,8 @@ __all__ = [
     "EXTRAS",
     "VISITOR",
     "WORKER_NAMESPACE",
+    "AgreedText",
+    "ApprovalChange",
     "Assignment",
     "Campaign",
     "Difference",

@@ -229,6 +229,12 @@ class CapForm(forms.Form):
     cap = DollarField(label=_("Never spend more than"))
 
 
+class ApprovalForm(forms.Form):
+    """Until when the ethics approval is in force; empty = it does not end."""
+
+    until = forms.DateField(required=False)
+
+
 class LimitsForm(forms.Form):
     """What may be spent; empty = no limit."""
 

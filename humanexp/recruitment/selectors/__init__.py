@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.selectors.approvals import Approval, approval_of
 from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted
 from humanexp.recruitment.selectors.books import Books, books, differences, is_held, open_differences
 from humanexp.recruitment.selectors.budgets import (
@@ -73,6 +74,8 @@ from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_tim
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
+    "Approval",
+    "approval_of",
     "assignment_of_person",
     "may_be_let_in",
     "open_ways_back",

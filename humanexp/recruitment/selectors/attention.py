@@ -29,6 +29,7 @@ from humanexp.recruitment.models import (
     PaymentKind,
     SenderLease,
 )
+from humanexp.recruitment.selectors.approvals import approval_of
 from humanexp.recruitment.selectors.attention_words import WORDS
 from humanexp.recruitment.selectors.books import open_differences
 from humanexp.recruitment.selectors.disposals import Disposal, disposals
@@ -43,6 +44,8 @@ from humanexp.studies.models import Study
 MOST = 5
 #: The recruiter is asked every minute; not for so long, and something is wrong.
 ASKED_WITHIN = timedelta(minutes=5)
+#: So long before its last day, an ethics approval is spoken of: boards take weeks.
+APPROVAL_ENDS_WITHIN = timedelta(days=30)
 #: Seen here, and not listed by the recruiter.
 BEGUN = (AssignmentState.OPENED, AssignmentState.RETURNED)
 
@@ -72,7 +75,7 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     if not campaigns:
         return list(_pictures(study))
     accounts = list(SenderLease.objects.filter(environment__in={campaign.environment for campaign in campaigns}))
-    found = [*_pauses(accounts), *_not_asked(campaigns), *_pictures(study), *_differences(study)]
+    found = [*_approval(study), *_pauses(accounts), *_not_asked(campaigns), *_pictures(study), *_differences(study)]
     found += [*_money(study, accounts, tally), *_hits(study), *_payments(study, tally), *_removals(study, campaigns)]
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
         found += [*_proposals(study), *_submissions(study)]
@@ -129,6 +132,17 @@ def _told(
 def _counted(kind: str, keys: Sequence[int], **named: str) -> list[Attention]:
     """All of a kind in one sentence, about the first of them; nothing where there are none."""
     return [_told(kind, subject_pk=keys[0], count=len(keys), **named)] if keys else []
+
+
+def _approval(study: Study) -> Iterator[Attention]:
+    approval = approval_of(study)
+    day = date_format(approval.until, "j F Y") if approval.until else ""
+    if approval.is_withdrawn:
+        yield _told("approval-withdrawn")
+    elif approval.is_expired:
+        yield _told("approval-ended", day=day)
+    elif approval.until and approval.until - clock.now().date() <= APPROVAL_ENDS_WITHIN:
+        yield _told("approval-ends", day=day)
 
 
 def _pauses(accounts: Collection[SenderLease]) -> Iterator[Attention]:

@@ -26,6 +26,23 @@ _RESTORE = _(
     "stopped. Whoever runs out of time meanwhile is listed below to be compensated."
 )
 WORDS: Mapping[str, Words] = {
+    "approval-withdrawn": Words(
+        kind="approval",
+        text=_("The ethics approval was withdrawn: no one new can start."),
+        tone="bad",
+        resolution=_("People who have begun can finish, and are paid. Enter a last day once it is given again."),
+    ),
+    "approval-ended": Words(
+        kind="approval",
+        text=_("The ethics approval ended on %(day)s: no one new can start."),
+        tone="bad",
+        resolution=_("People who have begun can finish, and are paid. Enter its new last day once it is extended."),
+    ),
+    "approval-ends": Words(
+        kind="approval",
+        text=_("The ethics approval ends on %(day)s; after that day no one new can start."),
+        resolution=_("Have it extended, and enter its new last day."),
+    ),
     "keys": Words(
         text="%(where)s: %(why)s",
         tone="bad",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
@@ -64,6 +65,7 @@ __all__ = [
     "refresh_balance",
     "reject",
     "release",
+    "renew_approval",
     "resolve_difference",
     "retry_hit",
     "revoke",
@@ -80,4 +82,5 @@ __all__ = [
     "try_again",
     "try_keys_again",
     "try_stops_again",
+    "withdraw_approval",
 ]

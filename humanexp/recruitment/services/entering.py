@@ -15,8 +15,9 @@ from humanexp.core.keys import pseudonym
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
-from humanexp.recruitment.consent import consent_of
-from humanexp.recruitment.models import VISITOR, Assignment, Campaign, RecruitedPerson
+from humanexp.recruitment.consent import Consent, consent_of
+from humanexp.recruitment.facts import facts_of
+from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
@@ -56,6 +57,12 @@ class Arrival:
     begin_here: bool = False
     #: in which the person has read what they agree to
     language: str = "en"
+    #: SHA-256 of the text that the page has shown, and the minutes that it has stated; empty and 0: it did not say
+    consent_digest: str = ""
+    minutes: int = 0
+    #: the person says that they are younger than those who agree for themselves, and that a guardian agrees, too
+    is_minor: bool = False
+    guardian_agrees: bool = False
     proof: Proof = NO_PROOF
     #: nothing is kept with which the next person could go on
     shared_computer: bool = False
@@ -76,6 +83,8 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     """Open a session, or give back the one that this page proves to be its own."""
     if not arrival.consents:
         raise InvalidRequest("Nothing is stored without your consent.", fields={"consent": "This is required."})
+    consent = _agreed_text(campaign, arrival)
+    _check_age(consent, arrival)
     if campaign.is_compensation:
         raise StudyRefused("This HIT pays for work that was done before: submit it where you accepted it.")
     if arrival.scripted != (campaign.study.population == Population.SCRIPTED):
@@ -96,11 +105,37 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
             )
         )
         assignment = _assignment_for(campaign, person, arrival)
-        session = _session_for(campaign, person, assignment, arrival)
+        session = _session_for(campaign, person, assignment, arrival, consent)
         _note_deadline(campaign, assignment, session)
         remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
+
+
+def _agreed_text(campaign: Campaign, arrival: Arrival) -> Consent:
+    """The text as the page has shown it; refused where that is another one than it shows now."""
+    facts = facts_of(campaign, minutes=arrival.minutes or selectors.minutes_told(campaign))
+    consent = consent_of(campaign.study, arrival.language, facts)
+    if arrival.consent_digest and arrival.consent_digest != consent.digest:
+        raise StudyRefused(
+            "The information about this study has changed since you opened this page. Nothing is stored. Load the page "
+            "again and read it before you decide."
+        )
+    return consent
+
+
+def _check_age(consent: Consent, arrival: Arrival) -> None:
+    if not arrival.is_minor:
+        return
+    if not consent.ethics.guardian_consent:
+        raise StudyRefused(
+            "You are too young to take part in this study. Nothing is stored. Thank you for your interest."
+        )
+    if not arrival.guardian_agrees:
+        raise InvalidRequest(
+            "A parent or guardian must agree, too. Nothing is stored without that.",
+            fields={"guardianAgrees": "This is required."},
+        )
 
 
 def new_handoff(*, campaign: Campaign, token: str) -> str:
@@ -168,7 +203,9 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
     _check_open(campaign)
     _check_welcome(campaign, person)
     begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
-    if begun is not None:
+    if begun is None:
+        _check_approval(campaign)
+    else:
         is_surely_theirs = begun.session is not None and begun.session.is_verified
         shown = arrival.proof if arrival.continue_here else NO_PROOF
         admit(assignment=begun, proof=shown, may_begin_here=not is_surely_theirs)
@@ -214,6 +251,18 @@ def _check_open(campaign: Campaign) -> None:
         raise StudyRefused("This study has ended and takes no new participants. Thank you for your interest.")
     if latest is None or clock.now() > latest:
         raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
+
+
+def _check_approval(campaign: Campaign) -> None:
+    """Whoever is under way may finish; no one else starts without an approval in force."""
+    if selectors.approval_of(campaign.study).is_in_force:
+        return
+    if campaign.is_link:
+        raise StudyRefused("This study is paused and takes no new participants at the moment. Nothing is stored.")
+    raise StudyRefused(
+        "This study is paused and takes no new participants at the moment. Nothing is stored. If you hold a HIT of it, "
+        "please return it; that does you no harm."
+    )
 
 
 def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
@@ -290,7 +339,9 @@ def move_session(old: Assignment, new: Assignment) -> None:
         advance(old, AssignmentState.RETURNED)
 
 
-def _session_for(campaign: Campaign, person: RecruitedPerson, assignment: Assignment, arrival: Arrival) -> Session:
+def _session_for(
+    campaign: Campaign, person: RecruitedPerson, assignment: Assignment, arrival: Arrival, consent: Consent
+) -> Session:
     session = assignment.session
     if session is not None and session.state != SessionState.WITHDRAWN:
         return session
@@ -301,9 +352,18 @@ def _session_for(campaign: Campaign, person: RecruitedPerson, assignment: Assign
         study=campaign.study,
         participant=person.participant,
         scripted=arrival.scripted,
-        consent_version=consent_of(campaign.study, arrival.language).version,
+        agreement=participation.Agreement(version=consent.version, digest=consent.digest, by_guardian=arrival.is_minor),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=campaign.is_link,
+    )
+    AgreedText.objects.get_or_create(
+        digest=consent.digest,
+        defaults={
+            "version": consent.version,
+            "language": consent.language,
+            "html": consent.html,
+            "first_agreed_at": clock.now(),
+        },
     )
     assignment.session = session
     assignment.save(update_fields=["session"])

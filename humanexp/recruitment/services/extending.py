@@ -14,6 +14,7 @@ from humanexp.core.models import User
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Campaign, Environment, Hit, HitWriteKind
 from humanexp.recruitment.pricing import LARGE_HIT, split
+from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_expiry, plan_growth, plan_hit, plan_prolonging
 from humanexp.recruitment.services.outbox import request_sending
@@ -79,6 +80,7 @@ def extend(
     `shown_places`: how many the campaign had on the page that asks for more; a second click is refused.
     """
     permissions.check(by, Action.LAUNCH, campaign.study)
+    check_approval(campaign.study)
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if campaign.state != CampaignState.LIVE:

@@ -17,6 +17,7 @@ from humanexp.recruitment import gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.recruiters import capabilities_of, fees_of
+from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
@@ -124,6 +125,7 @@ def publish(
     campaign = _campaign(study, terms, suggested, price)
     _check(study, terms.to, price, confirm_total_cents)
     _check_contact(study, campaign.contact)
+    check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
     _ask_gates(study, terms.to, price, skip=skip_preflight)
     if campaign.cap_cents < price.total_cents:

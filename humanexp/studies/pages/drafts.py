@@ -122,7 +122,7 @@ def values_of_file(text: str) -> dict[str, Any]:
     """
     try:
         values = read_toml(text, source="This")
-        for name in ("design", "recruitment", "analysis", "wanted"):
+        for name in ("design", "ethics", "recruitment", "analysis", "wanted"):
             if name in values and not isinstance(values[name], dict):
                 sentence = f"[{name}] must be a table."
                 raise InvalidInput(sentence, fields={name: sentence})

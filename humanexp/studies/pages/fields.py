@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -34,7 +34,7 @@ def settings_in(kind: type[BaseModel], path: Path = ()) -> Iterator[tuple[str, S
         inner = model_in(info.annotation)
         if form is not None:
             yield form.name or name, Setting((*path, name), info, form)
-        elif inner is not None:
+        elif inner is not None and get_origin(info.annotation) is not dict:  # whose names are the file's own
             yield from settings_in(inner, (*path, name))
 
 
@@ -149,7 +149,7 @@ def stated(configuration: StudyConfiguration) -> dict[str, Any]:
     values: dict[str, Any] = configuration.to_dict()
     usual = StudyConfiguration(title=configuration.title, stimuli=configuration.stimuli).to_dict()
     always = ("title", "stimuli", "slug", "family", "population", "language", "rules", "max_sessions_per_worker")
-    short = {name: value for name, value in values.items() if name in always or value != usual[name]}
+    short = {name: value for name, value in values.items() if name in always or value != usual.get(name)}
     short.pop("protocol", None)
     return {**short, **_protocol(values["protocol"]), "design": _design(values["design"])}
 

@@ -82,11 +82,15 @@ class StudyForm(forms.Form):
         choices = [*known, said] if said and said not in known else known
         self.fields[name].widget = forms.Select(choices=[(one, one) for one in choices])
 
+    def ethics_refused(self) -> bool:
+        """Whether a block of consent is at fault: its part of the page is open then."""
+        return any(field.errors for field in self.parts()["ethics"])
+
     def parts(self) -> dict[str, list[BoundField]]:
         """The fields by the part of the page in which they stand."""
         parts = {
             part: [self[name] for name, setting in fields.SETTINGS.items() if setting.form.part == part]
-            for part in ("naming", "pairs", "validation", "texts", "record")
+            for part in ("naming", "pairs", "validation", "ethics", "texts", "record")
         }
         parts["record"].append(self["more"])
         return parts

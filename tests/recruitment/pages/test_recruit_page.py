@@ -17,7 +17,7 @@ from humanexp.recruitment.services.publishing import SMALL_HIT
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from tests.markup import markup
-from tests.recruitment.studies import make_study
+from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +41,44 @@ def terms(**changes: Any) -> dict[str, Any]:
 
 def price(console: Client, study: Study, **changes: Any) -> str:
     return console.get(f"/studies/{study.slug}/recruit/price/", terms(**changes)).content.decode()
+
+
+class TestApproval:
+    def test_a_withdrawn_approval_pauses_the_study_until_a_new_last_day_is_entered(
+        self, study: Study, console: Client
+    ) -> None:
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        recruit, address = f"/studies/{study.slug}/recruit/", f"/studies/{study.slug}/recruit/approval/"
+        assert "It does not end." in console.get(recruit).text
+        page = console.post(address, {"withdrawn": "1"}, follow=True).text
+        assert "This study is paused" in page and "This study is recruiting." not in page
+        assert "Withdrawn: no one new can start." in page and "The ethics approval was withdrawn" in page
+        assert "The ethics approval was withdrawn" in console.get(f"/studies/{study.slug}/").text
+        assert selectors.approval_of(study).is_withdrawn
+        assert "is over" in console.post(address, {"until": "2020-01-31"}, follow=True).text
+        assert "like 2027-03-31" in console.post(address, {"until": "soon"}, follow=True).text
+        assert selectors.approval_of(study).is_withdrawn
+        page = console.post(address, {"until": "2199-01-31"}, follow=True).text
+        assert "In force until 31 January 2199." in page and "was withdrawn" not in markup(page).split("<main")[1][:500]
+
+    def test_the_words_that_were_agreed_to_are_read_in_their_own_study_alone(
+        self, study: Study, console: Client
+    ) -> None:
+        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        visitor = Visitor(campaign)
+        visitor.open(language="de")
+        visitor.answer_all()
+        digest = visitor.session.consent_digest
+        address = f"/studies/{study.slug}/agreed/{digest}/"
+        assert address in console.get(f"/studies/{study.slug}/review/{visitor.session.code}/").text
+        assert "Sie können jederzeit aufhören" in console.get(address).text
+        other = make_study("other")
+        other.memberships.create(user=study.memberships.get().user, role="owner")
+        assert console.get(f"/studies/{other.slug}/agreed/{digest}/").status_code == 404
+
+    def test_only_who_may_launch_says_so(self, study: Study, member: Callable[[str], Client]) -> None:
+        assert member("payer").post(f"/studies/{study.slug}/recruit/approval/", {"withdrawn": "1"}).status_code == 403
+        assert not selectors.approval_of(study).is_withdrawn
 
 
 class TestPrice:

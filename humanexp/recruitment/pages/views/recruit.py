@@ -14,7 +14,7 @@ from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequ
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.models import Environment
-from humanexp.recruitment.pages.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
+from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
@@ -66,6 +66,22 @@ def limits(request: HttpRequest, study: Study) -> HttpResponse:
         else:
             raise InvalidRequest(_("Write dollars and cents like 123.45, or nothing for no limit."))
         messages.success(request, _("The limit is stored."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
+@study_page("POST")
+def approval(request: HttpRequest, study: Study) -> HttpResponse:
+    """What has become of the ethics approval: withdrawn, or in force until another day."""
+    with refusals_told(request):
+        if "withdrawn" in request.POST:
+            services.withdraw_approval(study=study, by=user_of(request))
+            messages.success(request, _("No one new can start. People who have begun can finish, and are paid."))
+        else:
+            form = ApprovalForm(request.POST)
+            if not form.is_valid():
+                raise InvalidRequest(_("Enter the last day of the approval like 2027-03-31, or nothing."))
+            services.renew_approval(study=study, until=form.cleaned_data["until"], by=user_of(request))
+            messages.success(request, _("The approval is in force as stated."))
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -131,6 +147,7 @@ def _page(
         "money": selectors.money_of(study, tally),
         "limits": LimitsForm(initial={"study_cap": typed(budget.cap_cents)}),
         "price": priced,
+        "approval": selectors.approval_of(study),
         "rejections_need_two": selectors.rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)

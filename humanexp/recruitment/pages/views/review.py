@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from humanexp.core import clock
@@ -15,7 +16,7 @@ from humanexp.core.models import User
 from humanexp.core.selectors import user_of
 from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, RejectionProposal, WayBackKind
+from humanexp.recruitment.models import AgreedText, Assignment, RejectionProposal, WayBackKind
 from humanexp.recruitment.pages.forms import ExclusionForm, RejectionForm
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.services.settling import exclude_but_pay
@@ -24,6 +25,16 @@ from humanexp.screening.pages.review import place_of
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import check, may
 from humanexp.studies.roles import Action
+
+
+@study_page("GET")
+def agreed(request: HttpRequest, study: Study, digest: str) -> HttpResponse:
+    """The words that people in the study have agreed to, as they were shown."""
+    known = AgreedText.objects.filter(digest__in=study.sessions.values("consent_digest"))
+    text = get_object_or_404(known, digest=digest)
+    # rendered from a template, in which the study's own words were escaped
+    context = {"study": study, "text": text, "html": SafeString(text.html)}
+    return render(request, "recruitment/agreed.html", context)
 
 
 @study_page("POST")

@@ -7,6 +7,7 @@ from functools import wraps
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -26,6 +27,7 @@ from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.services import resuming
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
+from humanexp.studies.facts import StudyFacts
 from humanexp.studies.models import Population
 
 CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
@@ -43,13 +45,18 @@ def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[
             try:
                 campaign = rehearsed or selectors.campaign_by_entry(entry)
             except NotFound as error:
-                return render(request, "recruitment/take/refused.html", {"message": gettext(error.message)}, status=404)
+                return render(request, "recruitment/take/refused.html", _refusal(error), status=404)
             begin_in(request, language_of_study(campaign.study))
             return view(request, campaign)
 
         return page
 
     return decorate
+
+
+def _refusal(error: NotFound) -> dict[str, object]:
+    """No study is known here: whoever runs this installation can be asked."""
+    return {"message": gettext(error.message), "facts": StudyFacts(contact=settings.CONTACT)}
 
 
 @entry_page(rehearses=True)
@@ -96,14 +103,19 @@ def run(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
 @entry_page(rehearses=True)
 def consent(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """The text that a participant agrees to, alone: to print, or to keep."""
+    facts = facts_of(campaign, minutes=selectors.minutes_told(campaign))
     context = {
         "campaign": campaign,
         "study": campaign.study,
-        "facts": facts_of(campaign),
-        "consent": consent_of(campaign.study, get_language() or "en"),
+        "facts": facts,
+        "consent": consent_of(campaign.study, get_language() or "en", facts),
         "today": clock.now(),
     }
-    return render(request, "recruitment/take/consent_page.html", context)
+    if "download" not in request.GET:
+        return render(request, "recruitment/take/consent_page.html", context)
+    page = render(request, "recruitment/take/consent_file.html", context)
+    page["Content-Disposition"] = f'attachment; filename="{campaign.study.slug}-consent.html"'
+    return page
 
 
 @entry_page()
@@ -134,13 +146,16 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         campaign, minutes=selectors.minutes_told(campaign), shows_code=campaign.is_link and bool(given.get("p"))
     )
     is_over = campaign.is_link and campaign.state != CampaignState.LIVE
+    is_paused = not is_over and not selectors.approval_of(campaign.study).is_in_force
+    consent = consent_of(campaign.study, get_language() or "en", facts)
     context = {
         "campaign": campaign,
         "study": campaign.study,
         "facts": facts,
-        "consent": consent_of(campaign.study, get_language() or "en"),
+        "consent": consent,
         "is_preview": is_preview,
         "is_over": is_over,
+        "is_paused": is_paused,
         "fault": fault,
         # what the page's script needs to know; the ids came with the address and prove nothing
         "page": {
@@ -148,7 +163,10 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "language": get_language() or "en",
             "isLink": campaign.is_link,
             "isPreview": is_preview,
-            "isTimed": facts.is_timed and not is_over,
+            "isPaused": is_paused,
+            "isTimed": facts.is_timed and not (is_over or is_paused),
+            "consentDigest": consent.digest,
+            "minutes": facts.minutes,
             "showsCode": facts.is_link and facts.shows_code,
             "insideUrl": "" if campaign.is_link else reverse("recruitment:inside", args=[campaign.entry]),
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),

@@ -45,16 +45,35 @@ export class Entry {
     if (this.session) this.watch({ focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
-    else if (this.page.isPreview) this.panels.show("preview", { focus: false });
-    else this.panels.show("start", { focus: false });
+    else this.panels.show(this.decision, { focus: false });
+  }
+
+  /** Where a person decides; a preview decides nothing. */
+  get decision() {
+    return this.page.isPreview && !this.page.isPaused ? "preview" : "start";
+  }
+
+  /** Someone says that they are younger, or that they are not. Without a guardian's consent, that is the end of it. */
+  tellAge(isMinor) {
+    const mayTakePart = this.panels.find("[data-guardian]") !== null;
+    if (isMinor && !mayTakePart) {
+      this.panels.show("too-young");
+      return;
+    }
+    for (const part of ["minor", "older"]) this.panels.reveal(part, isMinor);
+    for (const part of ["of-age", "younger"]) this.panels.reveal(part, !isMinor);
+    for (const error of ["consent-error", "minor-error"]) this.panels.reveal(error, false);
+    this.panels.show("start", { focus: false });
+    this.panels.find(isMinor ? "[data-guardian]" : "[data-consent]")?.focus();
   }
 
   /** The start button. The window is opened inside the click: later it would be taken for an advertisement. */
-  async start({ consents, continueHere = false, beginHere = false, isShared = false }) {
-    Object.assign(this, { isShared });
-    this.panels.reveal("consent-error", !consents);
+  async start({ consents, isMinor = false, continueHere = false, beginHere = false, isShared = false }) {
+    Object.assign(this, { isShared, isMinor });
+    this.panels.reveal("consent-error", !consents && !isMinor);
+    this.panels.reveal("minor-error", !consents && isMinor);
     if (!consents) {
-      this.panels.find("[data-consent]")?.focus();
+      this.panels.find(isMinor ? "[data-guardian]" : "[data-consent]")?.focus();
       return;
     }
     const opened = this.openWindow();
@@ -255,7 +274,7 @@ export class Entry {
     this.poll.stop();
     this.memory.forget();
     this.session = null;
-    this.panels.show(this.page.isPreview ? "preview" : "start");
+    this.panels.show(this.decision);
   }
 
   refuse(error, continueHere = false) {
@@ -268,10 +287,12 @@ export class Entry {
   }
 
   person({ continueHere = false, beginHere = false, confirmed = "" }) {
-    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language } = this.page;
+    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language, consentDigest, minutes } = this.page;
+    const isMinor = Boolean(this.isMinor);
+    const read = { language, consentDigest, minutes, isMinor, guardianAgrees: isMinor };
     const secret = this.memory.secret(this.page.resumeName);
     const proof = { opening: this.opening, secret, confirmed, sharedComputer: Boolean(this.isShared) };
-    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, language, ...proof };
+    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, ...read, ...proof };
   }
 }
 

@@ -30,8 +30,11 @@ if (page && document.querySelector("[data-panel=start]")) {
   entry.begin();
 
   const form = document.querySelector("[data-form=start]");
-  const consents = () => form.querySelector("[data-consent]").checked;
-  const isShared = () => Boolean(form.querySelector("[data-shared]")?.checked);
+  const isTicked = (name) => Boolean(form.querySelector(`[data-${name}]`)?.checked);
+  /** Whether the person says that they are younger, and a guardian is to agree. */
+  const isMinor = () => form.querySelector("[data-value=minor]")?.hidden === false;
+  const consents = () => (isMinor() ? isTicked("guardian") && isTicked("assent") : isTicked("consent"));
+  const said = () => ({ isShared: isTicked("shared"), isMinor: isMinor() });
   const busy = async (button, work) => {
     button.disabled = true;
     try {
@@ -42,18 +45,20 @@ if (page && document.querySelector("[data-panel=start]")) {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    busy(form.querySelector("[data-action=start]"), () => entry.start({ consents: consents(), isShared: isShared() }));
+    busy(form.querySelector("[data-action=start]"), () => entry.start({ consents: consents(), ...said() }));
   });
   const on = (action, work) => {
     for (const button of document.querySelectorAll(`[data-action=${action}]`)) {
       button.addEventListener("click", () => busy(button, work));
     }
   };
-  on("continue-here", () => entry.start({ consents: true, continueHere: true, isShared: isShared() }));
-  on("begin", () => entry.start({ consents: true, beginHere: true, isShared: isShared() }));
+  on("continue-here", () => entry.start({ consents: true, continueHere: true, ...said() }));
+  on("begin", () => entry.start({ consents: true, beginHere: true, ...said() }));
   on("inside", () => entry.inside());
-  on("retry", () => entry.start({ consents: true, isShared: isShared() }));
-  on("ask-again", () => entry.start({ consents: true, isShared: isShared() }));
+  on("retry", () => entry.start({ consents: true, ...said() }));
+  on("ask-again", () => entry.start({ consents: true, ...said() }));
+  on("younger", () => entry.tellAge(true));
+  for (const action of ["older", "back"]) on(action, () => entry.tellAge(false));
   document.querySelector("[data-action=reopen]")?.addEventListener("click", (event) => {
     // After a blocked window the link itself carries a fresh code, and may open its target without a script.
     if (entry.isBlocked) {
