@@ -24,6 +24,7 @@ from analysis.errors import InvalidInput
 from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import InForm, Must, Names, Sparse, Spec, earlier, refusal, refused
 from analysis.spec.design import DesignConfig
+from analysis.spec.ending import Ending
 from analysis.spec.protocol import PROTOCOLS, ProtocolConfig
 from analysis.spec.terms import Terms
 from analysis.spec.toml import from_toml, to_toml
@@ -63,7 +64,7 @@ class StudyConfiguration(Spec):
     """Everything a study is. What cannot be run is refused, with the place of every setting that is at fault."""
 
     #: The newest version of the specification. A new setting, or a new default, makes the next one (see `Earlier`).
-    VERSION: ClassVar[int] = 3
+    VERSION: ClassVar[int] = 4
 
     title: Annotated[
         str,
@@ -160,6 +161,7 @@ class StudyConfiguration(Spec):
         InForm(_("Ask for the size of the screen"), part="record"),
     ] = False
     recruitment: Annotated[Terms, Field(description="what a launch starts from")] = Terms()
+    ending: Annotated[Ending, Field(description="what is asked and shown after the last answer")] = Ending()
     analysis: Annotated[
         AnalysisPlan, Field(description="decided before anybody looks, and part of the frozen plan")
     ] = AnalysisPlan()
@@ -243,6 +245,8 @@ class StudyConfiguration(Spec):
         values: dict[str, object] = handler(self)
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
+        if not values["ending"]:  # earlier versions have no such table, and their digests are kept
+            del values["ending"]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept
             del values["spec"]
         return values
@@ -264,7 +268,7 @@ class StudyConfiguration(Spec):
             sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
             raise InvalidInput(sentence, fields={"spec": sentence})
         # A table that is left out has the defaults of this version, too.
-        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}}
+        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "ending": {}, "analysis": {}}
         try:
             return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
         except ValidationError as error:

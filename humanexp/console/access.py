@@ -77,6 +77,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:decide": (Action.EVIDENCE, Action.EVIDENCE),
     "screening:golds": (Action.EVIDENCE, Action.REVIEW),
     "screening:review": (Action.SEE, Action.SEE),
+    "screening:comments": (Action.EVIDENCE, Action.REVIEW),
     "screening:judge": (Action.REVIEW, Action.REVIEW),
     "screening:session": (Action.EVIDENCE, Action.REVIEW),
     "screening:return-to-rules": (Action.REVIEW, Action.REVIEW),

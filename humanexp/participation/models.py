@@ -221,6 +221,44 @@ class Response(models.Model):
         constraints = [models.UniqueConstraint(fields=["session", "position"], name="response_position_once")]
 
 
+class WentWrong(models.TextChoices):
+    """Whether anything went wrong."""
+
+    NO = "no", _("nothing went wrong")
+    YES = "yes", _("something went wrong")
+
+
+class Device(models.TextChoices):
+    """Which kind of computer was used."""
+
+    DESKTOP = "desktop", _("desktop computer")
+    LAPTOP = "laptop", _("laptop")
+    OTHER = "other", _("something else")
+
+
+class ClosingAnswers(models.Model):
+    """What a participant said after the last trial, apart from the answers; a row without a word: nothing was said.
+
+    Texts may hold anything, names and addresses too: an export has one only after a person cleared it.
+    """
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="closing_answers")
+    went_wrong = models.CharField(max_length=8, choices=WentWrong.choices, blank=True)
+    problem = models.TextField(blank=True)
+    comment = models.TextField(blank=True)
+    device = models.CharField(max_length=12, choices=Device.choices, blank=True)
+    given_at = models.DateTimeField()
+    #: since when an export may have the text
+    problem_cleared_at = models.DateTimeField(null=True, blank=True)
+    comment_cleared_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"closing answers of {self.session_id}"
+
+
 class RefusalReason(models.TextChoices):
     """Why a call of the participant API was refused."""
 

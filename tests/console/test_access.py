@@ -95,7 +95,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:extend recruitment:change recruitment:limits recruitment:notify recruitment:exclusion
     """,
     ("evidence", "review"): """
-        screening:golds screening:session participation:withdrawn
+        screening:golds screening:session screening:comments participation:withdrawn
     """,
     ("review", "review"): """
         screening:judge screening:return-to-rules recruitment:find-person recruitment:let-in

@@ -18,6 +18,7 @@ from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.authentication import HoldsToken, SessionTokenAuthentication
 from humanexp.participation.api.serializers import (
+    ClosingIn,
     CompleteIn,
     CompletionOut,
     HandoffIn,
@@ -34,7 +35,7 @@ from humanexp.participation.api.serializers import (
     TokenOut,
 )
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import RefusalReason, Session
+from humanexp.participation.models import RefusalReason, Session, SessionState
 from humanexp.participation.pictures import mask_png
 from humanexp.participation.services import auditing
 from humanexp.participation.services.answering import check_lease
@@ -254,8 +255,17 @@ class CompleteView(RunView):
                 **self.sittings.proofs(session),
                 "qualified": session.qualified is not False,
                 "debrief": session.study.configuration.get("debrief", ""),
+                "closing": self.sittings.open_questions(session),
             }
         )
+
+
+class ClosingView(RunView):
+    @extend_schema(request=ClosingIn, parameters=[_LEASE], responses={200: StateOut, **_REFUSALS})
+    def post(self, request: Request) -> Response:
+        """What the participant says after the last trial, if anything; asked again, the first time counts."""
+        self.sittings.store_closing_answers(claim=self.claim, lease=self.lease, given=valid(ClosingIn, request))
+        return Response({"state": SessionState.COMPLETED})
 
 
 class WithdrawView(RunView):
@@ -273,7 +283,8 @@ class StatusView(RunView):
         """How far the session is; needs no lease, so that the page that opened it can ask."""
         session = self.sittings.session_of(self.claim)
         progress = {"state": session.state, "cursor": session.cursor, "total": session.total}
-        return Response({**progress, **self.sittings.proofs(session)})
+        closing = self.sittings.closing_of(session)
+        return Response({**progress, "closing": closing, **self.sittings.proofs(session)})
 
 
 #: Made once: making its thirty fields anew takes longer than all else about an answer. It keeps nothing of a call.

@@ -11,6 +11,7 @@ from humanexp.participation.selectors.answers import (
     rule_rows_of,
     session_rows,
 )
+from humanexp.participation.selectors.closing import closing_answers, closing_rows
 from humanexp.participation.selectors.faults import RefusedCalls, refused_calls
 from humanexp.participation.selectors.sessions import (
     SILENT_AFTER,
@@ -39,6 +40,8 @@ __all__ = [
     "RefusedCalls",
     "SILENT_AFTER",
     "answers_of",
+    "closing_answers",
+    "closing_rows",
     "counted_sessions",
     "given_out",
     "gold_answers",

@@ -15,7 +15,7 @@ from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
 from humanexp.core.models import User
 from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.models import ClosingAnswers, Response, Session, SessionState
 from humanexp.participation.services.sessions import withdraw_session
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
@@ -97,7 +97,7 @@ def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Sessio
 
 
 def erase_withdrawn() -> dict[str, int]:
-    """Erase the answers, and all that is known of the device and sight, of sessions whose time is over."""
+    """Erase what sessions hold whose time is over: answers, what was said at the end, all about device and sight."""
     due = Session.objects.filter(state=SessionState.WITHDRAWN, erased_at=None, erase_after__lte=clock.now())
     erased = {"sessions": 0, "answers": 0}
     for pk in list(due.values_list("pk", flat=True)):
@@ -116,6 +116,7 @@ def _erase(pk: int) -> int | None:
         return None
     answers, _by_model = Response.objects.filter(session=session).delete()
     session.refused_calls.all().delete()
+    ClosingAnswers.objects.filter(session=session).delete()
     Session.objects.filter(pk=pk).update(environment={}, active_s=None, erased_at=now)
     subject, study = f"session:{session.code}", session.study.slug
     record(action="erase-withdrawn", subject=subject, study=study, answers=answers)

@@ -22,15 +22,15 @@ STORED = json.loads((Path(__file__).parent / "stored.json").read_text())["studie
 class LaterPlan(AnalysisPlan):
     """Another default, and a new setting that earlier studies do not have."""
 
-    margin: Annotated[float, Field(gt=0, lt=1, description="wider"), Number, Earlier(4, 0.03)] = 0.05
-    window_margin: Annotated[float | None, Field(gt=0, lt=1, description="new"), Number, Earlier(4, None)] = 0.1
+    margin: Annotated[float, Field(gt=0, lt=1, description="wider"), Number, Earlier(5, 0.03)] = 0.05
+    window_margin: Annotated[float | None, Field(gt=0, lt=1, description="new"), Number, Earlier(5, None)] = 0.1
 
 
 class Later(StudyConfiguration):
-    VERSION: ClassVar[int] = 4
+    VERSION: ClassVar[int] = 5
 
     analysis: Annotated[LaterPlan, Field(description="decided before anybody looks")] = LaterPlan()
-    spec: Annotated[int, Field(ge=1, description="version")] = 4
+    spec: Annotated[int, Field(ge=1, description="version")] = 5
 
 
 #: What the second version of the specification brought: a margin as d', and the mean over people.
@@ -52,8 +52,8 @@ def test_a_stored_study_keeps_the_defaults_of_its_version_and_its_digest():
 
 def test_a_new_file_has_the_new_defaults_and_says_which_version_it_is():
     study = Later.from_file_values(NEW)
-    assert (study.spec, study.analysis.margin, study.analysis.window_margin) == (4, 0.05, 0.1)
-    assert study.to_dict()["spec"] == 4
+    assert (study.spec, study.analysis.margin, study.analysis.window_margin) == (5, 0.05, 0.1)
+    assert study.to_dict()["spec"] == 5
     assert Later.from_dict(study.to_dict()) == study
     assert Later.from_toml(study.to_toml()) == study
 
@@ -61,8 +61,8 @@ def test_a_new_file_has_the_new_defaults_and_says_which_version_it_is():
 def test_a_file_may_ask_for_an_earlier_version():
     study = Later.from_toml('title = "A"\nstimuli = "b"\nspec = 1\n')
     assert (study.analysis.margin, study.analysis.window_margin) == (0.03, None)
-    with pytest.raises(InvalidInput, match="study.toml, line 3: spec must be a whole number from 1 to 3, not 4"):
-        StudyConfiguration.from_toml('title = "A"\nstimuli = "b"\nspec = 4\n')
+    with pytest.raises(InvalidInput, match="study.toml, line 3: spec must be a whole number from 1 to 4, not 5"):
+        StudyConfiguration.from_toml('title = "A"\nstimuli = "b"\nspec = 5\n')
 
 
 @pytest.mark.parametrize(("version", "estimand"), [(1, "answers"), (2, "people"), (3, "categories")])

@@ -84,6 +84,11 @@ export class RunApi {
     return this.#json("POST", "complete/", { environment });
   }
 
+  /** What was said at the end; sent again, the first time counts. */
+  closing(said) {
+    return this.#json("POST", "closing/", said);
+  }
+
   /** Ends the session: its answers count no more, and are erased later. */
   withdraw() {
     return this.#json("POST", "withdraw/", {});
