@@ -39,6 +39,20 @@ class Ending(Sparse):
         InForm(_("Ask which kind of computer was used"), choices=_ASKED, part="texts"),
         Earlier(4, False),
     ] = True
+    own_result: Annotated[
+        bool,
+        Field(
+            description="categorisation: after a person's last session of the family, offer a page that says in about "
+            "how many pictures of ten they were right, by amount of change; it works for 30 days"
+        ),
+        InForm(
+            _("Own result at the end"),
+            help=_("Shares only, of no single picture; after the last session of the family."),
+            choices={"": _("offer (default)"), "no": _("do not offer")},
+            part="texts",
+        ),
+        Earlier(4, False),
+    ] = True
 
     @classmethod
     def called(cls) -> str:

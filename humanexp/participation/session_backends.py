@@ -31,6 +31,8 @@ class Sittings:
     complete: Callable[..., Session]
     #: the questions that the page still asks at the end
     open_questions: Callable[[Session], Sequence[str]]
+    #: what the address of the participant's own result says; empty: there is none
+    own_result: Callable[[Session], str]
     closing_of: Callable[[Session], services.Closing]
     store_closing_answers: Callable[..., None]
     leave_session: Callable[..., Session]
@@ -60,6 +62,7 @@ STORED = Sittings(
     complete=services.complete,
     open_questions=services.open_questions,
     closing_of=services.closing_of,
+    own_result=selectors.own_result_address,
     store_closing_answers=services.store_closing_answers,
     leave_session=services.leave_session,
     proofs=_proofs,
@@ -78,6 +81,7 @@ PREVIEWED = Sittings(
     complete=previewing.complete,
     open_questions=previewing.open_questions,
     closing_of=lambda session: "none",
+    own_result=lambda session: "",
     store_closing_answers=lambda **_: None,
     leave_session=previewing.leave_session,
     proofs=previewing.proofs,

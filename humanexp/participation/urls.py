@@ -8,6 +8,7 @@ from humanexp.participation.pages import views
 app_name = "participation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("run/", views.run, name="run"),
+    path("run/result/", views.own_result, name="own-result"),
     path("studies/<slug:slug>/count/<slug:key>/", views.count_again, name="count-again"),
     path("studies/<slug:slug>/sessions/", views.live, name="live"),
     path("studies/<slug:slug>/sessions/withdrawn/", views.withdrawn, name="withdrawn"),

@@ -115,6 +115,7 @@ def test_a_whole_preview_stores_nothing_and_is_gone_at_its_end(client, study, pa
         "qualified": True,
         "debrief": "It was about noise.",
         "closing": [],
+        "own_result": "",
     }
     assert stored(study) == before
     assert not Preview.objects.exists()

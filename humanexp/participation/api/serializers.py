@@ -157,6 +157,9 @@ class CompletionOut(StateOut):
     closing = serializers.ListField(
         child=serializers.ChoiceField(["problems", "comments", "device"]), help_text="questions that are still asked"
     )
+    own_result = serializers.CharField(
+        allow_blank=True, help_text="address of the participant's own result; empty where none is offered"
+    )
 
 
 class ClosingIn(serializers.Serializer[Any]):

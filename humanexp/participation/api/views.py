@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
@@ -256,6 +258,7 @@ class CompleteView(RunView):
                 "qualified": session.qualified is not False,
                 "debrief": session.study.configuration.get("debrief", ""),
                 "closing": self.sittings.open_questions(session),
+                "own_result": _own_result(self.sittings.own_result(session)),
             }
         )
 
@@ -302,6 +305,11 @@ def valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     validated: dict[str, Any] = serializer.validated_data
     return validated
+
+
+def _own_result(said: str) -> str:
+    """The address of the participant's own result."""
+    return f"{reverse('participation:own-result')}?{urlencode({'of': said})}" if said else ""
 
 
 def _protocol(session: Session) -> ProtocolConfig:

@@ -85,6 +85,7 @@ async function finish(run) {
   if (end.closing.length > 0) await askAtTheEnd(run, end.closing);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   if (end.debrief) showDebrief(run.screens);
+  showOwnResult(run, end.own_result);
   for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);
   for (const part of run.screens.findAll("[data-out]")) part.hidden = (part.dataset.out === "handed-over") === (end.closing.length === 0);
   const copy = run.screens.find("[data-action=copy]");
@@ -102,6 +103,16 @@ function showDebrief(screens) {
   for (const part of screens.findAll("[data-about]")) part.hidden = true;
   screens.find("[data-value=debrief]").hidden = false;
   screens.find(".debrief").hidden = false;
+}
+
+/** A link to the person's own result, in the language of this page, where one is offered. */
+function showOwnResult({ screens, view, document }, address) {
+  const line = screens.find("[data-own-result]");
+  line.hidden = !address;
+  if (!address) return;
+  const url = new URL(address, view.location.href);
+  url.searchParams.set("language", document.documentElement.lang);
+  line.querySelector("a").href = url.href;
 }
 
 /** The study's grey and name; letters on the grey are light or dark, whichever reads better. */
