@@ -35,6 +35,8 @@ class SessionState(models.TextChoices):
     WITHDRAWN = "withdrawn", _("withdrawn")
 
 
+#: What the participant API says of an unfinished session whose person has left for good and keeps the answers.
+LEFT = "left"
 #: Every trial is answered.
 FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 #: Which states may follow a state of a session.
@@ -98,6 +100,8 @@ class Session(models.Model):
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     #: what it was before it was withdrawn
     withdrawn_from = models.CharField(max_length=12, choices=SessionState.choices, blank=True)
+    #: the person stopped for good before the last trial, and the answers until then stay
+    left_at = models.DateTimeField(null=True, blank=True)
     #: the person took the answers back: hidden since then, they are erased at this time
     erase_after = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
@@ -153,6 +157,11 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+    @property
+    def told_state(self) -> str:
+        """The state in the words of the participant API, which knows people who left their answers here."""
+        return LEFT if self.state == SessionState.OPEN and self.left_at is not None else self.state
 
     @property
     def fetched(self) -> frozenset[int] | None:

@@ -8,7 +8,7 @@ from humanexp.studies.models import Study
 
 #: Change the number with the text in templates/recruitment/take/consent; old files stay, so that old sessions can be
 #: looked up.
-HOUSE_VERSION = "house-4"
+HOUSE_VERSION = "house-5"
 #: Languages of the house text: English under the bare version, the others under version and language, "house-4.de".
 HOUSE_LANGUAGES = ("en", "de")
 

@@ -27,6 +27,8 @@ AGREED_TO = {
     "house-3.de": "ffa62e68ac21175a",
     "house-4": "683bf620c9b4eab2",
     "house-4.de": "fd2b05611ea0acd8",
+    "house-5": "cdb1f4ad4a26ee4d",
+    "house-5.de": "4afbcf925e86a909",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 

@@ -42,6 +42,9 @@ class FakePanels {
   reveal(name, isShown) {
     this.revealed[name] = isShown;
   }
+  tellLeft(areKept) {
+    this.areKept = areKept;
+  }
   message(name) {
     return name;
   }

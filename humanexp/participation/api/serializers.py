@@ -11,7 +11,7 @@ from rest_framework import serializers
 from analysis.spec import ProtocolConfig
 from analysis.tables import SCHEMAS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
-from humanexp.participation.models import Device, SessionState, WentWrong
+from humanexp.participation.models import LEFT, Device, SessionState, WentWrong
 from humanexp.participation.services.closing import LONGEST_TEXT
 
 #: A trial with more clicks than this is a stuck key.
@@ -66,7 +66,11 @@ class BlockOut(serializers.Serializer[Any]):
 
 
 class StateOut(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(SessionState.values)
+    state = serializers.ChoiceField([*SessionState.values, LEFT])
+
+
+class WithdrawIn(serializers.Serializer[Any]):
+    keep = serializers.BooleanField(required=False, default=False, help_text="whether the answers so far stay")
 
 
 class SessionOut(StateOut):

@@ -35,6 +35,7 @@ from humanexp.participation.api.serializers import (
     StateOut,
     StatusOut,
     TokenOut,
+    WithdrawIn,
 )
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import RefusalReason, Session, SessionState
@@ -272,12 +273,11 @@ class ClosingView(RunView):
 
 
 class WithdrawView(RunView):
-    @extend_schema(
-        request=None, responses={200: StateOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]}
-    )
+    @extend_schema(request=WithdrawIn, responses={200: StateOut, **_REFUSALS})
     def post(self, request: Request) -> Response:
-        """Stop and leave: no analysis has the session's answers any more, and they are erased later. Needs no lease."""
-        return Response({"state": self.sittings.leave_session(claim=self.claim).state})
+        """Stop and leave; the answers so far stay, or no analysis has them and they are erased. Needs no lease."""
+        keeps = valid(WithdrawIn, request)["keep"]
+        return Response({"state": self.sittings.leave_session(claim=self.claim, keeps_answers=keeps).told_state})
 
 
 class StatusView(RunView):
@@ -285,7 +285,7 @@ class StatusView(RunView):
     def get(self, request: Request) -> Response:
         """How far the session is; needs no lease, so that the page that opened it can ask."""
         session = self.sittings.session_of(self.claim)
-        progress = {"state": session.state, "cursor": session.cursor, "total": session.total}
+        progress = {"state": session.told_state, "cursor": session.cursor, "total": session.total}
         closing = self.sittings.closing_of(session)
         return Response({**progress, "closing": closing, **self.sittings.proofs(session)})
 
@@ -322,7 +322,7 @@ def _protocol(session: Session) -> ProtocolConfig:
 def _session_out(session: Session) -> dict[str, Any]:
     tasks = dict.fromkeys(block["task"] for block in session.blocks)
     return {
-        "state": session.state,
+        "state": session.told_state,
         "study_title": session.study.title,
         "cursor": session.cursor,
         "total": session.total,

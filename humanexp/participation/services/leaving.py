@@ -27,8 +27,10 @@ LONGEST_REASON = 500
 
 
 @transaction.atomic
-def leave_session(*, claim: SessionClaim) -> Session:
-    """Withdraw: no analysis sees an answer of it from now on, and in two weeks they are erased; twice is once.
+def leave_session(*, claim: SessionClaim, keeps_answers: bool = False) -> Session:
+    """Stop for good; the answers until then stay, or are taken back.
+
+    Taken back, no analysis sees an answer of it from now on, and in two weeks they are erased; twice is once.
 
     Until then it can be undone, in case it was not the participant who did this. That a session was begun, and how far
     it came, stays: the flow of participants counts it.
@@ -36,11 +38,23 @@ def leave_session(*, claim: SessionClaim) -> Session:
     session = selectors.session_of(claim)
     if session.state == SessionState.WITHDRAWN:
         return session
+    if keeps_answers:
+        return _leave_answers(session)
     if session.state == SessionState.SUBMITTED:
         raise SessionClosed("It has been submitted. Write to the people who run the study to have it deleted.")
     withdraw_session(session=session)
     due = (session.withdrawn_at or clock.now()) + timedelta(days=KEPT_DAYS)
     Session.objects.filter(pk=session.pk).update(last_seen_at=clock.now(), erase_after=due)
+    session.refresh_from_db()
+    return session
+
+
+def _leave_answers(session: Session) -> Session:
+    """No window goes on with it, its slot is free again, and what is stored stays as after a closed window."""
+    now = clock.now()
+    Session.objects.filter(pk=session.pk, state=SessionState.OPEN, left_at=None).update(
+        left_at=now, last_seen_at=now, lease="", handoff_nonce="", holds_slot=False
+    )
     session.refresh_from_db()
     return session
 

@@ -185,7 +185,7 @@ def open_questions(session: Session) -> tuple[str, ...]:
     return questions_of(session.study) if session.state == SessionState.COMPLETED else ()
 
 
-def leave_session(*, claim: PreviewClaim) -> Session:
+def leave_session(*, claim: PreviewClaim, keeps_answers: bool = False) -> Session:
     return _ended(*_open(claim), SessionState.WITHDRAWN)
 
 

@@ -89,9 +89,9 @@ export class RunApi {
     return this.#json("POST", "closing/", said);
   }
 
-  /** Ends the session: its answers count no more, and are erased later. */
-  withdraw() {
-    return this.#json("POST", "withdraw/", {});
+  /** Ends the session: its answers stay, or count no more and are erased later. */
+  withdraw({ keep }) {
+    return this.#json("POST", "withdraw/", { keep });
   }
 
   status() {

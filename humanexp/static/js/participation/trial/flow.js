@@ -7,7 +7,7 @@ import { askAtTheEnd } from "./closing.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { instruct } from "./instructions.js";
-import { Leaving } from "./leaving.js";
+import { Leaving, tellLeft } from "./leaving.js";
 import { patiently } from "./pause.js";
 import { nextStep } from "./plan.js";
 import { Stop, screenFor } from "./stop.js";
@@ -44,7 +44,8 @@ async function walk(run) {
       forgetSelfReport(run);
       forgetCalibration(run);
       forgetOnSharedComputer(run);
-      throw new Stop(run.session.state === "withdrawn" ? "left" : "closed");
+      tellLeft(run.document, run.session.state === "left");
+      throw new Stop(run.session.state === "submitted" ? "closed" : "left");
     }
     if (step.kind === "complete") break;
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);

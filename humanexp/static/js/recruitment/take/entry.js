@@ -167,7 +167,8 @@ export class Entry {
       if (this.session.isShared) this.memory.forget();
       return false;
     }
-    if (status.state === "withdrawn") {
+    if (status.state === "withdrawn" || status.state === "left") {
+      this.panels.tellLeft(status.state === "left");
       this.memory.forget();
       this.panels.find("[data-inside]")?.remove();
       this.panels.show("left");
