@@ -36,6 +36,8 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "console:overview": (Action.SEE, Action.SEE),
     "console:preview": (Action.TRY, Action.TRY),
     "console:run-preview": (Action.TRY, Action.TRY),
+    "console:gallery": (Action.TRY, Action.TRY),
+    "console:gallery-frame": (Action.TRY, Action.TRY),
     "console:preflight": (Action.SEE, Action.CHECK),
     "console:members": (Action.SEE, Action.MEMBERS),
     "console:member": (Action.MEMBERS, Action.MEMBERS),

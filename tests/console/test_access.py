@@ -49,7 +49,7 @@ PAGES: dict[tuple[str, str], str] = {
         results:sheet_file
     """,
     ("try", "try"): """
-        console:preview console:run-preview
+        console:preview console:run-preview console:gallery console:gallery-frame
     """,
     ("see", "check"): """
         console:preflight

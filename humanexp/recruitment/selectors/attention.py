@@ -113,8 +113,10 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
 def owed_cents(assignment: Assignment) -> int:
     """What such a person is owed: the pay, or of somebody who left, what the study pays for the minutes until then."""
     campaign, session = assignment.campaign, assignment.session
-    until = session and (session.left_at or (session.withdrawn_at if session.erase_after else None))
-    if session is None or until is None or pay_on_leaving(campaign.study) != "share":
+    if session is None or pay_on_leaving(campaign.study) != "share":
+        return campaign.reward_cents
+    until = session.left_at or (session.withdrawn_at if session.erase_after else None)
+    if until is None:
         return campaign.reward_cents
     share = (until - session.opened_at) / timedelta(minutes=max(1, campaign.estimated_minutes))
     return max(1, ceil(campaign.reward_cents * min(1.0, share)))
