@@ -47,6 +47,7 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
         for key in keys:
             page.goto(f"{address}{key}/?language={language}&to=marketplace")
             page.wait_for_selector("body[inert]", state="attached") if key != "result" else None
+            assert key != "run-leave" or page.is_visible("[data-leave-dialog]")
             assert page.locator("main").inner_text().strip() or key == "run-trial", key
             shot(page, f"gallery-{language}-{key}")
     page.goto(f"{address}?size=768")

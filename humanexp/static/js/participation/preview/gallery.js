@@ -8,6 +8,7 @@ function showNames(root) {
   for (const element of root.querySelectorAll("[data-value]")) {
     if (!element.textContent.trim()) element.textContent = `{${element.dataset.value}}`;
   }
+  for (const check of root.querySelectorAll("[data-check]")) check.querySelector("[data-text]").textContent = `{${check.dataset.check}}`;
 }
 
 function showOne(mark) {
@@ -25,7 +26,7 @@ function showOne(mark) {
 document.body.dataset.state = name;
 showOne("screen");
 showOne("panel");
-if (name === "leave") document.querySelector("[data-leave-dialog]").setAttribute("open", "");
+if (name === "leave") document.querySelector("[data-leave-dialog]").showModal();
 if (name === "trial") {
   const grid = new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock: () => 0 });
   await grid.fill(choices);
