@@ -81,9 +81,9 @@ async function finish(run) {
   const end = await patiently(() => run.api.complete(environment), run);
   forgetSelfReport(run);
   forgetCalibration(run);
-  forgetOnSharedComputer(run);
   await leaveFullScreen(run.view);
   if (end.closing.length > 0) await askAtTheEnd(run, end.closing);
+  forgetOnSharedComputer(run);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   if (end.debrief) showDebrief(run.screens);
   showOwnResult(run, end.own_result);
