@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import expected, model_in
 from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
@@ -27,6 +28,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "ethics": Ethics,
     "recruitment": Terms,
     "recruitment.quiz": Quiz,
+    "ending": Ending,
     "analysis": AnalysisPlan,
     "wanted": Wording,
     "rule set": RuleSet,

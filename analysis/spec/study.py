@@ -24,6 +24,7 @@ from analysis.errors import InvalidInput
 from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import InForm, Must, Names, Sparse, Spec, earlier, refusal, refused
 from analysis.spec.design import DesignConfig
+from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import PROTOCOLS, ProtocolConfig
 from analysis.spec.terms import Terms
@@ -162,6 +163,7 @@ class StudyConfiguration(Spec):
         InForm(_("Ask for the size of the screen"), part="record"),
     ] = False
     recruitment: Annotated[Terms, Field(description="what a launch starts from")] = Terms()
+    ending: Annotated[Ending, Field(description="what is asked and shown after the last answer")] = Ending()
     analysis: Annotated[
         AnalysisPlan, Field(description="decided before anybody looks, and part of the frozen plan")
     ] = AnalysisPlan()
@@ -254,8 +256,9 @@ class StudyConfiguration(Spec):
         values: dict[str, object] = handler(self)
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
-        if not values["ethics"]:  # studies without it are stored as they were before there was one
-            del values["ethics"]
+        for table in ("ethics", "ending"):  # studies without them are stored as they were before there were any
+            if not values[table]:
+                del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept
             del values["spec"]
         return values
@@ -277,7 +280,7 @@ class StudyConfiguration(Spec):
             sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
             raise InvalidInput(sentence, fields={"spec": sentence})
         # A table that is left out has the defaults of this version, too.
-        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}, "ethics": {}}
+        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}, "ethics": {}, "ending": {}}
         try:
             return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
         except ValidationError as error:

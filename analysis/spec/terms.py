@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
 
@@ -94,6 +94,8 @@ NO_REQUIREMENTS = WorkerRequirements()
 USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED = 95, 100
 
 
+#: What people are paid who stop before the end: nothing, the share of their minutes, or everything.
+PayOnLeaving = Literal["none", "share", "full"]
 #: As stated; `Quiz` is what it has to be.
 Quizlike = dict[str, object] | None
 
@@ -111,6 +113,24 @@ class Terms(Sparse):
     ] = ""
     estimated_minutes: Annotated[int | None, Field(ge=1, le=600, description="time that people are told")] = None
     reward_cents: Annotated[int | None, Field(ge=0, le=1_000_000, description="pay for a session")] = None
+    pay_on_leaving: Annotated[
+        PayOnLeaving,
+        Field(
+            description="pay of people who stop before the end, the same whether they keep or delete their answers: "
+            "none, the share of the stated minutes that they stayed, or full; for recruiters through which money goes, "
+            "as a bonus or a compensation that a person releases in Monitor"
+        ),
+        InForm(
+            _("Pay of people who stop early"),
+            help=_("The same whether they keep or delete their answers. You release each payment in Monitor."),
+            choices={
+                "": _("none (default)"),
+                "share": _("the share of the stated minutes that they stayed"),
+                "full": _("the full pay"),
+            },
+            part="texts",
+        ),
+    ] = "none"
     assignments: Annotated[int | None, Field(ge=1, le=100_000, description="places")] = None
     quiz: Annotated[
         Quizlike,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from analysis.tables.closing import CLOSING
 from analysis.tables.predictions import LEVEL_PREDICTIONS, PREDICTIONS
 from analysis.tables.schema import Column, Kind, TableSchema, guard, read_table
 from analysis.tables.sessions import SESSIONS
@@ -15,10 +16,11 @@ from analysis.tables.timing import TIMING_COLUMNS
 from analysis.tables.trials import INPUT_KINDS, TRIALS
 
 SCHEMAS: Mapping[str, TableSchema] = {
-    schema.name: schema for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, SESSIONS)
+    schema.name: schema for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, SESSIONS, CLOSING)
 }
 
 __all__ = [
+    "CLOSING",
     "LEVEL_PREDICTIONS",
     "PREDICTIONS",
     "SCHEMAS",

@@ -84,6 +84,8 @@ TOKEN = Seal("humanexp.session-token", SessionClaim, TOKEN_MAX_AGE_S)
 HANDOFF = Seal("humanexp.hand-off", HandoffClaim.read, HANDOFF_MAX_AGE_S)
 #: What a browser keeps to get a token anew; good until the nonce of the session's row is changed.
 RESUME_SECRET = Seal("humanexp.resume-secret", SessionClaim, None)
+#: In the address of a participant's own result; how long it works is counted from the end of the session.
+OWN_RESULT = Seal("humanexp.own-result", SessionClaim, None)
 PREVIEW_TOKEN = Seal("humanexp.preview-token", PreviewClaim, PREVIEW_MAX_AGE_S)
 PREVIEW_HANDOFF = Seal("humanexp.preview-hand-off", PreviewClaim, HANDOFF_MAX_AGE_S)
 

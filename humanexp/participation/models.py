@@ -35,6 +35,8 @@ class SessionState(models.TextChoices):
     WITHDRAWN = "withdrawn", _("withdrawn")
 
 
+#: What the participant API says of an unfinished session whose person has left for good and keeps the answers.
+LEFT = "left"
 #: Every trial is answered.
 FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 #: Which states may follow a state of a session.
@@ -106,6 +108,8 @@ class Session(models.Model):
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     #: what it was before it was withdrawn
     withdrawn_from = models.CharField(max_length=12, choices=SessionState.choices, blank=True)
+    #: the person stopped for good before the last trial, and the answers until then stay
+    left_at = models.DateTimeField(null=True, blank=True)
     #: the person took the answers back: hidden since then, they are erased at this time
     erase_after = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
@@ -161,6 +165,11 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+    @property
+    def told_state(self) -> str:
+        """The state in the words of the participant API, which knows people who left their answers here."""
+        return LEFT if self.state == SessionState.OPEN and self.left_at is not None else self.state
 
     @property
     def fetched(self) -> frozenset[int] | None:
@@ -231,6 +240,44 @@ class Response(models.Model):
         db_table = "experiments_response"
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["session", "position"], name="response_position_once")]
+
+
+class WentWrong(models.TextChoices):
+    """Whether anything went wrong."""
+
+    NO = "no", _("nothing went wrong")
+    YES = "yes", _("something went wrong")
+
+
+class Device(models.TextChoices):
+    """Which kind of computer was used."""
+
+    DESKTOP = "desktop", _("desktop computer")
+    LAPTOP = "laptop", _("laptop")
+    OTHER = "other", _("something else")
+
+
+class ClosingAnswers(models.Model):
+    """What a participant said after the last trial, apart from the answers; a row without a word: nothing was said.
+
+    Texts may hold anything, names and addresses too: an export has one only after a person cleared it.
+    """
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="closing_answers")
+    went_wrong = models.CharField(max_length=8, choices=WentWrong.choices, blank=True)
+    problem = models.TextField(blank=True)
+    comment = models.TextField(blank=True)
+    device = models.CharField(max_length=12, choices=Device.choices, blank=True)
+    given_at = models.DateTimeField()
+    #: since when an export may have the text
+    problem_cleared_at = models.DateTimeField(null=True, blank=True)
+    comment_cleared_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"closing answers of {self.session_id}"
 
 
 class RefusalReason(models.TextChoices):

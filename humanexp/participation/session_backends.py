@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,12 @@ class Sittings:
     note_fetched: Callable[..., None]
     store_response: Callable[..., StoredAnswer]
     complete: Callable[..., Session]
+    #: the questions that the page still asks at the end
+    open_questions: Callable[[Session], Sequence[str]]
+    #: what the address of the participant's own result says; empty: there is none
+    own_result: Callable[[Session], str]
+    closing_of: Callable[[Session], services.Closing]
+    store_closing_answers: Callable[..., None]
     leave_session: Callable[..., Session]
     #: what a finished participant can show
     proofs: Callable[[Session], dict[str, str]]
@@ -54,6 +60,10 @@ STORED = Sittings(
     note_fetched=note_fetched,
     store_response=services.store_response,
     complete=services.complete,
+    open_questions=services.open_questions,
+    closing_of=services.closing_of,
+    own_result=selectors.own_result_address,
+    store_closing_answers=services.store_closing_answers,
     leave_session=services.leave_session,
     proofs=_proofs,
 )
@@ -69,6 +79,10 @@ PREVIEWED = Sittings(
     note_fetched=lambda **_: None,
     store_response=previewing.store_response,
     complete=previewing.complete,
+    open_questions=previewing.open_questions,
+    closing_of=lambda session: "none",
+    own_result=lambda session: "",
+    store_closing_answers=lambda **_: None,
     leave_session=previewing.leave_session,
     proofs=previewing.proofs,
 )

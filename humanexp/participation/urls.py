@@ -8,6 +8,7 @@ from humanexp.participation.pages import views
 app_name = "participation"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("run/", views.run, name="run"),
+    path("run/result/", views.own_result, name="own-result"),
     path("studies/<slug:slug>/count/<slug:key>/", views.count_again, name="count-again"),
     path("studies/<slug:slug>/sessions/", views.live, name="live"),
     path("studies/<slug:slug>/sessions/withdrawn/", views.withdrawn, name="withdrawn"),
@@ -19,6 +20,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/run/status/", api.StatusView.as_view(), name="run-status"),
     path("api/v1/run/responses/", api.ResponsesView.as_view(), name="run-responses"),
     path("api/v1/run/complete/", api.CompleteView.as_view(), name="run-complete"),
+    path("api/v1/run/closing/", api.ClosingView.as_view(), name="run-closing"),
     path("api/v1/run/trials/<int:first>-<int:last>/pictures/", api.PicturesView.as_view(), name="run-pictures"),
     path("api/v1/run/trials/<int:position>/stimulus/<int:showing>/", api.StimulusView.as_view(), name="run-stimulus"),
     path("api/v1/run/trials/<int:position>/question/", api.QuestionView.as_view(), name="run-question"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from analysis.spec.terms import PayOnLeaving
 from humanexp.recruitment.models import Campaign
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.models import Study
@@ -22,8 +25,15 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         reward_cents=campaign.reward_cents,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
+        pay_on_leaving=pay_on_leaving(campaign.study),
         shows_code=shows_code or not campaign.is_link,
     )
+
+
+def pay_on_leaving(study: Study) -> PayOnLeaving:
+    """What the study pays people who stop before the end, where money goes through the recruiter."""
+    stated = study.configuration.get("recruitment") or {}
+    return cast(PayOnLeaving, stated.get("pay_on_leaving", "none"))
 
 
 def run_address(campaign: Campaign) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from analysis.findings.model import N_BOOTSTRAP, Findings
-from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
+from analysis.tables import CLOSING, LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.results.charts import sheet_names, sheet_of
@@ -21,6 +21,7 @@ from humanexp.results.selectors import findings, findings_json, latest_run, plan
 from humanexp.results.tables import (
     CHUNK,
     analysis_settings,
+    closing_of,
     level_predictions_of,
     participant_codes,
     predictions_of,
@@ -106,6 +107,7 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
         (PREDICTIONS, predictions_of(study)),
         (LEVEL_PREDICTIONS, level_predictions_of(study)),
         (SESSIONS, sessions_of(study)),
+        (CLOSING, closing_of(study)),
     ):
         if frame is not None and len(frame):
             yield schema, [frame]
@@ -186,6 +188,7 @@ Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
 | file | what it is |
 | --- | --- |
 | trials, predictions, sessions, stimuli (.csv and .parquet) | one row an answer, a prediction, a session, a stimulus |
+| closing (.csv and .parquet) | what people said at the end, if they were asked; texts that a person cleared |
 | {DESCRIPTION} | every column: meaning, unit, range; every file: size and sha256; the study's configuration |
 | {ANALYSIS} | settings and seed of the analysis, the frozen plan, and the versions it ran with |
 | {FINDINGS} | every number of the dashboard, unrounded |

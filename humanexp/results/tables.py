@@ -186,6 +186,13 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
     return SESSIONS.frame(rows)
 
 
+def closing_of(study: Study) -> pd.DataFrame:
+    """What participants said at the end, columns of the CLOSING schema; texts that nobody cleared are left out."""
+    from analysis.tables import CLOSING
+
+    return CLOSING.frame(list(participation.closing_rows(study)))
+
+
 def session_summary(study: Study) -> dict[str, object]:
     """Sessions opened, submitted, accepted, and the reasons of the excluded ones."""
     if study.origin == Origin.IMPORTED:

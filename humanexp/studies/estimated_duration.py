@@ -26,18 +26,27 @@ READING_FEEDBACK_MS, WRONG_IN_PRACTICE = 1_100, 0.3
 ROUND_MS = 15_000
 #: Four screens and an example before each task; the consent, the checks of the screen, and the way back at the end.
 INSTRUCTIONS_MS, AROUND_MS = 60_000, 90_000
+#: A question at the end, read and answered with a word or a click, or left empty.
+CLOSING_MS = 10_000
 
 
 def session_minutes(study: Study) -> float:
     """From the consent to the end."""
     configuration = StudyConfiguration.from_dict(study.configuration)
     counts = plan_head(study)["summary"]["trials_by_role"]
-    return minutes_of(counts, configuration.protocol, block_trials=configuration.design.block_trials)
+    return minutes_of(
+        counts,
+        configuration.protocol,
+        block_trials=configuration.design.block_trials,
+        closing_questions=len(configuration.ending.questions),
+    )
 
 
-def minutes_of(trials_by_role: Mapping[str, float], protocol: ProtocolConfig, *, block_trials: int) -> float:
-    """Of a session with so many trials by role, as a plan's summary counts them."""
-    total = float(AROUND_MS)
+def minutes_of(
+    trials_by_role: Mapping[str, float], protocol: ProtocolConfig, *, block_trials: int, closing_questions: int = 0
+) -> float:
+    """Of a session with so many trials by role, as a plan's summary counts them, and its questions at the end."""
+    total = float(AROUND_MS + CLOSING_MS * closing_questions)
     counts: dict[tuple[str, bool], float] = {}
     for role, trials in trials_by_role.items():
         kind = task_of(role), "practice" in role

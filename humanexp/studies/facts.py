@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from analysis.spec.terms import PayOnLeaving
 from humanexp.studies.tasks import TASKS
 
 #: Days from a withdrawal until its answers are erased; consent, "Stop and leave?" and the goodbye name them.
@@ -29,6 +30,8 @@ class StudyFacts:
     contact: str = ""
     #: whether whoever sent the person here may ask for the completion code
     shows_code: bool = False
+    #: what people are paid who stop before the end, where they are paid at all
+    pay_on_leaving: PayOnLeaving = "none"
     #: days until the answers of who has left are erased
     erased_after_days: int = KEPT_DAYS
 

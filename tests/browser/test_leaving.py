@@ -40,8 +40,10 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
     person.clicks("dog")
     page.wait_for_selector("dialog[open]", timeout=PATIENCE_MS)
     assert Response.objects.filter(session=session).count() == 2
-    page.click("[data-leave-answer=leave]")
+    page.click("[data-leave-answer=delete]")
     person.sees("left")
+    assert page.is_visible("[data-screen=left] [data-left=deleted]")
+    assert not page.is_visible("[data-screen=left] [data-left=kept]")
     shot(page, "frames-left")
     session.refresh_from_db()
     assert session.state == SessionState.WITHDRAWN
@@ -71,12 +73,16 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     window = popup.value
     Person(window, live_server.url).sees("checks")
     window.click("[data-leave]")
-    window.click("[data-leave-answer=leave]")
+    window.click("[data-leave-answer=keep]")
     Person(window, live_server.url).sees("left")
+    assert window.is_visible("[data-screen=left] [data-left=kept]")
     window.close()
     page.get_by_role("heading", name="You have left the study").wait_for(timeout=PATIENCE_MS)
+    assert page.is_visible("[data-panel=left] [data-left=kept]")
+    assert not page.is_visible("[data-panel=left] [data-left=deleted]")
     shot(page, "frames-entry-left")
     session = Session.objects.get()
+    assert session.left_at is not None and session.state == SessionState.OPEN
     assert session.consent_version == HOUSE_VERSION and session.consented_at is not None
     # The place is free for somebody else.
     from humanexp.recruitment.selectors import places_left

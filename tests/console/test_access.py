@@ -49,7 +49,7 @@ PAGES: dict[tuple[str, str], str] = {
         results:sheet_file
     """,
     ("try", "try"): """
-        console:preview console:run-preview
+        console:preview console:run-preview console:gallery console:gallery-frame
     """,
     ("see", "check"): """
         console:preflight
@@ -97,7 +97,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:exclusion
     """,
     ("evidence", "review"): """
-        screening:golds screening:session participation:withdrawn
+        screening:golds screening:session screening:comments participation:withdrawn
     """,
     ("review", "review"): """
         screening:judge screening:return-to-rules recruitment:find-person recruitment:let-in

@@ -44,6 +44,9 @@ class FakePanels {
   reveal(name, isShown) {
     this.revealed[name] = isShown;
   }
+  tellLeft(areKept) {
+    this.areKept = areKept;
+  }
   message(name) {
     return name;
   }
@@ -335,6 +338,37 @@ test("a finished session fills the recruiter's form", async () => {
   assert.equal(form.action, HIT.submitAddress);
   assert.deepEqual(form.fields, { assignmentId: { value: "A1" }, receipt: { value: "proof" } });
   assert.equal(panels.shown, "done");
+});
+
+test("Finish on the study's page submits the form, and only once", async () => {
+  const status = { state: "completed", closing: "open", cursor: 3, total: 3, receipt: "proof", completion_code: "C-1" };
+  const { entry, form, panels, tab } = make({ replies: { open: OPENED, status: () => status } });
+  let submitted = 0;
+  form.requestSubmit = () => (submitted += 1);
+  await entry.start({ consents: true });
+  assert.equal(await entry.ask(), true);
+  // Whoever has closed the study's page can submit here all the same.
+  assert.deepEqual([panels.shown, form.fields.receipt.value, submitted], ["done", "proof", 0]);
+  status.closing = "given";
+  assert.equal(await entry.ask(), false);
+  assert.equal(submitted, 1);
+  await entry.ask();
+  assert.equal(submitted, 1);
+  const reloaded = make({ tab, search: "", replies: { status: () => status } });
+  reloaded.form.requestSubmit = () => (submitted += 1);
+  reloaded.entry.session = reloaded.memory.recall(HIT, "?assignmentId=A1");
+  await reloaded.entry.ask();
+  assert.equal(submitted, 1);
+});
+
+test("questions at the end stay on this page where the study runs within it", async () => {
+  const status = { state: "completed", closing: "open", cursor: 3, total: 3, receipt: "proof" };
+  const { entry, panels } = make({ replies: { open: OPENED, handoff: { handoff: "code" }, status: () => status } });
+  panels.elements["[data-inside]"] = { src: "", addEventListener: () => {}, remove: () => {} };
+  await entry.start({ consents: true });
+  await entry.inside();
+  await entry.ask();
+  assert.equal(panels.shown, "inside");
 });
 
 test("a finished plain link is reported, and a lost report does no harm", async () => {

@@ -56,3 +56,32 @@ def test_who_has_left_may_come_back_to_other_pictures(tab, session, study):
     assert again.pk != session.pk
     seen = session.trials.get(position=0).stimulus.source_image
     assert not again.trials.filter(stimulus__source_image=seen).exists()
+
+
+def test_answers_may_stay_and_the_slot_is_free_all_the_same(tab, session, study):
+    for position in range(3):
+        tab.answer(position)
+    assert tab.post("withdraw/", {"keep": True}).json() == {"state": "left"}
+    assert tab.post("withdraw/", {"keep": True}).json() == {"state": "left"}, "twice is once"
+    session.refresh_from_db()
+    assert session.state == SessionState.OPEN and session.left_at is not None and session.erase_after is None
+    assert len(list(selectors.iter_trial_rows(study))) == 3
+    assert new_session(study, "P-2").slot == session.slot
+    assert tab.get("status/").json()["state"] == "left"
+
+
+def test_whoever_left_the_answers_goes_on_in_no_window(tab, session, study):
+    tab.answer(0)
+    tab.post("withdraw/", {"keep": True})
+    assert tab.answer(1).status_code == 409 and tab.take_lease().status_code == 409
+    assert tab.get("trials/1/stimulus/0/").status_code == 409
+    assert tab.post("complete/", {}).status_code == 409
+    assert new_session(study, session.participant.code) == session, "and begins no other one"
+
+
+def test_answers_that_stayed_can_be_deleted_later(tab, session, study):
+    tab.answer(0)
+    tab.post("withdraw/", {"keep": True})
+    assert tab.post("withdraw/", {"keep": False}).json() == {"state": "withdrawn"}
+    session.refresh_from_db()
+    assert session.erase_after is not None and list(selectors.iter_trial_rows(study)) == []

@@ -11,7 +11,7 @@ from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.participation import minimum_duration, selectors, services as participation
 from humanexp.participation.answer_coverage import answer_counts
-from humanexp.participation.models import Participant, Preview, RefusedCall, Response, Session, Trial
+from humanexp.participation.models import ClosingAnswers, Participant, Preview, RefusedCall, Response, Session, Trial
 from humanexp.participation.services import previewing
 from tests.factories import Tab, draft_study, make_stimulus_set, new_session
 
@@ -60,6 +60,18 @@ def qualifying(db):
     return draft_study(design=design)
 
 
+def test_what_is_said_at_the_end_of_a_preview_is_stored_nowhere(client, db, anna):
+    make_stimulus_set()
+    asking = draft_study(spec=4)
+    tab = PreviewTab(client, previewing.open_preview(study=asking, by=anna))
+    tab.post("skip/", {"to": "main"})
+    while tab.get("session/").json()["cursor"] < tab.get("session/").json()["total"]:
+        tab.post("skip/", {"to": "block"})
+    assert tab.post("complete/", {}).json()["closing"] == ["problems", "comments", "device"]
+    assert tab.post("closing/", {"comment": "Mine."}).status_code == 200
+    assert not ClosingAnswers.objects.exists()
+
+
 @pytest.fixture
 def page(client, preview):
     return PreviewTab(client, preview)
@@ -102,6 +114,8 @@ def test_a_whole_preview_stores_nothing_and_is_gone_at_its_end(client, study, pa
         "completion_code": "PREVIEW",
         "qualified": True,
         "debrief": "It was about noise.",
+        "closing": [],
+        "own_result": "",
     }
     assert stored(study) == before
     assert not Preview.objects.exists()

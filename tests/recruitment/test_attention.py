@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
+from humanexp.participation.services import leave_session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Message, Payment
 from humanexp.recruitment.selectors import Attention
@@ -148,6 +150,50 @@ class TestFinishedHereAndNeverSubmitted:
         with pytest.raises(Conflict, match="pay its reward"):
             services.compensate(assignment=Assignment.objects.get(), by=ada)
         assert services.settle(study=campaign.study).planned == 1
+
+
+class TestLeftEarly:
+    """What the study pays is the same whether the answers stay or not, and a person releases it."""
+
+    @pytest.mark.parametrize("keeps", [True, False])
+    @pytest.mark.parametrize(("pays", "cents"), [("none", None), ("share", 40), ("full", 120)])
+    def test_pay_is_the_same_for_keeping_and_deleting(
+        self, launch: Launch, new_worker: NewWorker, ada: User, keeps: bool, pays: str, cents: int | None
+    ) -> None:
+        campaign, worker = launch(assignments=3), new_worker()
+        study = campaign.study
+        study.configuration["recruitment"] = {"pay_on_leaving": pays}
+        study.save()
+        Campaign.objects.update(estimated_minutes=15)
+        visitor = worker.accept(campaign)
+        visitor.open()
+        leave_session(claim=SessionClaim(visitor.session.pk, visitor.session.token_nonce), keeps_answers=keeps)
+        worker.client.give_back(visitor.person["assignmentId"])
+        left = Session.objects.get()
+        Session.objects.update(opened_at=(left.left_at or left.withdrawn_at) - timedelta(minutes=5))
+        let_the_deadline_pass(campaign)
+        services.sync(study=study)
+        row = Assignment.objects.get()
+        assert row.state == "returned" and (row.session.left_at is not None) is keeps
+        assert row.session.state == ("open" if keeps else "withdrawn"), "answers that stay are not taken back later"
+        if cents is None:
+            assert nothing_waits(study)
+            return
+        assert told(study, "not-submitted").subject_pk == row.pk and selectors.owed_cents(row) == cents
+        for _ in range(2):
+            offered = services.compensate(assignment=row, by=ada)
+        assert isinstance(offered, Campaign) and offered.reward_cents == cents
+        assert nothing_waits(study) and Campaign.objects.filter(compensates=row).count() == 1
+
+    def test_the_share_is_never_more_than_the_pay(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign, worker = launch(), new_worker()
+        campaign.study.configuration["recruitment"] = {"pay_on_leaving": "share"}
+        campaign.study.save()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        leave_session(claim=SessionClaim(visitor.session.pk, visitor.session.token_nonce))
+        Session.objects.update(opened_at=timezone.now() - timedelta(days=1))
+        assert selectors.owed_cents(Assignment.objects.get()) == campaign.reward_cents
 
 
 class TestSubmittedThereAndUnknownHere:

@@ -393,3 +393,12 @@ class TestLink:
     def test_an_address_is_no_panel_id(self, link: Campaign) -> None:
         assert Visitor(link, worker_id="ada@example.org").open().status_code == 422
         assert nothing_is_written()
+
+
+@pytest.mark.parametrize("raw", ["{{%PROLIFIC_PID%}}", "${e://Field/id}", "%SURVEY_CODE%", "[%USER_ID%]"])
+def test_a_panels_preview_with_a_raw_placeholder_stores_nothing(link: Campaign, raw: str) -> None:
+    visitor = Visitor(link, worker_id=raw)
+    assert visitor.get(p=raw).status_code == 200
+    refused = visitor.open()
+    assert refused.status_code == 422 and "does not say who you are" in refused.json()["detail"]
+    assert not Session.objects.exists() and not RecruitedPerson.objects.exists() and not Assignment.objects.exists()

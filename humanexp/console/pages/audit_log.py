@@ -85,6 +85,8 @@ ACTS: Mapping[str, str | Promise] = {
     "freeze-search": _("froze the pictures of a search"),
     "delete-participant": _("deleted a participant"),
     "undo-withdrawal": _("undid a withdrawal"),
+    "clear-comment": _("cleared a comment for export"),
+    "hold-comment": _("kept a comment out of exports"),
     "erase-withdrawn": _("erased withdrawn answers"),
     "picture-damaged": _("found a damaged picture"),
     "make-account": _("made an account"),

@@ -1,19 +1,25 @@
 from __future__ import annotations
 
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis.errors import AnalysisError, OriginalsOverlap
 from humanexp.console import services
 from humanexp.console.pages.audit_log import chosen, record_csv, record_page
 from humanexp.console.pages.forms import InviteForm, PreviewForm, RetrainingForm
+from humanexp.console.pages.gallery import SIZES, chosen_language, frame_of, pages_of
 from humanexp.console.pages.overview import listed_studies, overview_of
 from humanexp.console.preflight.gate import standing_of
 from humanexp.console.preflight.running import latest_job, request_preflight
@@ -100,6 +106,49 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
         return render(
             request, "participation/run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts}
         )
+
+
+@login_required
+@require_GET
+def gallery(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every page that participants meet, in a language and at three widths; at one width it can be printed."""
+    study = collected_study(request, slug)
+    to, language = _recruiter(request, study), chosen_language(request, study)
+    size = next((width for width in SIZES if request.GET.get("size") == str(width)), None)
+    context = {
+        "study": study,
+        "pages": pages_of(request, study, to=to, language=language),
+        "sizes": list(SIZES),
+        "size": size,
+        "shown": [size] if size else list(SIZES),
+        "language": language,
+        "languages": settings.LANGUAGES,
+        "to": to,
+        "environments": list(Environment),
+        "query": urlencode({"to": to, "language": language}),
+    }
+    return render(request, "console/gallery/gallery.html", context)
+
+
+@login_required
+@require_GET
+def gallery_frame(request: HttpRequest, slug: str, key: str) -> HttpResponseBase:
+    """One page of the gallery, for a frame of ours."""
+    study = collected_study(request, slug)
+    to, language = _recruiter(request, study), chosen_language(request, study)
+
+    @xframe_options_sameorigin
+    @csp_replace({"frame-ancestors": [SELF]})
+    def framed(request: HttpRequest) -> HttpResponse:
+        return frame_of(request, study, key=key, to=to, language=language)
+
+    return framed(request)
+
+
+def _recruiter(request: HttpRequest, study: Study) -> str:
+    """The one that was asked for, or the usual one of the study."""
+    asked = request.GET.get("to", "")
+    return asked if asked in Environment.values else _usual(study.pk)
 
 
 @login_required

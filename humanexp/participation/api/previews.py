@@ -46,6 +46,7 @@ urlpatterns = [
     _call("status/", views.StatusView),
     _call("responses/", views.ResponsesView),
     _call("complete/", views.CompleteView),
+    _call("closing/", views.ClosingView),
     _call("skip/", SkipView),
     _call("trials/<int:first>-<int:last>/pictures/", views.PicturesView),
     _call("trials/<int:position>/stimulus/<int:showing>/", views.StimulusView),

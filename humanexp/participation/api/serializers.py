@@ -11,7 +11,8 @@ from rest_framework import serializers
 from analysis.spec import ProtocolConfig
 from analysis.tables import INPUT_KINDS, SCHEMAS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
-from humanexp.participation.models import SessionState
+from humanexp.participation.models import LEFT, Device, SessionState, WentWrong
+from humanexp.participation.services.closing import LONGEST_TEXT
 
 #: A trial with more clicks than this is a stuck key.
 MOST_CLICKS = 200
@@ -65,7 +66,11 @@ class BlockOut(serializers.Serializer[Any]):
 
 
 class StateOut(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(SessionState.values)
+    state = serializers.ChoiceField([*SessionState.values, LEFT])
+
+
+class WithdrawIn(serializers.Serializer[Any]):
+    keep = serializers.BooleanField(required=False, default=False, help_text="whether the answers so far stay")
 
 
 class SessionOut(StateOut):
@@ -158,11 +163,29 @@ class CompletionOut(StateOut):
     completion_code = serializers.CharField()
     qualified = serializers.BooleanField(help_text="false when the session ended with the qualification")
     debrief = serializers.CharField(allow_blank=True)
+    closing = serializers.ListField(
+        child=serializers.ChoiceField(["problems", "comments", "device"]), help_text="questions that are still asked"
+    )
+    own_result = serializers.CharField(
+        allow_blank=True, help_text="address of the participant's own result; empty where none is offered"
+    )
+
+
+class ClosingIn(serializers.Serializer[Any]):
+    """All of it optional."""
+
+    went_wrong = serializers.ChoiceField(WentWrong.values, required=False, allow_blank=True)
+    problem = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_TEXT)
+    comment = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_TEXT)
+    device = serializers.ChoiceField(Device.values, required=False, allow_blank=True)
 
 
 class StatusOut(StateOut):
     cursor = serializers.IntegerField()
     total = serializers.IntegerField()
+    closing = serializers.ChoiceField(
+        ["none", "open", "given"], help_text="whether the page asks the questions at the end, or Finish was pressed"
+    )
     receipt = serializers.CharField(required=False)
     completion_code = serializers.CharField(required=False)
 

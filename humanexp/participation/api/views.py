@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
@@ -18,6 +20,7 @@ from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.authentication import HoldsToken, SessionTokenAuthentication
 from humanexp.participation.api.serializers import (
+    ClosingIn,
     CompleteIn,
     CompletionOut,
     HandoffIn,
@@ -32,9 +35,10 @@ from humanexp.participation.api.serializers import (
     StateOut,
     StatusOut,
     TokenOut,
+    WithdrawIn,
 )
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import RefusalReason, Session
+from humanexp.participation.models import RefusalReason, Session, SessionState
 from humanexp.participation.pictures import mask_png
 from humanexp.participation.services import auditing
 from humanexp.participation.services.answering import check_lease
@@ -255,17 +259,26 @@ class CompleteView(RunView):
                 **self.sittings.proofs(session),
                 "qualified": session.qualified is not False,
                 "debrief": session.study.configuration.get("debrief", ""),
+                "closing": self.sittings.open_questions(session),
+                "own_result": _own_result(self.sittings.own_result(session)),
             }
         )
 
 
-class WithdrawView(RunView):
-    @extend_schema(
-        request=None, responses={200: StateOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]}
-    )
+class ClosingView(RunView):
+    @extend_schema(request=ClosingIn, parameters=[_LEASE], responses={200: StateOut, **_REFUSALS})
     def post(self, request: Request) -> Response:
-        """Stop and leave: no analysis has the session's answers any more, and they are erased later. Needs no lease."""
-        return Response({"state": self.sittings.leave_session(claim=self.claim).state})
+        """What the participant says after the last trial, if anything; asked again, the first time counts."""
+        self.sittings.store_closing_answers(claim=self.claim, lease=self.lease, given=valid(ClosingIn, request))
+        return Response({"state": SessionState.COMPLETED})
+
+
+class WithdrawView(RunView):
+    @extend_schema(request=WithdrawIn, responses={200: StateOut, **_REFUSALS})
+    def post(self, request: Request) -> Response:
+        """Stop and leave; the answers so far stay, or no analysis has them and they are erased. Needs no lease."""
+        keeps = valid(WithdrawIn, request)["keep"]
+        return Response({"state": self.sittings.leave_session(claim=self.claim, keeps_answers=keeps).told_state})
 
 
 class StatusView(RunView):
@@ -273,8 +286,9 @@ class StatusView(RunView):
     def get(self, request: Request) -> Response:
         """How far the session is; needs no lease, so that the page that opened it can ask."""
         session = self.sittings.session_of(self.claim)
-        progress = {"state": session.state, "cursor": session.cursor, "total": session.total}
-        return Response({**progress, **self.sittings.proofs(session)})
+        progress = {"state": session.told_state, "cursor": session.cursor, "total": session.total}
+        closing = self.sittings.closing_of(session)
+        return Response({**progress, "closing": closing, **self.sittings.proofs(session)})
 
 
 #: Made once: making its thirty fields anew takes longer than all else about an answer. It keeps nothing of a call.
@@ -294,6 +308,11 @@ def valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
     return validated
 
 
+def _own_result(said: str) -> str:
+    """The address of the participant's own result."""
+    return f"{reverse('participation:own-result')}?{urlencode({'of': said})}" if said else ""
+
+
 def _protocol(session: Session) -> ProtocolConfig:
     protocol = session.study.protocol
     if protocol is None:
@@ -305,7 +324,7 @@ def _session_out(session: Session) -> dict[str, Any]:
     tasks = dict.fromkeys(block["task"] for block in session.blocks)
     protocol = _protocol(session)
     return {
-        "state": session.state,
+        "state": session.told_state,
         "study_title": session.study.title,
         "cursor": session.cursor,
         "total": session.total,

@@ -11,13 +11,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from humanexp.core.errors import ApplicationError, existing
+from humanexp.core.errors import ApplicationError, NotFound, existing
+from humanexp.core.languages import begin_in
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
-from humanexp.participation import services, tallies
+from humanexp.participation import selectors, services, tallies
 from humanexp.participation.pages.live import live_page
+from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors.sessions import undoable
 from humanexp.studies import selectors as studies
 from humanexp.studies.facts import KEPT_DAYS, StudyFacts
@@ -36,6 +38,22 @@ def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:
     """The page that a participant works on, in the words of a study."""
     api = reverse("participation:run-session").removesuffix("session/")
     return render(request, "participation/run/run.html", {"run_config": {"api": api}, "facts": facts})
+
+
+@require_GET
+@never_cache
+def own_result(request: HttpRequest) -> HttpResponse:
+    """How often a participant was right, by amount of change; a signed address leads here, and nothing is stored."""
+    try:
+        session, found = selectors.own_result_behind(request.GET.get("of", ""))
+    except NotFound:
+        page = render(request, "participation/run/own_result.html", {"result": None}, status=404)
+    else:
+        begin_in(request, str(session.study.configuration.get("language") or "en"))
+        context = {"result": own_result_page(found), "study": session.study, "kept_days": selectors.KEPT_DAYS}
+        page = render(request, "participation/run/own_result.html", context)
+    page["Referrer-Policy"] = "no-referrer"
+    return page
 
 
 @login_required

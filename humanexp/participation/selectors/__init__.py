@@ -11,7 +11,9 @@ from humanexp.participation.selectors.answers import (
     rule_rows_of,
     session_rows,
 )
+from humanexp.participation.selectors.closing import closing_answers, closing_rows
 from humanexp.participation.selectors.faults import RefusedCalls, refused_calls
+from humanexp.participation.selectors.own_results import KEPT_DAYS, OwnResult, own_result_address, own_result_behind
 from humanexp.participation.selectors.sessions import (
     SILENT_AFTER,
     counted_sessions,
@@ -35,10 +37,14 @@ from humanexp.participation.selectors.showings import (
 )
 
 __all__ = [
+    "KEPT_DAYS",
+    "OwnResult",
     "PICTURES",
     "RefusedCalls",
     "SILENT_AFTER",
     "answers_of",
+    "closing_answers",
+    "closing_rows",
     "counted_sessions",
     "given_out",
     "gold_answers",
@@ -48,6 +54,8 @@ __all__ = [
     "iter_trial_rows",
     "kept_slots",
     "refused_calls",
+    "own_result_address",
+    "own_result_behind",
     "rows_of",
     "rule_rows_of",
     "seen_originals",

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from humanexp.participation.services.answering import StoredAnswer, complete, store_response, take_lease
+from humanexp.participation.services.closing import (
+    Closing,
+    clear_text,
+    closing_of,
+    open_questions,
+    store_closing_answers,
+)
 from humanexp.participation.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
 from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import (
@@ -26,8 +33,11 @@ from humanexp.participation.services.sessions import (
 
 __all__ = [
     "Agreement",
+    "Closing",
     "Exchanged",
     "StoredAnswer",
+    "clear_text",
+    "closing_of",
     "complete",
     "erase_withdrawn",
     "exchange_handoff",
@@ -38,6 +48,7 @@ __all__ = [
     "leave_session",
     "look_behind",
     "mark_submitted",
+    "open_questions",
     "open_session",
     "participant_for",
     "receipt_for",
@@ -45,6 +56,7 @@ __all__ = [
     "release_slot",
     "revoke_tokens",
     "scripted_participant",
+    "store_closing_answers",
     "store_response",
     "take_lease",
     "undo_withdrawal",

@@ -42,7 +42,7 @@ class StoredAnswer:
 def take_lease(*, claim: SessionClaim, lease: str) -> str:
     """Make one browser tab the owner of the session; every other tab is refused from now on."""
     session = selectors.session_of(claim)
-    if session.state in _CLOSED:
+    if session.state in _CLOSED or session.left_at is not None:
         raise SessionClosed
     # Never back: that it lies ahead tells that the clock was set back.
     seen = max(clock.now(), session.last_seen_at or session.opened_at)

@@ -15,7 +15,7 @@ from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
 from humanexp.core.models import User
 from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.models import ClosingAnswers, Response, Session, SessionState
 from humanexp.participation.services.sessions import withdraw_session
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
@@ -27,8 +27,10 @@ LONGEST_REASON = 500
 
 
 @transaction.atomic
-def leave_session(*, claim: SessionClaim) -> Session:
-    """Withdraw: no analysis sees an answer of it from now on, and in two weeks they are erased; twice is once.
+def leave_session(*, claim: SessionClaim, keeps_answers: bool = False) -> Session:
+    """Stop for good; the answers until then stay, or are taken back.
+
+    Taken back, no analysis sees an answer of it from now on, and in two weeks they are erased; twice is once.
 
     Until then it can be undone, in case it was not the participant who did this. That a session was begun, and how far
     it came, stays: the flow of participants counts it.
@@ -36,11 +38,23 @@ def leave_session(*, claim: SessionClaim) -> Session:
     session = selectors.session_of(claim)
     if session.state == SessionState.WITHDRAWN:
         return session
+    if keeps_answers:
+        return _leave_answers(session)
     if session.state == SessionState.SUBMITTED:
         raise SessionClosed("It has been submitted. Write to the people who run the study to have it deleted.")
     withdraw_session(session=session)
     due = (session.withdrawn_at or clock.now()) + timedelta(days=KEPT_DAYS)
     Session.objects.filter(pk=session.pk).update(last_seen_at=clock.now(), erase_after=due)
+    session.refresh_from_db()
+    return session
+
+
+def _leave_answers(session: Session) -> Session:
+    """No window goes on with it, its slot is free again, and what is stored stays as after a closed window."""
+    now = clock.now()
+    Session.objects.filter(pk=session.pk, state=SessionState.OPEN, left_at=None).update(
+        left_at=now, last_seen_at=now, lease="", handoff_nonce="", holds_slot=False
+    )
     session.refresh_from_db()
     return session
 
@@ -97,7 +111,7 @@ def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Sessio
 
 
 def erase_withdrawn() -> dict[str, int]:
-    """Erase the answers, and all that is known of the device and sight, of sessions whose time is over."""
+    """Erase what sessions hold whose time is over: answers, what was said at the end, all about device and sight."""
     due = Session.objects.filter(state=SessionState.WITHDRAWN, erased_at=None, erase_after__lte=clock.now())
     erased = {"sessions": 0, "answers": 0}
     for pk in list(due.values_list("pk", flat=True)):
@@ -116,6 +130,7 @@ def _erase(pk: int) -> int | None:
         return None
     answers, _by_model = Response.objects.filter(session=session).delete()
     session.refused_calls.all().delete()
+    ClosingAnswers.objects.filter(session=session).delete()
     Session.objects.filter(pk=pk).update(environment={}, active_s=None, erased_at=now)
     subject, study = f"session:{session.code}", session.study.slug
     record(action="erase-withdrawn", subject=subject, study=study, answers=answers)

@@ -125,7 +125,7 @@ def verify_session(*, session: Session) -> bool:
     if holder is not None and not holder.is_verified:
         Session.objects.filter(pk=holder.pk).update(holds_slot=False)
         holder = None
-    session.is_verified, session.holds_slot = True, holder is None
+    session.is_verified, session.holds_slot = True, holder is None and session.left_at is None
     session.number = lowest_free_number(held)
     session.save(update_fields=["is_verified", "holds_slot", "number"])
     if session.state in FINISHED:

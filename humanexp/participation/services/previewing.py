@@ -27,6 +27,7 @@ from humanexp.participation.models import Preview, Session, SessionState
 from humanexp.participation.pictures import Picture, stimulus_png
 from humanexp.participation.services import qualifying
 from humanexp.participation.services.answering import StoredAnswer, answer_of, check_answer, check_lease
+from humanexp.participation.services.closing import questions_of
 from humanexp.participation.services.sessions import Exchanged
 from humanexp.participation.session_cache import Course, PlannedTrial
 from humanexp.studies import plans
@@ -179,7 +180,12 @@ def complete(*, claim: PreviewClaim, lease: str, environment: Mapping[str, Any])
     return _ended(preview, course, SessionState.COMPLETED)
 
 
-def leave_session(*, claim: PreviewClaim) -> Session:
+def open_questions(session: Session) -> tuple[str, ...]:
+    """What the page asks at the end; nothing that is said there is stored."""
+    return questions_of(session.study) if session.state == SessionState.COMPLETED else ()
+
+
+def leave_session(*, claim: PreviewClaim, keeps_answers: bool = False) -> Session:
     return _ended(*_open(claim), SessionState.WITHDRAWN)
 
 

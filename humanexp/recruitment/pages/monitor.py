@@ -64,7 +64,9 @@ def figures(study: Study) -> dict[str, Any]:
         "wage": selectors.wage_of(study, tally),
         # asked for where there are any, as was counted above
         "unmatched": selectors.unmatched(study).order_by("pk")[:SHOWN] if kinds & UNMATCHED else [],
-        "not_submitted": selectors.finished_not_submitted(study)[:SHOWN] if "not-submitted" in kinds else [],
+        "not_submitted": [(row, selectors.owed_cents(row)) for row in selectors.finished_not_submitted(study)[:SHOWN]]
+        if "not-submitted" in kinds
+        else [],
         "waiting": selectors.waiting_payments(study)[:SHOWN] if found.money.waiting else [],
         "proposed": selectors.proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
         "rejected": selectors.rejections(study, SHOWN) if rejected else [],

@@ -53,7 +53,7 @@ class LinkRecruiter:
     def hit(self, hit_id: str) -> HitReport:
         hit = self._row(hit_id)
         finished = sum(1 for _ in self.assignments(hit_id))
-        under_way = hit.assignments_taken.filter(session__state=SessionState.OPEN).count()
+        under_way = hit.assignments_taken.filter(session__state=SessionState.OPEN, session__left_at=None).count()
         is_over = hit.expires_at is not None and hit.expires_at <= timezone.now()
         return HitReport(
             hit_id=hit_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from humanexp.recruitment.selectors.approvals import Approval, approval_of
-from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted
+from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted, owed_cents
 from humanexp.recruitment.selectors.books import Books, books, differences, is_held, open_differences
 from humanexp.recruitment.selectors.budgets import (
     Budget,
@@ -126,6 +126,7 @@ __all__ = [
     "notices",
     "open_differences",
     "participant_hashes",
+    "owed_cents",
     "payable",
     "payable_sum",
     "payment_summary",

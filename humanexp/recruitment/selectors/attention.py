@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
@@ -16,6 +17,7 @@ from humanexp.core import clock
 from humanexp.participation.models import DamagedPicture, Session, SessionState
 from humanexp.participation.selectors.faults import damaged_files
 from humanexp.recruitment import money
+from humanexp.recruitment.facts import pay_on_leaving
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
@@ -85,7 +87,8 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
 
 
 def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None = None) -> QuerySet[Assignment]:
-    """People who answered everything, or were kept from it by a damaged picture, and ran out of time to submit it.
+    """People who answered everything, were kept from it by a damaged picture, or left where that is paid, and whose
+    time to submit is over.
 
     `campaigns`: the study's, where they were read already.
     """
@@ -94,6 +97,9 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
     completed = Session.objects.filter(study=study, state=SessionState.COMPLETED)
     kept_from = DamagedPicture.objects.filter(session__study=study, session__completed_at=None)
     worked = Q(session__in=completed) | Q(session__in=kept_from.values("session"))
+    if pay_on_leaving(study) != "none":
+        left = Q(session__left_at__isnull=False) | Q(session__erase_after__isnull=False)
+        worked |= left & Q(campaign__reward_cents__gt=0)
     finished = begun.filter(worked).exclude(environment=Environment.LINK)
     over = Q(state=AssignmentState.RETURNED)
     for campaign in Campaign.objects.filter(study=study) if campaigns is None else campaigns:
@@ -105,6 +111,18 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
     paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=OuterRef("person"), cause=cause)
     waiting = finished.filter(over).filter(~Exists(paid))
     return waiting.select_related("person__participant", "session", "campaign").order_by("pk")
+
+
+def owed_cents(assignment: Assignment) -> int:
+    """What such a person is owed: the pay, or of somebody who left, what the study pays for the minutes until then."""
+    campaign, session = assignment.campaign, assignment.session
+    if session is None or pay_on_leaving(campaign.study) != "share":
+        return campaign.reward_cents
+    until = session.left_at or (session.withdrawn_at if session.erase_after else None)
+    if until is None:
+        return campaign.reward_cents
+    share = (until - session.opened_at) / timedelta(minutes=max(1, campaign.estimated_minutes))
+    return max(1, ceil(campaign.reward_cents * min(1.0, share)))
 
 
 def _told(

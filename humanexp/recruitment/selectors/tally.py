@@ -239,7 +239,7 @@ def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
     if not campaign.is_link:
         return campaign.assignments_taken.filter(state__in=LISTED)
     begun = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
-    begun = begun.exclude(session__state=SessionState.WITHDRAWN)
+    begun = begun.exclude(session__state=SessionState.WITHDRAWN).exclude(session__left_at__isnull=False)
     return begun.filter(participation.is_at_work("session"))
 
 

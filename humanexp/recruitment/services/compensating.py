@@ -32,14 +32,14 @@ REASON = "You took part in our study and could not submit it. This is your pay. 
 def compensate(
     *, assignment: Assignment, by: User, amount_cents: int | None = None, reason: str = ""
 ) -> Payment | Campaign:
-    """Pay somebody whose assignment the recruiter does not list. Twice is once.
+    """Pay somebody whose assignment the recruiter does not list: what they are owed, or another amount. Twice is once.
 
     By a bonus where another assignment of theirs is listed; else by a private HIT with one place, which only they see.
     """
     permissions.check(by, Action.PAY, assignment.campaign.study)
     assignment = Assignment.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=assignment.pk)
     campaign, person = assignment.campaign, assignment.person
-    amount = campaign.reward_cents if amount_cents is None else amount_cents
+    amount = selectors.owed_cents(assignment) if amount_cents is None else amount_cents
     if assignment.is_listed:
         raise Conflict("The recruiter lists this assignment: pay its reward, or a bonus on it.")
     if campaign.is_link or person is None:

@@ -283,12 +283,13 @@ def _give_up_lost(campaign: Campaign) -> int:
 
 @transaction.atomic
 def _give_up(assignment: Assignment) -> bool:
-    """An unfinished session ends with it, and its person may come again; a finished one waits for a person's look."""
+    """An unfinished session ends with it, and its person may come again; one that is finished, or whose person left
+    and keeps the answers, waits for a person's look."""
     session = Session.objects.select_for_update().filter(assignment=assignment).first()
     locked = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if locked.state != AssignmentState.OPENED:
         return False  # submitted, or given up by another poll, in this very moment
-    if session is not None and session.state == SessionState.OPEN:
+    if session is not None and session.state == SessionState.OPEN and session.left_at is None:
         participation.withdraw_session(session=session)
         if assignment.person is not None:
             mark_as_taken_part(person=assignment.person)

@@ -4,16 +4,18 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _, ngettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.errors import existing
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
+from humanexp.participation.services import clear_text
 from humanexp.participation.tallies import whole_tally
 from humanexp.screening import selectors, services
 from humanexp.screening.pages import panels
@@ -23,6 +25,9 @@ from humanexp.screening.pages.review import golds_of, place_of, review_of
 from humanexp.screening.pages.timing import TIMING, timing_page
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
+
+#: Sessions on a page of what was said at the end.
+COMMENTS_SHOWN = 50
 
 
 @login_required
@@ -43,6 +48,23 @@ def golds(request: HttpRequest, slug: str) -> HttpResponse:
     study = _study(request, slug)
     template = "screening/_golds_card.html" if getattr(request, "htmx", False) else "screening/golds.html"
     return render(request, template, {"study": study, "golds": golds_of(study)})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def comments(request: HttpRequest, slug: str) -> HttpResponse:
+    """What participants said at the end, and which of their texts exports may have."""
+    study = _study(request, slug)
+    if request.method == "POST":
+        given, said = request.POST, participation.closing_answers(study)
+        found = said.filter(session__code=given.get("session", "")).first()
+        answers = existing(found, "There is nothing here that was said at the end of this session.")
+        is_cleared = given.get("act") == "clear"
+        clear_text(session=answers.session, text=given.get("text", ""), is_cleared=is_cleared, by=user_of(request))
+        number = given.get("page", "")
+        return redirect(f"{request.path}?page={number if number.isdecimal() else 1}#{answers.session.code}")
+    page = Paginator(participation.closing_answers(study), COMMENTS_SHOWN).get_page(request.GET.get("page"))
+    return render(request, "screening/comments.html", {"study": study, "page": page})
 
 
 @login_required

@@ -90,9 +90,9 @@ class BrowserParticipant:
             page = context.new_page()
             page.goto(work_url)
             frame = page.query_selector("[data-work-frame]").content_frame()
-            self._takes_part(context, frame)
-            frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-            frame.click("[data-action=submit]")
+            if not self._takes_part(context, frame):
+                frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+                frame.click("[data-action=submit]")
             # The marketplace takes the form in the frame, and then loads its own page anew.
             page.wait_for_selector("text=Your work has been submitted", timeout=PATIENCE_MS)
 
@@ -109,19 +109,19 @@ class BrowserParticipant:
         finally:
             context.close()
 
-    def _takes_part(self, context: Any, entry: Any) -> None:
-        """Agree, go through the study in its own window, close it."""
+    def _takes_part(self, context: Any, entry: Any) -> bool:
+        """Agree, go through the study in its own window, close it; whether the entry page then submits by itself."""
         entry.check("[data-consent]")
         with context.expect_page(timeout=PATIENCE_MS) as opened:
             entry.click("[data-action=start]")
         window = opened.value
+        study = StudyPage(window)
         try:
-            StudyPage(window).goes_through(
-                answer=lambda: self._answers(window), judgement=lambda: self._next_answer().response
-            )
+            study.goes_through(answer=lambda: self._answers(window), judgement=lambda: self._next_answer().response)
         except ParticipationFailed as error:
             raise ParticipationFailed(f"{self.name}: {error}") from error
         window.close()
+        return study.has_pressed_finish
 
     def _answers(self, window: Any) -> None:
         """One trial: the choices are on the screen."""

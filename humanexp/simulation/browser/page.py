@@ -13,7 +13,14 @@ PATIENCE_MS = 20_000
 NO_DOUBLE_CLICK_MS = 350
 _SHOWN = "[data-screen]:not([hidden])"
 #: Screens from which one button leads on, and those on which a person waits for what comes.
-_BUTTONS = {"calibration": "no-card", "ready": "start", "paused": "continue", "absent": "continue", "slow": "continue"}
+_BUTTONS = {
+    "calibration": "no-card",
+    "ready": "start",
+    "paused": "continue",
+    "absent": "continue",
+    "slow": "continue",
+    "closing": "finish",
+}
 _WAITING = ("loading", "saving", "trial")
 
 
@@ -22,6 +29,8 @@ class StudyPage:
 
     def __init__(self, page: Any) -> None:
         self.page = page
+        #: whether there were questions after the last trial
+        self.has_pressed_finish = False
 
     @property
     def screen(self) -> str:
@@ -99,6 +108,7 @@ class StudyPage:
                 self.presses("next")
             elif screen in _BUTTONS:
                 self.presses(_BUTTONS[screen])
+                self.has_pressed_finish |= screen == "closing"
                 self.sees_another_than(screen)
             elif screen == "trial" and self.page.query_selector("[data-grid][data-shown]"):
                 answer()

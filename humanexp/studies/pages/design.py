@@ -182,7 +182,12 @@ def page_of(
         flags=[rule for rule in asked if rule.severity == "flag"],
         answers=round(by_role.get("main", 0) * summary["sessions"]),
         pairs=round(sum(by_role.get(f"{task} main", 0) for task in _COMPARING) * summary["sessions"]),
-        minutes=minutes_of(by_role, protocol, block_trials=configuration.design.block_trials),
+        minutes=minutes_of(
+            by_role,
+            protocol,
+            block_trials=configuration.design.block_trials,
+            closing_questions=len(configuration.ending.questions),
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from analysis.errors import InvalidInput
 from analysis.spec import PROTOCOLS, DesignConfig, DiscriminationDesign, StudyConfiguration, ValidationDesign
-from analysis.spec.base import InForm, model_in
+from analysis.spec.base import InForm, model_in, plain_type
 from analysis.spec.toml import read_toml, to_toml
 from humanexp.core.errors import InputRefused
 
@@ -43,6 +43,8 @@ SETTINGS: Mapping[str, Setting] = dict(settings_in(StudyConfiguration))
 CATEGORISATION, BOTH, DISCRIMINATION, VALIDATION = "categorisation", "both", "discrimination", "validation"
 
 
+#: What a choice of yes or no stands for in a file.
+_CHOSEN: Mapping[Any, bool] = {"yes": True, "no": False}
 #: Parts of the form that say nothing in a task.
 _SILENT: Mapping[str, tuple[str, ...]] = {
     CATEGORISATION: ("pairs", "validation"),
@@ -87,7 +89,7 @@ def to_values(given: Mapping[str, Any]) -> dict[str, Any]:
         value = given.get(name)
         is_given = value is not None and value is not False and value != ""
         if is_given and setting.form.part not in _SILENT[task]:
-            _put(values, setting.path, value)
+            _put(values, setting.path, _CHOSEN.get(value, value) if _is_yes_or_no(setting) else value)
     return _merged(values, _read_more(str(given.get("more") or "")))
 
 
@@ -99,13 +101,19 @@ def to_fields(values: Mapping[str, Any]) -> dict[str, Any]:
         given["protocol"] = rest.pop(("protocol", "name"), "vcr")
     for name, setting in SETTINGS.items():
         if isinstance(rest.get(setting.path), str | int | float):
-            given[name] = rest.pop(setting.path)
+            value = rest.pop(setting.path)
+            given[name] = ("yes" if value else "no") if _is_yes_or_no(setting) else value
     more: dict[str, Any] = {}
     for path, value in rest.items():
         if value != {}:
             _put(more, path, value)
     given["more"] = to_toml(more) if more else ""
     return given
+
+
+def _is_yes_or_no(setting: Setting) -> bool:
+    """Whether a setting that is on by default has a choice in place of a box: an unticked box states nothing."""
+    return setting.form.choices is not None and plain_type(setting.info.annotation) is bool
 
 
 def _read_more(text: str) -> dict[str, Any]:

@@ -106,6 +106,7 @@ def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
             (way, services.address_of(way) if way.kind == WayBackKind.LINK else "")
             for way in selectors.open_ways_back(row)
         ],
+        "owed_cents": selectors.owed_cents(row),
         "cost_cents": row.campaign.reward_cents + services.reward_fee_cents(row),
     }
     return render(request, "recruitment/assignment.html", context, status=status)

@@ -63,14 +63,14 @@ def _refusal(error: NotFound) -> dict[str, object]:
 def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Consent and start; in a preview, what the study is about."""
     if campaign.is_link:
-        return _entry_page(request, campaign)
+        return entry_shell(request, campaign)
     # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
     origins = frames.origins_of(campaign)
 
     @xframe_options_exempt
     @csp_replace({"frame-ancestors": origins, "form-action": origins})
     def framed(request: HttpRequest) -> HttpResponse:
-        return _entry_page(request, campaign)
+        return entry_shell(request, campaign)
 
     return framed(request)
 
@@ -130,7 +130,10 @@ def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     )
 
 
-def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def entry_shell(
+    request: HttpRequest, campaign: Campaign, *, template: str = "recruitment/take/entry.html", **more: object
+) -> HttpResponse:
+    """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
     given = request.GET
     assignment_id = "" if campaign.is_link else given.get("assignmentId", "")
     worker_id = given.get("p" if campaign.is_link else "workerId", "")
@@ -183,6 +186,6 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "simulated": campaign.study.population == Population.SCRIPTED,
         },
     }
-    page = render(request, "recruitment/take/entry.html", context)
+    page = render(request, template, context | more)
     page["Referrer-Policy"] = "no-referrer"  # worker ids ride in this page's address
     return page

@@ -84,9 +84,14 @@ export class RunApi {
     return this.#json("POST", "complete/", { environment });
   }
 
-  /** Ends the session: its answers count no more, and are erased later. */
-  withdraw() {
-    return this.#json("POST", "withdraw/", {});
+  /** What was said at the end; sent again, the first time counts. */
+  closing(said) {
+    return this.#json("POST", "closing/", said);
+  }
+
+  /** Ends the session: its answers stay, or count no more and are erased later. */
+  withdraw({ keep }) {
+    return this.#json("POST", "withdraw/", { keep });
   }
 
   status() {

@@ -3,10 +3,11 @@ import { runBlock } from "./block.js";
 import { calibrate, forgetCalibration } from "./calibration.js";
 import { checkEntry, forgetSelfReport } from "./checks.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
+import { askAtTheEnd } from "./closing.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { instruct } from "./instructions.js";
-import { Leaving } from "./leaving.js";
+import { Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
 import { nextStep } from "./plan.js";
 import { Stop, screenFor } from "./stop.js";
@@ -45,7 +46,8 @@ async function walk(run) {
       forgetSelfReport(run);
       forgetCalibration(run);
       forgetOnSharedComputer(run);
-      throw new Stop(run.session.state === "withdrawn" ? "left" : "closed");
+      tellLeft(run.document, run.session.state === "left");
+      throw new Stop(run.session.state === "submitted" ? "closed" : "left");
     }
     if (step.kind === "complete") break;
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
@@ -81,11 +83,14 @@ async function finish(run) {
   const end = await patiently(() => run.api.complete(environment), run);
   forgetSelfReport(run);
   forgetCalibration(run);
-  forgetOnSharedComputer(run);
   await leaveFullScreen(run.view);
+  if (end.closing.length > 0) await askAtTheEnd(run, end.closing);
+  forgetOnSharedComputer(run);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   if (end.debrief) showDebrief(run.screens);
+  showOwnResult(run, end.own_result);
   for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);
+  for (const part of run.screens.findAll("[data-out]")) part.hidden = (part.dataset.out === "handed-over") === (end.closing.length === 0);
   const copy = run.screens.find("[data-action=copy]");
   if (!copy) return;
   copy.hidden = !run.view.navigator.clipboard || !end.completion_code;
@@ -101,6 +106,16 @@ function showDebrief(screens) {
   for (const part of screens.findAll("[data-about]")) part.hidden = true;
   screens.find("[data-value=debrief]").hidden = false;
   screens.find(".debrief").hidden = false;
+}
+
+/** A link to the person's own result, in the language of this page, where one is offered. */
+function showOwnResult({ screens, view, document }, address) {
+  const line = screens.find("[data-own-result]");
+  line.hidden = !address;
+  if (!address) return;
+  const url = new URL(address, view.location.href);
+  url.searchParams.set("language", document.documentElement.lang);
+  line.querySelector("a").href = url.href;
 }
 
 /** The study's grey and name; letters on the grey are light or dark, whichever reads better. */

@@ -46,10 +46,10 @@ export class Leaving {
       const listen = async (event) => {
         const answer = event.target.closest("[data-leave-answer]")?.dataset.leaveAnswer;
         if (answer === "stay") settle();
-        if (answer !== "leave") return;
+        if (answer !== "keep" && answer !== "delete") return;
         trouble.hidden = true;
         try {
-          await patiently(() => this.#run.api.withdraw(), { sleep: this.#run.sleep, attempts: 3 });
+          await patiently(() => this.#run.api.withdraw({ keep: answer === "keep" }), { sleep: this.#run.sleep, attempts: 3 });
         } catch {
           trouble.hidden = false;
           return;
@@ -63,4 +63,9 @@ export class Leaving {
       dialog.addEventListener("close", settle); // Esc
     });
   }
+}
+
+/** Says of the answers of somebody who has left what became of them. @param {ParentNode} root @param {boolean} areKept */
+export function tellLeft(root, areKept) {
+  for (const part of root.querySelectorAll("[data-left]")) part.hidden = (part.dataset.left === "kept") !== areKept;
 }

@@ -31,6 +31,8 @@ export class Entry {
     this.request = null;
     /** @type {object|null} token and addresses once the session is open */
     this.session = null;
+    /** Whether the study runs within this page, and whether its end is shown. */
+    Object.assign(this, { isInside: false, isDone: false });
   }
 
   /**
@@ -176,11 +178,16 @@ export class Entry {
     }
     this.panels.reveal("offline", false);
     if (FINISHED.has(status.state)) {
-      await this.finish(status);
+      // The questions at the end are on the study's page: where that is within this one, it stays.
+      const isOpen = status.closing === "open";
+      if (!this.isDone && !(isOpen && this.isInside)) await this.finish(status);
+      if (isOpen) return true;
+      if (status.closing === "given") this.leadOut();
       if (this.session.isShared) this.memory.forget();
       return false;
     }
-    if (status.state === "withdrawn") {
+    if (status.state === "withdrawn" || status.state === "left") {
+      this.panels.tellLeft(status.state === "left");
       this.memory.forget();
       this.panels.find("[data-inside]")?.remove();
       this.panels.show("left");
@@ -190,7 +197,17 @@ export class Entry {
     return true;
   }
 
+  /** Finish was pressed: nothing is left to do here. Once: whoever comes back to this page finds its button. */
+  leadOut() {
+    const form = this.panels.find('[data-form="submit"]');
+    if (!form || this.session.isLedOut) return;
+    this.session.isLedOut = true;
+    this.memory.keep(this.session);
+    form.requestSubmit();
+  }
+
   async finish(status) {
+    this.isDone = true;
     if (this.page.isLink && status.state === "completed") {
       // `sync` finds a finished session by itself: a lost call here loses nothing.
       await this.api.finish(this.session.token).catch(() => null);
@@ -260,6 +277,7 @@ export class Entry {
       const frame = this.panels.find("[data-inside]");
       const url = this.address(this.page.insideUrl, handoff);
       this.panels.show("inside", { focus: false });
+      this.isInside = true;
       frame.src = url.href;
       // Keys go to the study without a click into it first.
       frame.addEventListener("load", () => frame.focus(), { once: true });

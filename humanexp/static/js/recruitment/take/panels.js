@@ -1,4 +1,5 @@
 /** The page's panels: one shown at a time, values filled in by name. */
+import { tellLeft } from "../../participation/trial/leaving.js";
 
 export class Panels {
   #root;
@@ -33,6 +34,11 @@ export class Panels {
     for (const element of values.length ? values : this.#root.querySelectorAll(`[data-action="${name}"]`)) {
       element.hidden = !isShown;
     }
+  }
+
+  /** Whether the answers of the person who has left stay. */
+  tellLeft(areKept) {
+    tellLeft(this.#root, areKept);
   }
 
   /** A translated sentence from the page, its {names} replaced. */

@@ -1,0 +1,122 @@
+"""Every page that participants of a study meet, from the real templates, for the researcher and the ethics board.
+
+The pages are found in what the templates render, so that a new one is in the gallery at once. Nothing is stored: the
+campaign is the rehearsed one, and no session stands behind a page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import translation
+from django.utils.html import strip_tags
+from django.utils.translation import gettext as _
+
+from humanexp.core.languages import PARAMETER
+from humanexp.participation.pages.own_result import own_result_page
+from humanexp.participation.selectors import KEPT_DAYS, OwnResult
+from humanexp.participation.selectors.own_results import Part
+from humanexp.recruitment import rehearsal
+from humanexp.recruitment.facts import facts_of, language_of_study
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.pages.views.take import entry_shell
+from humanexp.studies.models import Study
+from humanexp.studies.tasks import TASKS
+
+#: Widths of the frames, and their heights.
+SIZES = {390: 844, 768: 1024, 1280: 860}
+#: Kinds of pages: where they are marked in the templates.
+_MARKS = {"entry": "data-panel", "run": "data-screen"}
+_HEADING = re.compile(r"<h[12][^>]*>(.*?)</h[12]>", re.S)
+#: Pages of tasks that a study may not have.
+_OF_TASK = ("instructions-", "validation")
+#: One part of the instructions.
+_PART = re.compile(r"<div data-page[ >]")
+#: Numbers of nobody, for the page of a participant's own result.
+_EXAMPLE = OwnResult(pictures=200, parts=tuple(Part(amount=n, of_ten=of) for n, of in enumerate((9, 7, 4, 2))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GalleryPage:
+    #: kind, name, and the number of the part where it has several: "run-ready", "run-instructions-abx-2"
+    key: str
+    #: its heading, in the language of the page
+    title: str
+
+
+def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> list[GalleryPage]:
+    """In the order of the templates, which is about that of the way."""
+    with translation.override(language):
+        found = []
+        for kind, mark in _MARKS.items():
+            content = _shell(request, study, kind=kind, to=to, language=language, config={}).text
+            found += [page for page in _marked(content, kind, mark) if _is_met(study, page.key)]
+        leave, result = GalleryPage(key="run-leave", title=_("Stop and leave the study?")), []
+        if facts_of(_campaign(study, to)).names:
+            result = [GalleryPage(key="result", title=_("Your result"))]
+        return [*found, leave, *result]
+
+
+def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language: str) -> HttpResponse:
+    """One page as participants see it, with the names of what is filled in later in its place."""
+    kind, _dash, name = key.partition("-")
+    name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
+    config = {"name": name, "part": part, "choices": _choices(study) if name == "trial" else []}
+    with translation.override(language):
+        return _shell(request, study, kind=kind, to=to, language=language, config=config)
+
+
+def _shell(
+    request: HttpRequest, study: Study, *, kind: str, to: str, language: str, config: dict[str, object]
+) -> HttpResponse:
+    campaign = _campaign(study, to)
+    if kind == "result":
+        context = {"result": own_result_page(_EXAMPLE), "study": study, "kept_days": KEPT_DAYS}
+        return render(request, "participation/run/own_result.html", context)
+    if kind == "entry":
+        return entry_shell(request, campaign, template="console/gallery/entry.html", gallery=config)
+    facts = facts_of(campaign, shows_code=True)
+    return render(request, "console/gallery/run.html", {"run_config": {}, "gallery": config, "facts": facts})
+
+
+def _campaign(study: Study, to: str) -> Campaign:
+    campaign = rehearsal.campaign_of(rehearsal.entry_of(study=study, to=to))
+    if campaign is None:
+        raise ValueError(f"{to!r} is no environment.")
+    return campaign
+
+
+def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
+    for section in re.split(r"(?=<section )", content)[1:]:
+        name = re.search(rf'<section [^>]*{mark}="([^"]+)"', section)
+        if name is None or name[1] in ("loading", "saving", "inside"):
+            continue  # nothing to read
+        parts = _PART.split(section.split("</section>")[0])
+        for number, part in enumerate(parts[1:] or parts, start=1 if len(parts) > 1 else 0):
+            heading = _HEADING.search(part)
+            title = " ".join(strip_tags(heading[1]).split()) if heading else ""
+            yield GalleryPage(key=f"{kind}-{name[1]}" + (f"-{number}" if number else ""), title=title)
+
+
+def _is_met(study: Study, key: str) -> bool:
+    """Whether a participant of this study can meet the page, as far as its tasks say."""
+    name = key.partition("-")[2]
+    tasks = facts_of(_campaign(study, Environment.LINK)).tasks
+    if name.startswith(_OF_TASK[0]):
+        return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
+    return name != _OF_TASK[1] or _OF_TASK[1] in tasks
+
+
+def _choices(study: Study) -> list[object]:
+    task = facts_of(_campaign(study, Environment.LINK)).tasks[0]
+    return [choice.to_json() for choice in TASKS[task].in_order([])]
+
+
+def chosen_language(request: HttpRequest, study: Study) -> str:
+    asked = request.GET.get(PARAMETER, "")
+    return asked if asked in dict(settings.LANGUAGES) else language_of_study(study)

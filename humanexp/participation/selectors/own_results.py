@@ -1,0 +1,89 @@
+"""What a participant may see of their own answers: shares by amount of change, of no single picture, and no gold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Q
+
+from analysis.spec import StudyConfiguration
+from humanexp.core import clock
+from humanexp.core.errors import NotFound, TokenRefused
+from humanexp.participation import credentials
+from humanexp.participation.models import FINISHED, Response, Session
+
+#: How long the address works.
+KEPT_DAYS = 30
+#: Trials whose answers are counted: nothing that checks the participant.
+_ROLES = ("main", "clean")
+#: Upper ends of the amounts of change that are told apart.
+_ENDS = (0.25, 0.5, 0.75, 1.0)
+#: An amount with fewer pictures is left out, and shares are told in tenths: no single answer can be read off.
+FEWEST = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The pictures of one amount of change: 0 = the least changed quarter, 3 = the most."""
+
+    amount: int
+    #: right answers in ten, about
+    of_ten: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnResult:
+    pictures: int
+    parts: tuple[Part, ...]
+
+
+def own_result_address(session: Session) -> str:
+    """What the address of the page says; empty where there is no such page."""
+    return credentials.OWN_RESULT.sign(session.pk, session.token_nonce) if _own_result(session) else ""
+
+
+def own_result_behind(said: str) -> tuple[Session, OwnResult]:
+    """The result that an address stands for; it is gone after a withdrawal, and when its time is over."""
+    try:
+        claim = credentials.OWN_RESULT.read(said)
+    except TokenRefused:
+        raise NotFound from None
+    sessions = Session.objects.select_related("study")
+    session = sessions.filter(pk=claim.session_id, token_nonce=claim.nonce or None).first()
+    found = session and _own_result(session)
+    if not session or not found:
+        raise NotFound
+    return session, found
+
+
+def _own_result(session: Session) -> OwnResult | None:
+    ended = session.completed_at
+    if session.state not in FINISHED or ended is None or session.qualified is False:
+        return None
+    if ended + timedelta(days=KEPT_DAYS) < clock.now() or not _offers(session) or not _is_last(session):
+        return None
+    counted = Response.objects.filter(
+        session=session, trial__task="categorisation", trial__role__in=_ROLES, correct__isnull=False
+    )
+    answers = list(counted.order_by().values_list("trial__stimulus__visual_change", "correct"))
+    amounts: list[list[bool]] = [[] for _ in _ENDS]
+    for change, correct in answers:
+        amounts[next(number for number, end in enumerate(_ENDS) if (change or 0.0) <= end)].append(bool(correct))
+    parts = tuple(
+        Part(amount=number, of_ten=round(10 * sum(right) / len(right)))
+        for number, right in enumerate(amounts)
+        if len(right) >= FEWEST
+    )
+    return OwnResult(pictures=len(answers), parts=parts) if parts else None
+
+
+def _offers(session: Session) -> bool:
+    return StudyConfiguration.from_dict(session.study.configuration).ending.own_result
+
+
+def _is_last(session: Session) -> bool:
+    """Whether the person has had all sessions of the family: what they see can change no answer of theirs."""
+    allowed = int(session.study.configuration.get("max_sessions_per_worker", 1))
+    finished = Session.objects.filter(participant=session.participant_id, state__in=FINISHED)
+    return finished.filter(Q(is_verified=True) | Q(pk=session.pk)).count() >= allowed

@@ -1,0 +1,57 @@
+"""What participants see: every page of a study in the console, in each language and at three widths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from humanexp.core.models import User
+from humanexp.participation.models import Participant, Preview, Session
+from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
+from humanexp.studies.models import Study
+from tests.browser.axe import grave_violations
+from tests.browser.looks import shot
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+STORED = (Session, Preview, Participant, Campaign, Assignment, RecruitedPerson)
+
+
+@pytest.fixture
+def anna(study: Study, page: Any, live_server: Any) -> User:
+    made = User.objects.create_user("anna", password="a-long-password")
+    study.memberships.create(user=made, role="owner")
+    page.goto(f"{live_server.url}/login/")
+    page.fill("[name=username]", "anna")
+    page.fill("[name=password]", "a-long-password")
+    page.click("button[type=submit]")
+    page.wait_for_load_state()
+    return made
+
+
+def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server: Any, study: Study, anna: User) -> None:
+    before = {model: model.objects.count() for model in STORED}
+    address = f"{live_server.url}/studies/{study.slug}/pages/"
+    for language, started in (("en", "Before you start"), ("de", "Bevor Sie anfangen")):
+        page.goto(f"{address}?language={language}&to=marketplace")
+        keys = page.eval_on_selector_all(".gallery code", "found => found.map(one => one.textContent)")
+        assert {"entry-consent", "entry-start", "run-checks", "run-trial", "run-closing", "run-done"} <= set(keys)
+        assert "run-instructions-categorisation-4" in keys and "run-leave" in keys
+        assert not [key for key in keys if "abx" in key or "validation" in key], "pages of other tasks"
+        assert page.locator(".gallery iframe").count() == 3 * len(keys)
+        page.locator('iframe[src*="run-checks"]').first.scroll_into_view_if_needed()
+        frame = page.frame_locator('iframe[src*="run-checks"]').first
+        frame.get_by_role("heading", name=started, include_hidden=True).wait_for(state="attached")
+        assert grave_violations(page) == []
+        shot(page, f"gallery-{language}")
+        for key in keys:
+            page.goto(f"{address}{key}/?language={language}&to=marketplace")
+            page.wait_for_selector("body[inert]", state="attached") if key != "result" else None
+            assert key != "run-leave" or page.is_visible("[data-leave-dialog]")
+            assert page.locator("main").inner_text().strip() or key == "run-trial", key
+            shot(page, f"gallery-{language}-{key}")
+    page.goto(f"{address}?size=768")
+    page.emulate_media(media="print")
+    assert not page.is_visible("[data-action=print]") and page.locator(".gallery iframe").count() == len(keys)
+    assert {model: model.objects.count() for model in STORED} == before, "nothing is stored"
+    assert page.complaints == []
