@@ -22,19 +22,20 @@ STORED = json.loads((Path(__file__).parent / "stored.json").read_text())["studie
 class LaterPlan(AnalysisPlan):
     """Another default, and a new setting that earlier studies do not have."""
 
-    margin: Annotated[float, Field(gt=0, lt=1, description="wider"), Number, Earlier(4, 0.03)] = 0.05
-    window_margin: Annotated[float | None, Field(gt=0, lt=1, description="new"), Number, Earlier(4, None)] = 0.1
+    margin: Annotated[float, Field(gt=0, lt=1, description="wider"), Number, Earlier(5, 0.03)] = 0.05
+    window_margin: Annotated[float | None, Field(gt=0, lt=1, description="new"), Number, Earlier(5, None)] = 0.1
 
 
 class Later(StudyConfiguration):
-    VERSION: ClassVar[int] = 4
+    VERSION: ClassVar[int] = 5
 
     analysis: Annotated[LaterPlan, Field(description="decided before anybody looks")] = LaterPlan()
-    spec: Annotated[int, Field(ge=1, description="version")] = 4
+    spec: Annotated[int, Field(ge=1, description="version")] = 5
 
 
-#: What the second version of the specification brought: a margin as d', and the mean over people.
-SECOND = {
+#: What later versions of the specification brought: a margin as d', the mean over people, practice with a criterion.
+SINCE = {
+    "design.practice_trials": 10,
     "analysis.d_prime_margin": None, "analysis.observer_model": "independent", "analysis.estimand": "answers",
 }  # fmt: skip
 NEW = {"title": "A", "stimuli": "b"}
@@ -52,8 +53,8 @@ def test_a_stored_study_keeps_the_defaults_of_its_version_and_its_digest():
 
 def test_a_new_file_has_the_new_defaults_and_says_which_version_it_is():
     study = Later.from_file_values(NEW)
-    assert (study.spec, study.analysis.margin, study.analysis.window_margin) == (4, 0.05, 0.1)
-    assert study.to_dict()["spec"] == 4
+    assert (study.spec, study.analysis.margin, study.analysis.window_margin) == (5, 0.05, 0.1)
+    assert study.to_dict()["spec"] == 5
     assert Later.from_dict(study.to_dict()) == study
     assert Later.from_toml(study.to_toml()) == study
 
@@ -61,8 +62,8 @@ def test_a_new_file_has_the_new_defaults_and_says_which_version_it_is():
 def test_a_file_may_ask_for_an_earlier_version():
     study = Later.from_toml('title = "A"\nstimuli = "b"\nspec = 1\n')
     assert (study.analysis.margin, study.analysis.window_margin) == (0.03, None)
-    with pytest.raises(InvalidInput, match="study.toml, line 3: spec must be a whole number from 1 to 3, not 4"):
-        StudyConfiguration.from_toml('title = "A"\nstimuli = "b"\nspec = 4\n')
+    with pytest.raises(InvalidInput, match="study.toml, line 3: spec must be a whole number from 1 to 4, not 5"):
+        StudyConfiguration.from_toml('title = "A"\nstimuli = "b"\nspec = 5\n')
 
 
 @pytest.mark.parametrize(("version", "estimand"), [(1, "answers"), (2, "people"), (3, "categories")])
@@ -79,10 +80,10 @@ def test_an_old_study_written_as_a_file_stays_the_same_study():
 
 def test_an_earlier_study_says_which_defaults_it_keeps():
     assert earlier_defaults(Later.from_dict(STORED["least"]["configuration"])) == {
-        "analysis.margin": 0.03, "analysis.window_margin": None, **SECOND,
+        "analysis.margin": 0.03, "analysis.window_margin": None, **SINCE,
     }  # fmt: skip
     assert earlier_defaults(Later.from_file_values(NEW)) == {}
-    assert earlier_defaults(StudyConfiguration.from_dict(STORED["least"]["configuration"])) == SECOND
+    assert earlier_defaults(StudyConfiguration.from_dict(STORED["least"]["configuration"])) == SINCE
     assert earlier_defaults(StudyConfiguration.from_file_values(NEW)) == {}
 
 
@@ -91,8 +92,8 @@ def test_the_methods_of_an_earlier_plan_say_which_defaults_it_keeps():
         return list(kept_defaults(freeze_plan({"configuration": configuration}, {}), Later))
 
     assert said(STORED["least"]["configuration"]) == [
-        "The plan keeps the defaults of version 1 of the study file: analysis.margin 0.03, "
-        "analysis.d prime margin none, analysis.observer model independent, analysis.estimand answers, "
-        "analysis.window margin none."
+        "The plan keeps the defaults of version 1 of the study file: design.practice trials 10, "
+        "analysis.margin 0.03, analysis.d prime margin none, analysis.observer model independent, "
+        "analysis.estimand answers, analysis.window margin none."
     ]
     assert said(Later.from_file_values(NEW).to_dict()) == said({}) == []
