@@ -111,7 +111,8 @@ def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str
     Notes
     -----
     Order of cutting (this project's choice): main trials first, then the sentinels of a short session (5 golds instead
-    of 8, no negatives, 2 consistency pairs, 4 practice trials or one round at speed), never below the configured minimum of main trials.
+    of 8, no negatives, 2 consistency pairs, 4 practice trials or one round at speed), never below the configured
+    minimum of main trials.
     """
     asked = _full(config, main=config.main_trials, originals=originals)
     if asked.originals <= originals:

@@ -253,6 +253,7 @@ class CompleteView(RunView):
                 "state": session.state,
                 **self.sittings.proofs(session),
                 "qualified": session.qualified is not False,
+                "practised": session.practised is not False,
                 "debrief": session.study.configuration.get("debrief", ""),
             }
         )

@@ -63,8 +63,9 @@ def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
 
 
 def iter_timing_rows(study: Study, tasks: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Of every stored answer to a task of these: whose it is, and what the browser measured; nothing else is read."""
-    measured = Response.objects.filter(counting("session"), session__study=study, trial__task__in=tasks).order_by()
+    """Of every stored answer to a task of these after practice: whose it is, and what the browser measured."""
+    stored = Response.objects.filter(counting("session"), session__study=study, trial__task__in=tasks)
+    measured = stored.exclude(trial__role="practice").order_by()
     rows = measured.values_list("session__participant__code", "timing")
     for participant, timing in rows.iterator(chunk_size=_ROWS_AT_ONCE):
         yield {**timing, "participant": participant}

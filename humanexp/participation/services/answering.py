@@ -92,7 +92,7 @@ def store_response(
                     received_at=now,
                 )
                 cursor = position + 1
-                if course.blocks[trial.block]["kind"] == qualifying.KIND:
+                if qualifying.can_be_passed(course.blocks[trial.block]):
                     row = Trial.objects.select_related("session__study").get(pk=trial.pk)
                     cursor = qualifying.after_answer(trial=row, cursor=cursor)
                 return answer_of(course, trial, response, correct, cursor=cursor, is_new=True)

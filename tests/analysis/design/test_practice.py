@@ -18,7 +18,7 @@ from tests.analysis.design.pictures import picture_set, with_plain
 
 PLAIN = ("impulse_noise", "brightness")
 NEW = {"title": "A", "stimuli": "b"}
-#: Lapse rate of careful people on clean pictures, and how often the crowd of the simulations is right about plain pairs.
+#: Lapse rate of careful people on clean pictures, and how often careful scripted people are right about plain pairs.
 LAPSE = 0.02
 RIGHT_ABOUT_PLAIN = {"same-different": (0.9, 0.97), "abx": (0.95, 0.95)}
 

@@ -5,10 +5,10 @@ import { checkEntry, forgetSelfReport } from "./checks.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
-import { instruct } from "./instructions.js";
+import { explainAgain, instruct } from "./instructions.js";
 import { Leaving } from "./leaving.js";
 import { patiently } from "./pause.js";
-import { nextStep } from "./plan.js";
+import { isRepeated, nextStep } from "./plan.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
@@ -53,6 +53,7 @@ async function walk(run) {
     }
     if (taskOf(step.block.task).isTimed) run.refresh ??= await measureRefresh({ raf: run.raf });
     if (isFresh) await instruct(run, step.block.task);
+    else if (!step.isResumed && step.block.kind === "practice" && isRepeated(run.session, step.block)) await explainAgain(run, step.block);
     instructed.add(step.block.task);
     await runBlock(run, step);
     run.document.querySelector("[data-taken]").hidden = true; // long read
@@ -83,7 +84,7 @@ async function finish(run) {
   await leaveFullScreen(run.view);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   if (end.debrief) showDebrief(run.screens);
-  for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);
+  for (const part of run.screens.findAll("[data-ending]")) part.hidden = part.dataset.ending !== endingOf(end);
   const copy = run.screens.find("[data-action=copy]");
   if (!copy) return;
   copy.hidden = !run.view.navigator.clipboard || !end.completion_code;
@@ -92,6 +93,11 @@ async function finish(run) {
     copy.textContent = run.screens.message("copied");
     run.screens.announce(run.screens.message("copied"));
   });
+}
+
+function endingOf({ qualified, practised }) {
+  if (practised === false) return "practice";
+  return qualified === false ? "early" : "whole";
 }
 
 /** The study's own words about itself stand in for the page's. */
