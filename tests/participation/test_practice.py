@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.acceptance import PRACTICE_NOT_PASSED
+from analysis.categories import NO_ANSWER
 from analysis.findings.flow import inclusion_flow
 from humanexp.core.errors import StudyRefused
 from humanexp.participation import selectors, services as participation
@@ -148,7 +149,7 @@ def test_a_preview_at_true_timing_ends_like_a_session(study):
     state = previewing.session_of(claim)
     position = 0
     while position < state.total:
-        stored = previewing.store_response(claim=claim, lease="tab-tab-tab", position=position, response="no-answer")
+        stored = previewing.store_response(claim=claim, lease="tab-tab-tab", position=position, response=NO_ANSWER)
         position = stored.cursor
     assert position == state.total
     end = previewing.complete(claim=claim, lease="tab-tab-tab", environment={})
