@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 
 ROUNDS = {"practice_slow": 1, "practice_round": 2, "practice_pass": 2}
 NEXT = '[data-screen]:not([hidden]) [data-action="next"]'
-STILLS = '[data-screen]:not([hidden]) [data-stills]'
+STILLS = "[data-screen]:not([hidden]) [data-stills]"
 
 
 @pytest.fixture
@@ -96,7 +96,8 @@ def test_whoever_does_not_pass_gets_other_words_another_round_and_a_kind_end(
     person.presses("start")
     for position in (1, 2):
         answers_wrong(person, right[position])
-    person.sees("practice-again-categorisation")
+    person.sees("instructions-again-categorisation")
+    assert page.is_visible("[data-leave]")
     page.wait_for_selector(f"{STILLS} figcaption")
     assert axe.grave_violations(page) == []
     shot(page, "practice-again")

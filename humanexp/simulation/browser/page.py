@@ -106,7 +106,7 @@ class StudyPage:
             if screen == "checks":
                 self.passes_the_checks()
                 self.sees_another_than("checks")
-            elif screen.startswith(("instructions-", "practice-again-")):
+            elif screen.startswith("instructions-"):
                 self.presses("next")
             elif screen in _BUTTONS:
                 self.presses(_BUTTONS[screen])

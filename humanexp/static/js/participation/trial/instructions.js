@@ -83,7 +83,7 @@ function choiceCard(document, choice) {
 /** Before another round of practice: what helps, and the example standing still. @param {object} run @param {object} block */
 export async function explainAgain(run, { task, needed }) {
   const { screens } = run;
-  screens.show(`practice-again-${task}`, { needed });
+  screens.show(`instructions-again-${task}`, { needed });
   const icons = await exampleIcons(run);
   drawStills(run, showingsOf(run, taskOf(task).examples, icons), icons);
   await screens.pressed("next");
