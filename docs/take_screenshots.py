@@ -146,6 +146,8 @@ def _walk_to_a_trial(page: Any, options: argparse.Namespace) -> None:
     if options.all:
         run.screenshot(path=str(options.to / "instructions.png"))
     for _ in range(4):
+        if run.is_visible("[data-watch-first]"):
+            run.click('[data-page]:not([hidden]) [data-play][data-pace="real"]:enabled')
         run.click('[data-screen]:not([hidden]) [data-action="next"]:enabled')
         run.wait_for_timeout(300)
         if options.all:

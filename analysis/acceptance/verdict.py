@@ -10,6 +10,10 @@ from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import FUNCTIONS
 from analysis.spec.rules import RuleSet, Severity
 
+#: The reason of a session that ended with practice whose criterion was not met. It is no rule's: there is nothing to
+#: judge.
+PRACTICE_NOT_PASSED = "practice not passed"
+
 
 @dataclass(frozen=True, kw_only=True)
 class RuleOutcome:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from analysis.design.practice import SHORT_ROUND, SHORT_ROUND_OF_PAIRS, Part, practice_parts, shortened
 from analysis.errors import DesignRefused
 from analysis.spec.design import DesignConfig
 
@@ -15,7 +16,7 @@ FULL_GOLDS, SHORT_GOLDS = 8, 5
 NEGATIVES = 6
 #: A session takes at most this share of the main originals, so that assignments stay free enough to be balanced.
 LARGEST_SHARE_OF_MAIN = 0.85
-SHORT_PRACTICE, SHORT_PAIRS = 4, 2
+SHORT_PAIRS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +24,10 @@ class Demand:
     """Trials of one session by role.
 
     `plain_pairs` are discrimination sentinels, `practice_pairs` those with feedback; these and the `pairs` take
-    `pair_pictures` originals each.
+    `pair_pictures` originals each. Practice is counted with all its rounds, whether or not a person comes to see them.
     """
 
-    practice: int
+    practice_parts: tuple[Part, ...]
     qualification: int
     gold: int
     negative: int
@@ -35,10 +36,18 @@ class Demand:
     clean: int
     pairs: int
     plain_pairs: int
-    practice_pairs: int
+    practice_pair_parts: tuple[Part, ...]
     sessions_per_participant: int
     qualification_tries: int = 1
     pair_pictures: int = 2
+
+    @property
+    def practice(self) -> int:
+        return sum(part.trials for part in self.practice_parts)
+
+    @property
+    def practice_pairs(self) -> int:
+        return sum(part.trials for part in self.practice_pair_parts)
 
     @property
     def practice_originals(self) -> int:
@@ -102,7 +111,8 @@ def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str
     Notes
     -----
     Order of cutting (this project's choice): main trials first, then the sentinels of a short session (5 golds instead
-    of 8, no negatives, 2 consistency pairs, 4 practice trials), never below the configured minimum of main trials.
+    of 8, no negatives, 2 consistency pairs, 4 practice trials or one round at speed), never below the configured
+    minimum of main trials.
     """
     asked = _full(config, main=config.main_trials, originals=originals)
     if asked.originals <= originals:
@@ -150,7 +160,7 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
         clean = max(clean, gold)
     negative = config.negative_trials if config.negative_trials is not None else (0 if short else NEGATIVES)
     return Demand(
-        practice=config.practice_trials if with_choices else 0,
+        practice_parts=practice_parts(config) if with_choices else (),
         qualification=config.qualification_trials if with_choices else 0,
         gold=gold if with_choices else 0,
         negative=negative if with_choices else 0,
@@ -159,7 +169,7 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
         clean=clean,
         pairs=pairs,
         plain_pairs=block.sentinels if block else 0,
-        practice_pairs=block.practice if block else 0,
+        practice_pair_parts=practice_parts(block) if block else (),
         sessions_per_participant=config.sessions_per_participant,
         qualification_tries=config.qualification_tries,
         pair_pictures=block.pictures if block else 2,
@@ -167,15 +177,16 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
 
 
 def _shortened(config: DesignConfig, demand: Demand) -> Demand:
+    pairs = shortened(demand.practice_pair_parts, single=SHORT_ROUND_OF_PAIRS)
     if demand.main == 0:
-        return dataclasses.replace(demand, practice_pairs=min(demand.practice_pairs, 2))
+        return dataclasses.replace(demand, practice_pair_parts=pairs)
     return dataclasses.replace(
         demand,
-        practice=min(demand.practice, SHORT_PRACTICE),
+        practice_parts=shortened(demand.practice_parts, single=SHORT_ROUND),
         gold=min(demand.gold, SHORT_GOLDS),
         negative=0,
         consistency=min(demand.consistency, SHORT_PAIRS),
-        practice_pairs=min(demand.practice_pairs, 2),
+        practice_pair_parts=pairs,
     )
 
 

@@ -10,7 +10,9 @@ from typing import Any, Literal, NamedTuple
 from analysis.errors import InvalidInput
 from analysis.spec.design import DesignConfig
 
-BlockKind = Literal["practice", "qualification", "main"]
+BlockKind = Literal["practice", "slow-practice", "practice-round", "qualification", "main"]
+#: Kinds with feedback: a single round, trials in slow motion, and a round at speed that can be passed.
+PRACTICE: frozenset[BlockKind] = frozenset({"practice", "slow-practice", "practice-round"})
 FORMAT = "study-plan-1"
 
 
@@ -49,6 +51,10 @@ class BlockPlan:
     last: int
     feedback: bool
 
+    @property
+    def trials(self) -> int:
+        return self.last - self.first + 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class SessionPlan:
@@ -58,7 +64,7 @@ class SessionPlan:
     trials: tuple[PlannedTrial, ...]
 
     def blocks(self) -> tuple[BlockPlan, ...]:
-        """Blocks in order; practice is the only kind with feedback."""
+        """Blocks in order; kinds of practice are the only ones with feedback."""
         stretches: dict[int, list[PlannedTrial]] = {}
         for trial in self.trials:
             stretches.setdefault(trial.block, []).append(trial)
@@ -69,7 +75,7 @@ class SessionPlan:
                 task=stretch[0].task,
                 first=stretch[0].position,
                 last=stretch[-1].position,
-                feedback=stretch[0].kind == "practice",
+                feedback=stretch[0].kind in PRACTICE,
             )
             for index, stretch in sorted(stretches.items())
         )

@@ -18,6 +18,7 @@ from analysis.design.pairs import Pair
 from analysis.design.plain import PlainDealer, plain_functions, plain_stimuli
 from analysis.design.plan import SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
+from analysis.design.practice import dealt_to
 from analysis.design.sentinels import Rota, deal_consistency
 from analysis.design.summary import notes_on, summarise
 from analysis.design.trial_numbering import numbered
@@ -149,8 +150,7 @@ def _compose(
         order = stream(seed, _ORDER, slot)
         stretches: list[Stretch] = []
         practice = rotas["practice"].pick(demand.practice, without=set())
-        if practice:
-            stretches.append(("practice", [choice("practice", catalogue.clean[o]) for o in practice]))
+        stretches += dealt_to(demand.practice_parts, [choice("practice", catalogue.clean[o]) for o in practice])
         qualifying: set[str] = set()
         for _ in range(demand.qualification_tries if demand.qualification else 0):
             fresh = rotas["qualification"].pick(demand.qualification, without=qualifying)
@@ -169,7 +169,8 @@ def _compose(
             stretches += _main_blocks(config, main[slot], groups, repeated[slot], order)
         if block is not None:
             warm_up = _plain(dealers, "practice", demand.practice_pairs, practice)
-            stretches.append(("practice", shuffled(_pair_entries(warm_up, "practice", block.task), order)))
+            parts = dealt_to(demand.practice_pair_parts, _pair_entries(warm_up, "practice", block.task))
+            stretches += [(kind, shuffled(entries, order)) for kind, entries in parts]
             plain = _plain(dealers, "gold", demand.plain_pairs, {*negative, *gold})
             sentinels = _pair_entries(plain, "negative", block.task)
             answers = sorted({pair.correct for pair in pairs[slot]}, reverse=True)

@@ -22,6 +22,7 @@ from analysis.design.overlap import stream
 from analysis.design.packets import choose_pictures, deal_packets
 from analysis.design.plan import SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
+from analysis.design.practice import Part
 from analysis.design.sentinels import Rota
 from analysis.design.summary import STRATA, summarise
 from analysis.design.trial_numbering import numbered
@@ -112,7 +113,7 @@ def validation_demand(config: DesignConfig, design: ValidationDesign, *, origina
 
     def demand_for(sessions: int) -> Demand:
         return Demand(
-            practice=design.practice,
+            practice_parts=(Part("practice", design.practice),),
             qualification=0,
             gold=design.positive,
             negative=design.negative,
@@ -121,7 +122,7 @@ def validation_demand(config: DesignConfig, design: ValidationDesign, *, origina
             clean=0,
             pairs=0,
             plain_pairs=0,
-            practice_pairs=0,
+            practice_pair_parts=(),
             sessions_per_participant=sessions,
         )
 

@@ -26,9 +26,11 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
     reasons: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     verified = sessions["verified"] if "verified" in sessions else sessions["state"].notna()
-    for state, is_verified, accepted, told, by_hand in zip(
+    practised = sessions["practised"] if "practised" in sessions else sessions["state"].notna()
+    for state, is_verified, is_practised, accepted, told, by_hand in zip(
         sessions["state"].astype(str).tolist(),
         verified.astype("boolean").fillna(True).tolist(),
+        practised.astype("boolean").fillna(True).tolist(),
         sessions["accepted"].astype("boolean").tolist(),
         sessions["reasons"].astype("string").fillna("").tolist(),
         sessions["by_hand"].astype("boolean").fillna(False).tolist(),
@@ -36,6 +38,9 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
     ):
         if state in ("completed", "submitted") and not is_verified:
             counts["unverified"] += 1
+            continue
+        if state in ("completed", "submitted") and not is_practised:
+            counts["practice not passed"] += 1
             continue
         counts[state] += 1
         if state not in ("completed", "submitted"):
@@ -64,4 +69,5 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
         excluded_by_hand=counts["excluded by hand"],
         not_submitted=counts["completed"],
         unverified=counts["unverified"],
+        practice_not_passed=counts["practice not passed"],
     )

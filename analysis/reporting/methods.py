@@ -153,6 +153,11 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
         )
         if flow.unverified:
             yield f"Finished, and listed by no recruiter: {flow.unverified:,}; they cannot count."
+        if flow.practice_not_passed:
+            yield (
+                f"Ended with practice that was not passed: {counted(flow.practice_not_passed, 'session')}; none of "
+                "their answers count, and their pay did not depend on it."
+            )
         if flow.excluded:
             reasons = listed(f"{one.n} for {one.reason}" for one in flow.excluded)
             yield f"Excluded: {flow.excluded_total:,} ({reasons})."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, Strict, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, Strict, model_serializer, model_validator
 
-from analysis.spec.base import InForm, Must, Number, Spec, refusal
+from analysis.spec.base import Earlier, InForm, Must, Number, Spec, refusal
 from analysis.spec.words import _
 
 CorruptionOrder = Literal["interleaved", "blocked"]
@@ -18,8 +18,66 @@ Pair = Annotated[tuple[str, str], Strict(False)]
 MOST_SCREENS = 20
 
 
-class DiscriminationDesign(Spec):
+_Slow = Annotated[
+    int, Field(ge=0, le=50, description="practice trials in slow motion, before those at speed; they decide nothing")
+]
+_Round = Annotated[int, Field(ge=1, le=50, description="practice trials of a round at speed")]
+_Pass = Annotated[int, Field(ge=1, le=50, description="right answers in a round at speed that end the practice")]
+_Rounds = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=2,
+        description="maximum number of rounds at speed; the second follows another explanation. A session that does "
+        "not pass the last one ends there and is paid in full",
+    ),
+]
+_CRITERION = ("practice_slow", "practice_round", "practice_pass", "practice_rounds")
+
+
+class PracticeDesign(Spec):
+    """Practice with a criterion: in slow motion first, then at speed until a round is passed.
+
+    Tables that have such a practice state its settings themselves, so that these stand where they are looked for.
+    """
+
+    #: name of the setting that asks for a single round without a criterion instead
+    SINGLE: ClassVar[str] = ""
+    if TYPE_CHECKING:
+        practice_slow: int
+        practice_round: int
+        practice_pass: int
+        practice_rounds: int
+
+    @model_validator(mode="after")
+    def _can_be_passed(self) -> Self:
+        if self.practice_pass > self.practice_round:
+            raise refusal(
+                f"{{place}} is {self.practice_pass}, more than a round has trials (practice_round = "
+                f"{self.practice_round}): nobody could pass.",
+                "practice_pass",
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _asked(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Without the settings of a criterion that is not asked for: what earlier versions stored stays as it is."""
+        values: dict[str, object] = handler(self)
+        if values[self.SINGLE] is None:
+            return values
+        return {name: value for name, value in values.items() if name not in _CRITERION}
+
+    @property
+    def single_practice(self) -> int | None:
+        """Trials of a single round without a criterion; None where there is one."""
+        count: int | None = getattr(self, self.SINGLE)
+        return count
+
+
+class DiscriminationDesign(PracticeDesign):
     """The optional block in which corruptions are compared, at equal visual change."""
+
+    SINGLE = "practice"
 
     form: Annotated[
         DiscriminationForm,
@@ -55,10 +113,26 @@ class DiscriminationDesign(Spec):
         InForm(_("Plain ones, to check attention"), name="discrimination_sentinels", part="pairs"),
     ] = 4
     practice: Annotated[
-        int,
-        Field(ge=0, le=100, description="plain ones with feedback"),
-        InForm(_("Practice"), name="discrimination_practice", part="pairs"),
-    ] = 4
+        int | None,
+        Field(
+            ge=0,
+            le=100,
+            description="plain ones with feedback in a single round without a criterion; with the criterion of "
+            "`practice_round` if left out",
+        ),
+        Earlier(4, 4),
+        InForm(
+            _("Practice"),
+            help=_("A number: one round, without a criterion."),
+            name="discrimination_practice",
+            part="pairs",
+            placeholder=_("until 10 of 12 are right"),
+        ),
+    ] = None
+    practice_slow: _Slow = 4
+    practice_round: _Round = 12
+    practice_pass: _Pass = 10
+    practice_rounds: _Rounds = 2
     pairs: Annotated[
         tuple[Pair, ...],
         Strict(False),
@@ -172,8 +246,10 @@ class ValidationDesign(Spec):
         return self.new_pictures + self.second_showings + self.positive + self.negative
 
 
-class DesignConfig(Spec):
+class DesignConfig(PracticeDesign):
     """What a session contains and how many sessions there are. What makes no study is refused."""
+
+    SINGLE = "practice_trials"
 
     sessions: Annotated[
         int,
@@ -192,10 +268,26 @@ class DesignConfig(Spec):
         int, Field(ge=1, le=5000, description="below this the study is refused rather than cut")
     ] = 16
     practice_trials: Annotated[
-        int,
-        Field(ge=0, le=200, description="clean pictures with feedback, which never come up again"),
-        InForm(_("Practice, with feedback"), part="naming"),
-    ] = 10
+        int | None,
+        Field(
+            ge=0,
+            le=200,
+            description="clean pictures with feedback, which never come up again, in a single round without a "
+            "criterion; with the criterion of `practice_round` if left out. With a `geirhos2018-*` protocol 10, as "
+            "published practice has no criterion",
+        ),
+        Earlier(4, 10),
+        InForm(
+            _("Practice, with feedback"),
+            help=_("A number: one round, without a criterion."),
+            part="naming",
+            placeholder=_("until 4 of 6 are right"),
+        ),
+    ] = None
+    practice_slow: _Slow = 4
+    practice_round: _Round = 6
+    practice_pass: _Pass = 4
+    practice_rounds: _Rounds = 2
     qualification_trials: Annotated[
         int,
         Field(ge=0, le=200, description="clean pictures without feedback; 16 = one a category"),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from analysis.errors import UnknownName
 from analysis.spec.base import Number, Spec
@@ -46,6 +46,15 @@ class ProtocolConfig(Spec):
     click_policy: Annotated[ClickPolicy, Field(description="which answer within that time counts")]
     fixed_response_window: Annotated[bool, Field(description="whether the time runs to its end after an answer")]
     feedback_ms: Annotated[int, Field(ge=0, le=10_000, description="how long practice shows whether it was right")]
+    feedback_wrong_ms: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=60_000,
+            description="how long practice shows the right answer after a wrong one, unless the participant presses a "
+            "key or clicks; as long as `feedback_ms` if left out, with a sentence after it, as published",
+        ),
+    ] = None
     feedback_sound: Annotated[bool, Field(description="whether practice also answers a mistake with a low tone")]
     grid_order: Annotated[
         GridOrder,
@@ -58,6 +67,12 @@ class ProtocolConfig(Spec):
     @classmethod
     def called(cls) -> str:
         return "A protocol"
+
+    @model_serializer(mode="wrap")
+    def _stated(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Protocols that do not state how long a mistake is marked are stored as they were before they could."""
+        values: dict[str, object] = handler(self)
+        return {name: value for name, value in values.items() if name != "feedback_wrong_ms" or value is not None}
 
     def digest(self) -> str:
         """SHA-256 of the values, independent of their order."""
@@ -91,7 +106,9 @@ _BATCH_1 = ProtocolConfig(
     feedback_ms=300,
     feedback_sound=True,
 )
-_EVERY_FIELD = frozenset(ProtocolConfig.model_fields) - {"name"}
+_EVERY_FIELD = frozenset(ProtocolConfig.model_fields) - {"name", "feedback_wrong_ms"}
+#: Begins the names of the protocols whose practice is published: one round, and a mark of 300 ms.
+PUBLISHED_PRACTICE = "geirhos2018-"
 
 PROTOCOLS: Mapping[str, ShippedProtocol] = {
     shipped.config.name: shipped
@@ -112,7 +129,8 @@ PROTOCOLS: Mapping[str, ShippedProtocol] = {
                 response_ms=4000,
                 click_policy="first",
                 fixed_response_window=False,
-                feedback_ms=300,
+                feedback_ms=1000,
+                feedback_wrong_ms=2500,
                 feedback_sound=False,
             ),
             source="Shen et al., visually-continuous corruption robustness, main text and supplement",
@@ -138,6 +156,16 @@ PROTOCOLS: Mapping[str, ShippedProtocol] = {
         ),
     )
 }
+
+#: Values that a shipped protocol had in files of a version before the one that is named.
+_EARLIER: Mapping[str, tuple[int, Mapping[str, object]]] = {"vcr": (4, {"feedback_ms": 300, "feedback_wrong_ms": None})}
+
+
+def shipped_values(name: str, *, version: int | None = None) -> dict[str, object]:
+    """Values of the shipped protocol `name` as files of this version of the specification mean them; None = newest."""
+    values = PROTOCOLS[name].config.to_dict()
+    than, before = _EARLIER.get(name, (0, {}))
+    return {**values, **before} if version is not None and version < than else values
 
 
 def load_protocol(name: str, changes: Mapping[str, object] | None = None) -> ProtocolConfig:

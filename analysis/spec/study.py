@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_serializer,
     model_validator,
@@ -22,11 +23,11 @@ from pydantic import (
 from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
 from analysis.spec.analysis_plan import AnalysisPlan
-from analysis.spec.base import InForm, Must, Names, Sparse, Spec, earlier, refusal, refused
-from analysis.spec.design import DesignConfig
+from analysis.spec.base import Context, InForm, Must, Names, Sparse, Spec, earlier, refusal, refused
+from analysis.spec.design import DesignConfig, DiscriminationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
-from analysis.spec.protocol import PROTOCOLS, ProtocolConfig
+from analysis.spec.protocol import PROTOCOLS, PUBLISHED_PRACTICE, ProtocolConfig, shipped_values
 from analysis.spec.terms import Terms
 from analysis.spec.toml import from_toml, to_toml
 from analysis.spec.words import _
@@ -188,7 +189,7 @@ class StudyConfiguration(Spec):
 
     @field_validator("protocol", mode="before")
     @classmethod
-    def _named(cls, values: object) -> object:
+    def _named(cls, values: object, info: ValidationInfo[Context]) -> object:
         """The name of a shipped protocol, or a table with a name and the values that differ from it."""
         if not isinstance(values, str | Mapping):
             return values
@@ -196,7 +197,10 @@ class StudyConfiguration(Spec):
         shipped = PROTOCOLS.get(str(changes["name"]))
         if shipped is None and len(changes) == 1:
             raise refusal(f"There is no protocol {changes['name']!r}; there are: {', '.join(PROTOCOLS)}.")
-        return changes if shipped is None else {**shipped.config.to_dict(), **changes}
+        if shipped is None:
+            return changes
+        version = (info.context or {}).get("version")
+        return {**shipped_values(shipped.config.name, version=version if isinstance(version, int) else None), **changes}
 
     @field_validator("design", mode="before")
     @classmethod
@@ -247,9 +251,25 @@ class StudyConfiguration(Spec):
         self.__dict__.update(
             slug=slug,
             family=family,
-            design=self.design.model_copy(update={"sessions_per_participant": self.max_sessions_per_worker}),
+            design=self._published_practice().model_copy(
+                update={"sessions_per_participant": self.max_sessions_per_worker}
+            ),
         )
         return self
+
+    def _published_practice(self) -> DesignConfig:
+        """The design; with a protocol whose practice is published, in a single round without a criterion."""
+        design = self.design
+        if not self.protocol.name.startswith(PUBLISHED_PRACTICE):
+            return design
+        # What these protocols meant before there was a criterion.
+        block = design.discrimination
+        if block is not None and block.practice is None:
+            block = block.model_copy(update={"practice": earlier(DiscriminationDesign, 1)["practice"]})
+            design = design.model_copy(update={"discrimination": block})
+        if design.practice_trials is None:
+            design = design.model_copy(update={"practice_trials": earlier(DesignConfig, 1)["practice_trials"]})
+        return design
 
     @model_serializer(mode="wrap")
     def _stored(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:

@@ -58,6 +58,14 @@ SESSIONS = TableSchema(
             optional=True,
         ),
         Column(
+            name="practised",
+            kind="boolean",
+            description="whether the criterion of practice was met; empty where practice has none, or is not over. "
+            "Where it is false the session ended there",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="accepted",
             kind="boolean",
             description="whether it counts; empty where nobody has judged it",

@@ -76,7 +76,8 @@ class Session(models.Model):
     pictures_fetched = models.TextField(null=True, blank=True)
     #: the position before which the page asked, once, for slower answers; None where it never did
     slow_down_at = models.PositiveSmallIntegerField(null=True, blank=True)
-    #: what a participant may know about the blocks: index, kind, task, first, last, feedback
+    #: what a participant may know about the blocks: index, kind, task, first, last, feedback; of practice also whether
+    #: it is in slow motion, or how many right answers pass it
     blocks = models.JSONField(default=list)
     #: the same for sessions with the same blocks: they are told apart unread; empty where nobody kept it
     blocks_digest = models.CharField(max_length=16, blank=True, default="")
@@ -90,6 +91,8 @@ class Session(models.Model):
     lease = models.CharField(max_length=64, blank=True)
     #: whether the qualification was passed; None where there is none, or it is not over yet
     qualified = models.BooleanField(null=True, blank=True)
+    #: whether the criterion of every practice so far was met; False: the session ended there, and is not qualified
+    practised = models.BooleanField(null=True, blank=True)
     environment = models.JSONField(default=dict)
     consent_version = models.CharField(max_length=40, blank=True)
     #: SHA-256 of exactly what was shown (recruitment.AgreedText has the words); empty where nobody kept that
@@ -321,9 +324,10 @@ class Preview(models.Model):
     #: phases are so many times shorter than in the protocol; 1 = true timing
     hurry = models.PositiveSmallIntegerField(default=1)
     cursor = models.PositiveSmallIntegerField(default=0)
-    #: right answers in the present block: the qualification asks
+    #: right answers in the present block: qualification and practice ask
     right = models.PositiveSmallIntegerField(default=0)
     qualified = models.BooleanField(null=True, blank=True)
+    practised = models.BooleanField(null=True, blank=True)
     token_nonce = models.CharField(max_length=32)
     handoff_nonce = models.CharField(max_length=32, blank=True)
     lease = models.CharField(max_length=64, blank=True)

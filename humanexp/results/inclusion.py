@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _, ngettext
 
+from analysis.acceptance import PRACTICE_NOT_PASSED
 from analysis.findings.model import Exclusion, Findings, Flow, SessionCounts
 
 
@@ -53,6 +54,7 @@ def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
                 Leaving(_("under way or left"), flow.unfinished),
                 Leaving(_("withdrawn"), flow.withdrawn),
                 Leaving(_("not listed by the recruiter"), flow.unverified),
+                Leaving(_("practice not passed"), flow.practice_not_passed, PRACTICE_NOT_PASSED),
             ),
         ),
         Step(

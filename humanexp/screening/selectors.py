@@ -185,7 +185,7 @@ def people_shown(study: Study, originals: Collection[str]) -> set[int]:
 
 
 def certificate_of(study: Study, report: Progress = silent) -> TimingCertificate:
-    """Every timed answer of a study that was not taken back, practice included: the screen knows no practice."""
+    """Every timed answer after practice that was not taken back: practice may be in slow motion, and enters nothing."""
     timed = {name for name, task in TASKS.items() if task.is_timed}
     return certify(_reported(participation.iter_timing_rows(study, timed), report))
 

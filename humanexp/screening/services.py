@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.acceptance import RuleSet, SessionRecord, hard_golds, judge, withdrawal_of
+from analysis.acceptance import PRACTICE_NOT_PASSED, RuleSet, SessionRecord, hard_golds, judge, withdrawal_of
 from analysis.spec.rules import SentinelSettings
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -224,6 +224,9 @@ def _fields(
     rows: Sequence[Mapping[str, Any]] | None = None,
     withdrawn: Collection[str] | None = None,
 ) -> dict[str, Any]:
+    if session.practised is False:
+        ended = {"accepted": False, "reasons": [PRACTICE_NOT_PASSED], "flags": [], "evidence": []}
+        return {**ended, "rule_set": rules.name, "rule_version": rules.version}
     record = _record(session, rows=rows, withdrawn=withdrawn)
     if _is_pooled(record, rules):
         record = replace(record, others=tuple(_record(other) for other in selectors.other_sessions(session)))

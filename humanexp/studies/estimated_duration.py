@@ -20,7 +20,8 @@ ANSWER_MS, MISSED = 850, 0.03
 #: the grey before the next trial, and a frame of handing over. A trial with an answer after 850 ms was measured at
 #: 2,066 ms.
 WARM_UP_MS, CHOSEN_MS, BETWEEN_MS = 50, 150, 316
-#: In practice the right answer is shown instead of the mark; where the person's was another, a sentence is read, too.
+#: In practice the right answer is shown instead of the mark; where the person's was another, a sentence is read, too:
+#: for the protocol's time, or for this.
 READING_FEEDBACK_MS, WRONG_IN_PRACTICE = 1_100, 0.3
 #: The page before every round: pictures are loaded, the screen is measured, people rest and press Start.
 ROUND_MS = 15_000
@@ -91,7 +92,9 @@ def _trial_ms(task: Task, protocol: ProtocolConfig, *, has_feedback: bool) -> fl
     usual_ms = work_ms(task, protocol, answer_ms + MISSED * (protocol.response_ms - answer_ms))
     if not has_feedback:
         return usual_ms
-    return usual_ms - CHOSEN_MS + protocol.feedback_ms + WRONG_IN_PRACTICE * READING_FEEDBACK_MS
+    wrong_ms = protocol.feedback_wrong_ms
+    more_ms = READING_FEEDBACK_MS if wrong_ms is None else wrong_ms - protocol.feedback_ms
+    return usual_ms - CHOSEN_MS + protocol.feedback_ms + WRONG_IN_PRACTICE * more_ms
 
 
 def task_of(role: str) -> str:

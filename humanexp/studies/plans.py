@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from analysis.acceptance import RuleSet, load_rule_set
-from analysis.design import Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan, shuffled_grid
+from analysis.acceptance import RuleSet, load_rule_set, needed_of
+from analysis.design import BlockPlan, Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan, shuffled_grid
+from analysis.spec.design import PracticeDesign
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import StudyRefused
 from humanexp.core.storage import media_path, write_whole
@@ -83,6 +84,31 @@ def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
 def session_plan(study: Study, slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:
     """Pools, and the plan of one slot."""
     return read_session_plan(_lines(study.plan_file, study.plan_digest), slot)
+
+
+def blocks_of(study: Study, plan: SessionPlan) -> list[dict[str, Any]]:
+    """Blocks of a session as its participant may know them; of rounds that can be passed, the right answers needed.
+
+    Only practice with a criterion says more than blocks of earlier versions did.
+    """
+    blocks = []
+    for block in plan.blocks():
+        values = dataclasses.asdict(block)
+        if block.kind == "slow-practice":
+            values |= {"kind": "practice", "is_slow": True}
+        elif block.kind == "practice-round":
+            values |= {"kind": "practice", "needed": _needed(study, block)}
+        blocks.append(values)
+    return blocks
+
+
+def _needed(study: Study, block: BlockPlan) -> int:
+    """Right answers that pass the round; of one that lost trials to earlier sessions of the person, the same share."""
+    design = StudyConfiguration.from_dict(study.configuration).design
+    practice: PracticeDesign = design
+    if block.task != "categorisation" and design.discrimination is not None:
+        practice = design.discrimination
+    return needed_of(block.trials, {str(practice.practice_round): practice.practice_pass})
 
 
 def blocks_digest(blocks: Sequence[Mapping[str, Any]]) -> str:

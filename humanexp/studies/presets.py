@@ -38,7 +38,7 @@ PRESETS: tuple[Preset, ...] = (
         values={
             "protocol": "vcr",
             "rules": "vcr",
-            "design": {"sessions": 40, "main_trials": 40, "practice_trials": 10, "qualification_trials": 16},
+            "design": {"sessions": 40, "main_trials": 40, "qualification_trials": 16},
         },
     ),
     Preset(
@@ -63,7 +63,7 @@ PRESETS: tuple[Preset, ...] = (
             "design": {
                 "sessions": 40,
                 "main_trials": 0,
-                "discrimination": {"form": "same-different", "trials": 40, "sentinels": 16, "practice": 6},
+                "discrimination": {"form": "same-different", "trials": 40, "sentinels": 16},
             },
         },
     ),
@@ -78,7 +78,7 @@ PRESETS: tuple[Preset, ...] = (
             "design": {
                 "sessions": 40,
                 "main_trials": 0,
-                "discrimination": {"form": "abx", "trials": 32, "sentinels": 16, "practice": 6},
+                "discrimination": {"form": "abx", "trials": 32, "sentinels": 16},
             },
         },
     ),

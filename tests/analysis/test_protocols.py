@@ -55,7 +55,7 @@ FIELDS = [
     [
         (
             "vcr",
-            [0.454, 224, 300, "cross", 24, 200, "none", 0, 200, 1.0, 4000, "first", False, 300, False, "published"],
+            [0.454, 224, 300, "cross", 24, 200, "none", 0, 200, 1.0, 4000, "first", False, 1000, False, "published"],
         ),
         (
             "geirhos2018-batch1",
@@ -87,7 +87,8 @@ FIELDS = [
 def test_every_value_of_the_shipped_protocols(name, values):
     config = load_protocol(name)
     assert {field: getattr(config, field) for field in FIELDS} == dict(zip(FIELDS, values, strict=True))
-    assert set(sources(config)) == set(FIELDS)
+    assert config.feedback_wrong_ms == (2500 if name == "vcr" else None)
+    assert set(sources(config)) - {"feedback_wrong_ms"} == set(FIELDS)
     expected = {"stimulus_ms"} if name == "vcr" else set(FIELDS)
     assert {field for field, source in sources(config).items() if source == "published"} == expected
 

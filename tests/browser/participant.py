@@ -50,6 +50,8 @@ class Participant(StudyPage):
 
     def presses(self, action: str) -> None:
         if self.by_keyboard:
+            if action == "next" and self.plays_the_example():
+                self.page.focus('[data-screen]:not([hidden]) [data-action="next"]')
             selector = f'[data-screen]:not([hidden]) [data-action="{action}"]:enabled'
             self.page.wait_for_selector(selector, timeout=PATIENCE_MS)
             self.keys.press("Enter")

@@ -26,8 +26,10 @@ def test_every_answer_is_stored_once_with_its_timing(page: Any, live_server: Any
     person = Person(page, live_server.url)
     person.arrives(session, keep_as="own-computer")
     wrong = "dog" if right[0] != "dog" else "cat"
-    person.clicks(wrong)
+    person.sees_the_choices()
+    page.click(f'[data-grid][data-shown] [data-choice="{wrong}"]')
     person.reads(f"It was: {right[0].title()}")
+    person.sees_them_go()
     person.types(right[1])
     for _ in session.blocks[1:]:
         person.presses("start")

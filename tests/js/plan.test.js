@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { blockNumber, nextStep, openPositions, safeAnswers } from "../../humanexp/static/js/participation/trial/plan.js";
+import { blockNumber, isRepeated, nextStep, openPositions, safeAnswers } from "../../humanexp/static/js/participation/trial/plan.js";
 
 const BLOCKS = [
   { index: 0, kind: "practice", task: "categorisation", first: 0, last: 9 },
@@ -46,4 +46,20 @@ test("answers are counted as safe where no try of a qualification may have been 
   const blocks = [...tries, { index: 2, kind: "main", task: "categorisation", first: 32, last: 60 }];
   assert.equal(safeAnswers({ cursor: 15, blocks }), 15);
   assert.equal(safeAnswers({ cursor: 40, blocks }), null);
+});
+
+test("rounds of practice that can be passed are told apart by task, and may be skipped like tries", () => {
+  const practice = (index, task, more) => ({ index, kind: "practice", task, first: 4 * index, last: 4 * index + 3, ...more });
+  const blocks = [
+    practice(0, "categorisation", { is_slow: true }),
+    practice(1, "categorisation", { needed: 3 }),
+    practice(2, "categorisation", { needed: 3 }),
+    practice(3, "abx", { needed: 3 }),
+  ];
+  assert.deepEqual(
+    blocks.map((block) => isRepeated({ blocks }, block)),
+    [false, false, true, false],
+  );
+  assert.equal(safeAnswers({ cursor: 7, blocks }), 7);
+  assert.equal(safeAnswers({ cursor: 12, blocks }), null);
 });

@@ -63,7 +63,9 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
             assert reply.status_code == 201 and reply.json()["cursor"] == position + 1
     done = tab.post("complete/", {"environment": {"user_agent": "x", "screen_px": [1, 2]}})
     assert done.status_code == 200
-    assert set(done.json()) == {"state", "receipt", "completion_code", "debrief", "qualified", "closing", "own_result"}
+    assert set(done.json()) == {
+        "state", "receipt", "completion_code", "debrief", "qualified", "practised", "closing", "own_result"
+    }  # fmt: skip
     assert done.json()["state"] == "completed" and done.json()["debrief"] == "It was about noise."
     assert tab.post("complete/", {}).json() == done.json()
     assert tab.get("status/").json() == {

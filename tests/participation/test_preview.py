@@ -113,6 +113,7 @@ def test_a_whole_preview_stores_nothing_and_is_gone_at_its_end(client, study, pa
         "receipt": "",
         "completion_code": "PREVIEW",
         "qualified": True,
+        "practised": True,
         "debrief": "It was about noise.",
         "closing": [],
         "own_result": "",

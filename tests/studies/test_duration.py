@@ -30,9 +30,16 @@ def test_a_judgement_takes_what_it_took() -> None:
     assert (work_ms(TASKS["validation"], VCR, 5_000), work_ms(TASKS["validation"], VCR, None)) == (5_000, 0)
 
 
+def test_published_practice_shows_its_mark_and_then_a_sentence() -> None:
+    published = load_protocol("geirhos2018-batch1")
+    practice = minutes_of({"practice": 10}, published, block_trials=40)
+    asked = minutes_of({"main": 10}, published, block_trials=40)
+    assert (practice - asked) * 60_000 == pytest.approx(10 * (300 - 150 + 0.3 * 1_100))
+
+
 def test_a_session_counts_feedback_misses_rounds_and_reading() -> None:
     trial_ms = 50 + 700 + (850 + 0.03 * 3_150) + 150 + 316
-    practice_ms = trial_ms - 150 + 300 + 0.3 * 1_100
+    practice_ms = trial_ms - 150 + 1_000 + 0.3 * 1_500
     # a round of practice and two of the study; one task is explained; consent, checks and the way back
     expected_ms = 10 * practice_ms + 60 * trial_ms + 3 * 15_000 + 60_000 + 90_000
     roles = {"practice": 10, "main": 40, "gold": 20}

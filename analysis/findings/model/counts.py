@@ -72,7 +72,9 @@ class Exclusion(Entry):
 
 
 class Flow(Entry):
-    """Sessions at each step; each that was opened is withdrawn, unfinished, unverified, unjudged, accepted or excluded.
+    """Sessions at each step.
+
+    Each that was opened is withdrawn, unfinished, unverified, ended in practice, unjudged, accepted or excluded.
 
     Attributes
     ----------
@@ -98,6 +100,8 @@ class Flow(Entry):
         Finished sessions that were not handed in; they are judged, too.
     unverified : int
         Every trial was answered, and whoever recruits the person has not listed the session: it cannot count.
+    practice_not_passed : int
+        Ended with practice whose criterion was not met; no rule judges them, and they are not among the excluded.
     """
 
     opened: int
@@ -112,6 +116,7 @@ class Flow(Entry):
     excluded_by_hand: int = 0
     not_submitted: int = 0
     unverified: int = 0
+    practice_not_passed: int = 0
 
     @property
     def excluded_total(self) -> int:

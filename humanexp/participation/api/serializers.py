@@ -63,6 +63,8 @@ class BlockOut(serializers.Serializer[Any]):
     first = serializers.IntegerField()
     last = serializers.IntegerField()
     feedback = serializers.BooleanField()
+    is_slow = serializers.BooleanField(required=False, help_text="practice in slow motion")
+    needed = serializers.IntegerField(required=False, help_text="right answers that pass this round of practice")
 
 
 class StateOut(serializers.Serializer[Any]):
@@ -161,7 +163,8 @@ class CompleteIn(serializers.Serializer[Any]):
 class CompletionOut(StateOut):
     receipt = serializers.CharField()
     completion_code = serializers.CharField()
-    qualified = serializers.BooleanField(help_text="false when the session ended with the qualification")
+    qualified = serializers.BooleanField(help_text="false when the session ended with the qualification, or practice")
+    practised = serializers.BooleanField(help_text="false when the session ended with practice that was not passed")
     debrief = serializers.CharField(allow_blank=True)
     closing = serializers.ListField(
         child=serializers.ChoiceField(["problems", "comments", "device"]), help_text="questions that are still asked"

@@ -258,6 +258,7 @@ class CompleteView(RunView):
                 "state": session.state,
                 **self.sittings.proofs(session),
                 "qualified": session.qualified is not False,
+                "practised": session.practised is not False,
                 "debrief": session.study.configuration.get("debrief", ""),
                 "closing": self.sittings.open_questions(session),
                 "own_result": _own_result(self.sittings.own_result(session)),

@@ -65,9 +65,9 @@ def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
 
 
 def iter_timing_rows(study: Study, tasks: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Of every stored answer to a task of these, but those set aside: whose it is, and what the browser measured."""
-    measured = Response.objects.filter(counting("session"), session__study=study, trial__task__in=tasks).order_by()
-    measured = measured.exclude(set_aside=True)
+    """Of every answer after practice to a task of these, but those set aside: whose it is, and what was measured."""
+    stored = Response.objects.filter(counting("session"), session__study=study, trial__task__in=tasks)
+    measured = stored.exclude(trial__role="practice").exclude(set_aside=True).order_by()
     rows = measured.values_list("session__participant__code", "timing")
     for participant, timing in rows.iterator(chunk_size=_ROWS_AT_ONCE):
         yield {**timing, "participant": participant}

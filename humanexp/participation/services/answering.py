@@ -100,7 +100,7 @@ def store_response(
                     slowing.after_block(
                         session_id=course.session_id, blocks=blocks, under_ms=course.too_fast_ms, cursor=cursor
                     )
-                if course.blocks[trial.block]["kind"] == qualifying.KIND:
+                if qualifying.can_be_passed(course.blocks[trial.block]):
                     row = Trial.objects.select_related("session__study").get(pk=trial.pk)
                     cursor = qualifying.after_answer(trial=row, cursor=cursor)
                 return answer_of(course, trial, response, correct, cursor=cursor, is_new=True)

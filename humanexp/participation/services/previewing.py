@@ -6,7 +6,6 @@ the study's plan file; the slot is not taken. There is no session, so that nothi
 
 from __future__ import annotations
 
-import dataclasses
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -145,16 +144,16 @@ def store_response(
 
 
 def _go_on(preview: Preview, course: Course, trial: PlannedTrial, correct: bool | None) -> int:
-    block, cursor, qualified = course.blocks[trial.block], trial.position + 1, preview.qualified
+    block, standing = course.blocks[trial.block], qualifying.Standing(trial.position + 1)
     right = (0 if trial.position == block["first"] else preview.right) + bool(correct)
-    if qualifying.ends_try(course.blocks, trial.block, cursor):
+    if qualifying.ends_round(course.blocks, trial.block, standing.cursor):
         # Who only wants to see the screens answers at random, and passes.
-        counted = right if preview.hurry == 1 else cursor - block["first"]
+        counted = right if preview.hurry == 1 else standing.cursor - block["first"]
         rules = preview.study.rule_set
-        cursor, qualified = qualifying.after_try(course.blocks, trial.block, rule_set=rules, right=counted)
+        standing = qualifying.after_round(course.blocks, trial.block, rule_set=rules, right=counted)
     here = Preview.objects.filter(pk=preview.pk, cursor=trial.position)
-    here.update(cursor=cursor, right=right, qualified=qualified)
-    return cursor
+    here.update(cursor=standing.cursor, right=right, **standing.known)
+    return standing.cursor
 
 
 def skip(*, claim: PreviewClaim, lease: str, to: str) -> int:
@@ -215,7 +214,7 @@ def _read(study_pk: int, digest: str, slot: int, hurry: int) -> Course:
     return Course(
         session_id=0,
         is_scripted=False,
-        blocks=[dataclasses.asdict(block) for block in plan.blocks()],
+        blocks=plans.blocks_of(study, plan),
         trials=tuple(_trial(trial, pictures) for trial in plan.trials),
         protocol=_protocol(study, hurry),
         wording=study.configuration.get("wanted", {}),
@@ -229,9 +228,9 @@ def _protocol(study: Study, hurry: int) -> ProtocolConfig:
     whole = ProtocolConfig.from_dict(study.protocol.configuration)
     if hurry == 1:
         return whole
-    phases = ("fixation_ms", "stimulus_ms", "mask_ms", "feedback_ms")
+    phases = ("fixation_ms", "stimulus_ms", "mask_ms", "feedback_ms", "feedback_wrong_ms")
     # A phase that is there stays there.
-    shorter = {phase: -(-getattr(whole, phase) // hurry) for phase in phases}
+    shorter = {phase: -(-value // hurry) for phase in phases if (value := getattr(whole, phase)) is not None}
     if whole.fixed_response_window:
         shorter["response_ms"] = max(LEAST_WINDOW_MS, whole.response_ms // hurry)
     return whole.but(**shorter)
@@ -257,6 +256,7 @@ def _as_session(preview: Preview, course: Course, state: SessionState) -> Sessio
         grid_order=grid_order_for(study, person=f"preview {preview.pk}"),
         lease=preview.lease,
         qualified=preview.qualified,
+        practised=preview.practised,
     )
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -122,7 +121,7 @@ def _open(study_pk: int, participant: Participant, agreement: Agreement, is_veri
     if len(held) >= places.sessions_allowed(study):
         raise StudyRefused("You have already taken part in this study. Thank you; you cannot take part again.")
     slot, plan = places.place_for(study, earlier, is_verified=is_verified)
-    now, blocks = clock.now(), [dataclasses.asdict(block) for block in plan.blocks()]
+    now, blocks = clock.now(), plans.blocks_of(study, plan)
     session = Session.objects.create(
         study=study,
         participant=participant,

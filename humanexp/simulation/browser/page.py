@@ -52,7 +52,18 @@ class StudyPage:
         self.page.wait_for_selector(f'[data-screen="{screen}"]', state="hidden", timeout=PATIENCE_MS)
 
     def presses(self, action: str) -> None:
+        if action == "next":
+            self.plays_the_example()
         self.page.click(f'{_SHOWN} [data-action="{action}"]:enabled', timeout=PATIENCE_MS)
+
+    def plays_the_example(self) -> bool:
+        """Where the page is left only once its example was played; whether it was so."""
+        note = self.page.locator(f"{_SHOWN} [data-page]:not([hidden]) [data-watch-first]:not([hidden])")
+        if not note.count():
+            return False
+        self.page.locator(f'{_SHOWN} [data-page]:not([hidden]) [data-play][data-pace="real"]:enabled').first.click()
+        note.wait_for(state="hidden", timeout=PATIENCE_MS)
+        return True
 
     def passes_the_checks(self) -> None:
         self.sees("checks")

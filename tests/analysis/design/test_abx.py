@@ -93,16 +93,16 @@ def test_plain_trials_follow_the_measured_rule_with_functions_that_nobody_compar
         answers[trial.correct_response] += 1
         check_triplet(trial, shown)
         assert {row["corruption"] for row in shown} == set(PLAIN)
-    assert answers["a"] == answers["b"] == 48
+    assert answers["a"] == answers["b"] == (336 if role == "practice" else 48)
 
 
 def test_counts_and_blocks(study):
     _, plan = study
     for session in plan.sessions:
         roles = Counter(trial.role for trial in session.trials if trial.task == "abx")
-        assert roles == {"main": 12, "negative": 4, "practice": 4}
+        assert roles == {"main": 12, "negative": 4, "practice": 28}
         kinds = [(block.kind, block.task) for block in session.blocks()]
-        assert kinds[-2:] == [("practice", "abx"), ("main", "abx")]
+        assert kinds[-2:] == [("practice-round", "abx"), ("main", "abx")]
     assert plan.summary["trials_by_role"]["abx main"] == 12
 
 

@@ -93,14 +93,15 @@ def test_plain_pairs_follow_the_measured_rule_with_functions_that_nobody_compare
         assert (first["corruption"] == second["corruption"]) == (trial.correct_response == "same")
         assert first["original"] != second["original"]
         assert abs(first["visual_change"] - second["visual_change"]) <= 1 / 40
-    assert answers["same"] == answers["different"] == 60
+    assert answers["same"] == answers["different"] == (420 if role == "practice" else 60)
 
 
 def test_the_block_follows_its_own_practice(study):
     _, plan = study
     kinds = [(block.kind, block.task) for block in plan.sessions[0].blocks()]
-    assert kinds[0] == ("practice", "categorisation")
-    assert kinds[-2:] == [("practice", "discrimination"), ("main", "discrimination")]
+    rounds = ["slow-practice", "practice-round", "practice-round"]
+    assert kinds[:3] == [(kind, "categorisation") for kind in rounds]
+    assert kinds[-4:] == [(kind, "discrimination") for kind in (*rounds, "main")]
 
 
 def test_a_study_of_discrimination_alone():

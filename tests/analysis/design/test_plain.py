@@ -93,7 +93,7 @@ def test_functions_of_the_set_that_are_not_compared_serve_as_well():
 def test_few_matched_stimuli_are_refused_with_numbers():
     originals, stimuli = picture_set([24] * 16, 900)
     few = with_plain(dict(list(originals.items())[:40]), [])
-    with pytest.raises(DesignRefused, match="take 8 practice originals|take 32 gold originals"):
+    with pytest.raises(DesignRefused, match="take 56 practice originals|take 32 gold originals"):
         plan_study(originals, [*stimuli, *few], alone("same-different"), 3, plain=PLAIN)
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.spec import PROTOCOLS, RULE_SETS, StudyConfiguration, digest_of, load_rule_set
+from analysis.spec import PROTOCOLS, RULE_SETS, ProtocolConfig, StudyConfiguration, digest_of, load_rule_set
+from analysis.spec.protocol import shipped_values
 
 #: Written by the release before the specification had models of its own.
 STORED = json.loads((Path(__file__).parent / "stored.json").read_text())
@@ -40,4 +41,5 @@ def test_the_shipped_rules_and_protocols_are_what_they_were():
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
     assert {name: digest(load_rule_set(name).to_dict()) for name in RULE_SETS} == STORED["rule_sets"]
-    assert {name: one.config.digest() for name, one in PROTOCOLS.items()} == STORED["protocols"]
+    protocols = {name: ProtocolConfig.from_dict(shipped_values(name, version=3)) for name in PROTOCOLS}
+    assert {name: config.digest() for name, config in protocols.items()} == STORED["protocols"]

@@ -33,8 +33,9 @@ class Later(StudyConfiguration):
     spec: Annotated[int, Field(ge=1, description="version")] = 5
 
 
-#: What the second version of the specification brought: a margin as d', and the mean over people.
-SECOND = {
+#: What later versions of the specification brought: a margin as d', the mean over people, practice with a criterion.
+SINCE = {
+    "design.practice_trials": 10,
     "analysis.d_prime_margin": None, "analysis.observer_model": "independent", "analysis.estimand": "answers",
 }  # fmt: skip
 NEW = {"title": "A", "stimuli": "b"}
@@ -79,10 +80,10 @@ def test_an_old_study_written_as_a_file_stays_the_same_study():
 
 def test_an_earlier_study_says_which_defaults_it_keeps():
     assert earlier_defaults(Later.from_dict(STORED["least"]["configuration"])) == {
-        "analysis.margin": 0.03, "analysis.window_margin": None, **SECOND,
+        "analysis.margin": 0.03, "analysis.window_margin": None, **SINCE,
     }  # fmt: skip
     assert earlier_defaults(Later.from_file_values(NEW)) == {}
-    assert earlier_defaults(StudyConfiguration.from_dict(STORED["least"]["configuration"])) == SECOND
+    assert earlier_defaults(StudyConfiguration.from_dict(STORED["least"]["configuration"])) == SINCE
     assert earlier_defaults(StudyConfiguration.from_file_values(NEW)) == {}
 
 
@@ -91,8 +92,8 @@ def test_the_methods_of_an_earlier_plan_say_which_defaults_it_keeps():
         return list(kept_defaults(freeze_plan({"configuration": configuration}, {}), Later))
 
     assert said(STORED["least"]["configuration"]) == [
-        "The plan keeps the defaults of version 1 of the study file: analysis.margin 0.03, "
-        "analysis.d prime margin none, analysis.observer model independent, analysis.estimand answers, "
-        "analysis.window margin none."
+        "The plan keeps the defaults of version 1 of the study file: design.practice trials 10, "
+        "analysis.margin 0.03, analysis.d prime margin none, analysis.observer model independent, "
+        "analysis.estimand answers, analysis.window margin none."
     ]
     assert said(Later.from_file_values(NEW).to_dict()) == said({}) == []

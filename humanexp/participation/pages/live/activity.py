@@ -48,7 +48,8 @@ def seen_at() -> Coalesce:
     return Coalesce("last_seen_at", "opened_at")
 
 
-#: Sessions that stand alike: blocks, cursor, state, qualified, whether they were opened, standing; and how many.
+#: Sessions that stand alike: blocks, cursor, state, where they ended early, whether they were opened, standing; and
+#: how many.
 Groups = list[tuple[Any, ...]]
 #: What a session has behind it: ("agreed", 0), ("main", 2), ...
 Key = tuple[str, int]
@@ -83,7 +84,7 @@ class Step:
     reached: int
     #: of all who agreed, in [0, 1]
     share: float
-    #: stand here now: under way, silent, left; and those whose session ended here, the qualification not passed
+    #: stand here now: under way, silent, left; and those whose session ended here, qualification or practice not passed
     under_way: int
     silent: int
     left: int
@@ -120,9 +121,9 @@ def steps_of(groups: Groups) -> list[Step]:
     keys = _keys([blocks for blocks, *_ in groups])
     place = {key: number for number, key in enumerate(keys)}
     stand: Counter[tuple[int, str]] = Counter()
-    for blocks, cursor, state, qualified, is_opened, standing, count in groups:
-        at = max(place[key] for key in _behind(blocks, cursor, state, qualified, is_opened))
-        what = "ended" if qualified is False and standing == Standing.FINISHED else standing
+    for blocks, cursor, state, ended, is_opened, standing, count in groups:
+        at = max(place[key] for key in _behind(blocks, cursor, state, ended, is_opened))
+        what = "ended" if ended and standing == Standing.FINISHED else standing
         stand[at, what] += count
     begun = sum(stand.values())
     steps, reached = [], begun
@@ -160,7 +161,7 @@ def groups_of(study: Study) -> Groups:
             continue
         # whose every trial is answered stands behind the last one
         for shown in sessions.filter(alike).values_list("blocks", "total")[:1]:
-            groups.append((*shown, kind["state"], kind["qualified"], True, Standing.FINISHED.value, count))
+            groups.append((*shown, kind["state"], "", True, Standing.FINISHED.value, count))
     # by their keys, which an index tells: no row of the many is read
     return groups + _one_by_one(Session.objects.filter(pk__in=sessions.filter(others)))
 
@@ -173,17 +174,28 @@ def _one_by_one(sessions: QuerySet[Session]) -> Groups:
     """Every row of them is read."""
     is_opened = Case(When(Q(lease=""), then=Value(False)), default=Value(True), output_field=BooleanField())
     alike = sessions.order_by().annotate(seen_at=seen_at(), is_opened=is_opened, standing=standing_case())
-    columns = alike.values_list("blocks", "cursor", "state", "qualified", "is_opened", "standing")
+    # the second practice follows answers that count
+    ended = Case(
+        When(qualified=False, practised=False, confirmed_at=None, then=Value("practice 1")),
+        When(qualified=False, practised=False, then=Value("practice 2")),
+        When(qualified=False, then=Value("qualification 1")),
+        default=Value(""),
+        output_field=CharField(),
+    )
+    columns = alike.annotate(ended=ended).values_list("blocks", "cursor", "state", "ended", "is_opened", "standing")
     return list(columns.annotate(count=Count("pk")))
 
 
 def _ends(blocks: Sequence[Mapping[str, Any]]) -> dict[Key, int]:
-    """The last position of every step that is a round of trials; the tries of a qualification are one step."""
+    """The last position of every step that is a round of trials; the tries of a qualification are one step, and so is
+    all practice of a task."""
     ends: dict[Key, int] = {}
     counted: Counter[str] = Counter()
+    known = set()
     for block in blocks:
-        kind = block["kind"]
-        counted[kind] += kind != "qualification" or not counted[kind]
+        kind, task = block["kind"], block["task"]
+        counted[kind] += kind == "main" or (kind, task) not in known
+        known.add((kind, task))
         ends[kind, counted[kind]] = block["last"]
     return ends
 
@@ -196,9 +208,7 @@ def _keys(plans: Sequence[Sequence[Mapping[str, Any]]]) -> list[Key]:
     return [AGREED, OPENED, BEGUN, *rounds, *sorted(others), COMPLETED, SUBMITTED]
 
 
-def _behind(
-    blocks: Sequence[Mapping[str, Any]], cursor: int, state: str, qualified: bool | None, is_opened: bool
-) -> list[Key]:
+def _behind(blocks: Sequence[Mapping[str, Any]], cursor: int, state: str, ended: str, is_opened: bool) -> list[Key]:
     """The steps that a session has behind it."""
     keys = [AGREED]
     if is_opened or cursor:
@@ -206,7 +216,7 @@ def _behind(
     if cursor:
         keys.append(BEGUN)
     for key, last in _ends(blocks).items():
-        if qualified is False and key[0] != "practice":
+        if ended == f"{key[0]} {key[1]}":
             return keys  # the cursor is at the end without having been there
         if cursor > last:
             keys.append(key)

@@ -60,7 +60,7 @@ export class Autopilot {
     else if (name === "validation") lookedMs >= LOOK_MS && this.#judge(screen);
     else if (lookedMs < READ_MS) return;
     else if (name === "checks") this.#declare(screen);
-    else press(screen, "no-card") || press(screen, "next") || press(screen, "start") || press(screen, "continue") || press(screen, "finish");
+    else press(screen, "no-card") || press(screen, "next") || press(screen, "start") || press(screen, "continue") || press(screen, "finish") || play(screen);
   }
 
   /** One press for each grid: what is chosen is marked. */
@@ -90,6 +90,11 @@ export class Autopilot {
   #oneOf(elements) {
     return elements[Math.floor(this.#random() * elements.length)];
   }
+}
+
+/** The example of the page, which is left once it was played. */
+function play(screen) {
+  screen.querySelector("[data-page]:not([hidden]) [data-play]:not(:disabled)")?.click();
 }
 
 /** @returns {boolean} whether there was such a button to press */

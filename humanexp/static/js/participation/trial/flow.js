@@ -6,10 +6,10 @@ import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { askAtTheEnd } from "./closing.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
-import { instruct } from "./instructions.js";
+import { explainAgain, instruct } from "./instructions.js";
 import { Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
-import { nextStep } from "./plan.js";
+import { isRepeated, nextStep } from "./plan.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
@@ -57,6 +57,7 @@ async function walk(run) {
     }
     if (taskOf(step.block.task).isTimed) run.refresh ??= await measureRefresh({ raf: run.raf });
     if (isFresh) await instruct(run, step.block.task);
+    else if (!step.isResumed && step.block.kind === "practice" && isRepeated(run.session, step.block)) await explainAgain(run, step.block);
     instructed.add(step.block.task);
     await runBlock(run, step);
     run.document.querySelector("[data-taken]").hidden = true; // long read
@@ -89,7 +90,7 @@ async function finish(run) {
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   if (end.debrief) showDebrief(run.screens);
   showOwnResult(run, end.own_result);
-  for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);
+  for (const part of run.screens.findAll("[data-ending]")) part.hidden = part.dataset.ending !== endingOf(end);
   for (const part of run.screens.findAll("[data-out]")) part.hidden = (part.dataset.out === "handed-over") === (end.closing.length === 0);
   const copy = run.screens.find("[data-action=copy]");
   if (!copy) return;
@@ -99,6 +100,11 @@ async function finish(run) {
     copy.textContent = run.screens.message("copied");
     run.screens.announce(run.screens.message("copied"));
   });
+}
+
+function endingOf({ qualified, practised }) {
+  if (practised === false) return "practice";
+  return qualified === false ? "early" : "whole";
 }
 
 /** The study's own words about itself stand in for the page's. */

@@ -25,11 +25,23 @@ export async function instruct(run, task) {
   const choices = session.choices[task] ?? [];
   const list = screens.find("[data-choices]");
   list?.replaceChildren(...choices.map((choice) => choiceCard(run.document, choice)));
-  const example = screens.find("canvas") && prepareExample(run, taskOf(task).examples);
   const pages = screens.findAll("[data-page]");
   let at = 0;
+  // The page with the example is left only once it was played.
+  let isWatched = !screens.find("canvas");
+  const allowNext = () => {
+    const mustWatch = !isWatched && pages[at]?.querySelector("canvas") !== null;
+    screens.find("[data-action=next]").disabled = mustWatch;
+    for (const note of screens.findAll("[data-watch-first]")) note.hidden = !mustWatch;
+  };
+  const onWatched = () => {
+    isWatched = true;
+    allowNext();
+  };
+  const example = screens.find("canvas") && prepareExample(run, taskOf(task).examples, onWatched);
   while (at < pages.length) {
     turnTo(screens, pages, at);
+    allowNext();
     const action = await screens.pressed("next", "back");
     at = action === "back" ? Math.max(0, at - 1) : at + 1;
   }
@@ -68,10 +80,58 @@ function choiceCard(document, choice) {
   return card;
 }
 
-async function prepareExample(run, examples) {
-  const { screens, session, document } = run;
+/** Before another round of practice: what helps, and the example standing still. @param {object} run @param {object} block */
+export async function explainAgain(run, { task, needed }) {
+  const { screens } = run;
+  screens.show(`instructions-again-${task}`, { needed });
+  const icons = await exampleIcons(run);
+  drawStills(run, showingsOf(run, taskOf(task).examples, icons), icons);
+  await screens.pressed("next");
+}
+
+/** By the name of each example, what it shows. */
+function showingsOf({ document, session }, examples, icons) {
+  const size = session.protocol.size_px;
+  const mask = noise(document, size, 7);
+  return Object.fromEntries(
+    Object.entries(examples).map(([name, changes], example) => [
+      name,
+      changes.map((change, index) => ({ stimulus: CHANGES[change](document, size, icons[index].image, 11 + 7 * example + index), mask })),
+    ]),
+  );
+}
+
+/** Every example as a row of still pictures, with its answer. */
+function drawStills({ screens, document }, kinds, icons) {
+  const stills = screens.find("[data-stills]");
+  stills.hidden = false;
+  stills.replaceChildren(
+    ...Object.entries(kinds).map(([name, showings]) => {
+      const figure = document.createElement("figure");
+      const row = document.createElement("div");
+      row.className = "stills__row";
+      row.append(...showings.flatMap(({ stimulus, mask }) => [stimulus, mask].map((picture) => copyOf(document, picture))));
+      const answer = document.createElement("figcaption");
+      answer.textContent = screens.message(`example-${name}`, { label: icons[0].label });
+      figure.append(row, answer);
+      return figure;
+    }),
+  );
+}
+
+function copyOf(document, picture) {
+  const copy = document.createElement("canvas");
+  copy.className = "stills__picture";
+  copy.width = picture.width;
+  copy.height = picture.height;
+  copy.setAttribute("aria-hidden", "true"); // the caption says what it shows
+  copy.getContext("2d", { alpha: false }).drawImage(picture, 0, 0);
+  return copy;
+}
+
+async function prepareExample(run, examples, onWatched) {
+  const { screens, session } = run;
   const { protocol } = session;
-  const size = protocol.size_px;
   const surface = new Surface({
     canvas: screens.find("canvas"),
     view: run.view,
@@ -82,13 +142,11 @@ async function prepareExample(run, examples) {
   const buttons = screens.findAll("[data-play]");
   const result = screens.find("[data-example-answer]");
   const icons = await exampleIcons(run);
-  const mask = noise(document, size, 7);
-  const kinds = Object.fromEntries(
-    Object.entries(examples).map(([name, changes], example) => [
-      name,
-      changes.map((change, index) => ({ stimulus: CHANGES[change](document, size, icons[index].image, 11 + 7 * example + index), mask })),
-    ]),
-  );
+  const kinds = showingsOf(run, examples, icons);
+  if (run.view.matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    drawStills(run, kinds, icons);
+    onWatched();
+  }
   for (const button of buttons) {
     button.onclick = async () => {
       for (const other of buttons) other.disabled = true;
@@ -102,6 +160,7 @@ async function prepareExample(run, examples) {
         raf: run.raf,
       });
       result.textContent = screens.message(`example-${button.dataset.play}`, { label: icons[0].label });
+      onWatched();
       for (const other of buttons) other.disabled = false;
       button.focus({ preventScroll: true });
     };

@@ -18,14 +18,22 @@ export function blockNumber(session, block) {
 }
 
 /**
- * How many answers the server has: all before the cursor, but for tries of the qualification that were not needed.
+ * How many answers the server has: all before the cursor, but for rounds of practice or qualification that were not needed.
  *
- * @returns {number|null} null where the cursor may have gone past such a try
+ * @returns {number|null} null where the cursor may have gone past such a round
  */
 export function safeAnswers(session) {
-  const tries = session.blocks.filter(({ kind }) => kind === "qualification");
-  return tries.length < 2 || session.cursor <= tries[0].last ? session.cursor : null;
+  const first = session.blocks.find((block) => canBePassed(block) && session.blocks.some((other) => other.index > block.index && areAlike(block, other)));
+  return !first || session.cursor <= first.last ? session.cursor : null;
 }
+
+/** @returns {boolean} whether the block follows one of its kind that was not passed */
+export function isRepeated(session, block) {
+  return canBePassed(block) && session.blocks.some((other) => other.index < block.index && areAlike(block, other));
+}
+
+const canBePassed = ({ kind, needed }) => kind === "qualification" || needed !== undefined;
+const areAlike = (block, other) => canBePassed(other) && other.kind === block.kind && other.task === block.task;
 
 /** @returns {number[]} positions of a block still to be answered, given the cursor and answers not yet acknowledged */
 export function openPositions(block, cursor, waiting) {

@@ -1,7 +1,7 @@
 /** The page before a block, a break too: gets the pictures, measures the screen, and waits for the person. */
 import { enterFullScreen } from "./environment.js";
 import { measureRefresh } from "./frames.js";
-import { blockNumber } from "./plan.js";
+import { blockNumber, isRepeated } from "./plan.js";
 import { taskOf } from "./tasks/index.js";
 
 /** Shows the page and resolves when the person has pressed Start and every picture is decoded. */
@@ -15,16 +15,17 @@ export async function getReady(run, step, pictures, positions) {
   const kind = pageOf(session, step);
   const { number, of } = blockNumber(session, block);
   const counted = screens.message(`counted-${block.task}`, { count: positions.length });
+  const values = { counted, needed: block.needed };
   screens.show("ready", {
     title: screens.message(`ready-${kind}-title${roundsOf(session, of)}`, { number, of }) || screens.message(`ready-${kind}-title`, { number, of }),
-    text: screens.message(`ready-${kind}-text-${block.task}`, { counted }) || screens.message(`ready-${kind}-text`, { counted }),
+    text: screens.message(`ready-${kind}-text-${block.task}`, values) || screens.message(`ready-${kind}-text`, values),
     left: screens.message("minutes-left", { minutes: session.minutes_left }),
     loading: "",
   });
   const start = screens.find("[data-action=start]");
   const bar = screens.find("progress");
   start.disabled = true;
-  start.textContent = screens.message(kind === "practice" ? "start-practice" : "start");
+  start.textContent = screens.message(block.kind === "practice" && kind !== "resumed" ? "start-practice" : "start");
   bar.value = 0;
   const task = taskOf(block.task);
   await pictures.prefetch(positions, task.needs(session.protocol), (done, total) => {
@@ -56,12 +57,15 @@ function roundsOf(session, of) {
   return counted.some(({ task }) => task !== counted[0].task) ? "-part" : "";
 }
 
-/** @returns {"practice"|"qualification"|"requalification"|"main"|"break"|"resumed"} which text the page carries */
+/**
+ * @returns {"practice"|"slow"|"round"|"again"|"qualification"|"requalification"|"main"|"break"|"resumed"} which text the page
+ *   carries
+ */
 function pageOf(session, { block, isResumed }) {
   if (isResumed) return "resumed";
-  if (block.kind === "qualification" && session.blocks.some(({ kind, index }) => kind === "qualification" && index < block.index)) {
-    return "requalification";
-  }
+  if (block.kind === "qualification") return isRepeated(session, block) ? "requalification" : "qualification";
+  if (block.is_slow) return "slow";
+  if (block.needed !== undefined) return isRepeated(session, block) ? "again" : "round";
   if (block.kind !== "main") return block.kind;
   const before = session.blocks.find(({ last }) => last === block.first - 1);
   return before?.kind === "main" && before.task === block.task ? "break" : "main";

@@ -1,5 +1,6 @@
 /** Tasks with pictures for the protocol's time, a mask, and a grid of choices. */
 import { attend } from "../attention.js";
+import { slowed } from "../example.js";
 import { showFeedback } from "../feedback.js";
 import { Surface } from "../surface.js";
 import { runTrial } from "../trial.js";
@@ -15,6 +16,9 @@ const CHOSEN_MS = 150;
 
 /** Grey before the first trial after a page of text. */
 const SETTLE_MS = 800;
+
+/** Practice in slow motion is this many times slower. */
+const SLOW = 3;
 
 /** @param {{name: string, showings: number, examples: Record<string, string[]>}} task @returns {import("./index.js").Task} */
 export function timedTask({ name, showings, examples }) {
@@ -34,7 +38,8 @@ async function openStage(run, block) {
   screens.show("trial");
   await grid.fill(choices);
   grid.ask(screens.message(`question-${block.task}`));
-  const surface = new Surface({ canvas: screens.find("canvas"), view: run.view, protocol: session.protocol });
+  const protocol = block.is_slow ? slowed(session.protocol, SLOW) : session.protocol;
+  const surface = new Surface({ canvas: screens.find("canvas"), view: run.view, protocol });
   const settle = async () => {
     screens.show("trial");
     await run.sleep(SETTLE_MS);
@@ -53,7 +58,7 @@ async function openStage(run, block) {
       progress.hold();
       run.answered = (run.answered ?? 0) + 1;
       return runTrial({
-        protocol: session.protocol,
+        protocol,
         pictures,
         refresh: run.refresh,
         surface,

@@ -1,0 +1,138 @@
+"""Practice with a criterion, and the example that comes before it, in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.spec.design import DiscriminationDesign
+from humanexp.participation.models import Response, Session, SessionState
+from tests.browser import axe, studies
+from tests.browser.looks import shot
+from tests.browser.person import Person
+from tests.browser.studies import right_answers
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+ROUNDS = {"practice_slow": 1, "practice_round": 2, "practice_pass": 2}
+NEXT = '[data-screen]:not([hidden]) [data-action="next"]'
+STILLS = "[data-screen]:not([hidden]) [data-stills]"
+
+
+@pytest.fixture
+def practising(drawings: Path) -> Session:
+    design = studies.short_design(practice_trials=None, **ROUNDS)
+    return studies.open_session(studies.make_study(drawings, design=design, protocol={"feedback_wrong_ms": 20_000}))
+
+
+def answers_wrong(person: Person, right: str) -> None:
+    """And reads what it was, until a press."""
+    person.sees_the_choices()
+    person.page.click(f'[data-choice="{"dog" if right != "dog" else "cat"}"]')
+    person.page.wait_for_selector(".stage__verdict[data-kind=wrong]")
+    assert person.page.inner_text(".stage__verdict").startswith(f"It was: {right.title()}. Press any key")
+    shot(person.page, "practice-wrong")
+    person.page.wait_for_timeout(500)
+    person.page.keyboard.press("Shift")
+    person.sees_them_go()
+
+
+def test_the_example_is_played_before_the_page_can_be_left(page: Any, live_server: Any, practising: Session) -> None:
+    person = Person(page, live_server.url)
+    person.enters(practising)
+    person.passes_the_checks()
+    person.sees("instructions-categorisation")
+    person.presses("next")
+    assert page.is_disabled(NEXT) and page.is_visible("[data-watch-first]") and not page.is_visible(STILLS)
+    shot(page, "practice-watch-first")
+    page.keyboard.press("Enter")
+    assert page.is_visible('[data-play="categorisation"]'), "Enter does not leave it, either"
+    page.get_by_role("button", name="Play at real speed").click()
+    page.wait_for_selector(f"{NEXT}:enabled")
+    assert not page.is_visible("[data-watch-first]")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Back").click()
+    assert page.is_enabled(NEXT), "once is enough"
+
+
+def test_with_reduced_motion_the_example_stands_still_and_the_way_is_open(
+    chromium: Any, live_server: Any, drawings: Path
+) -> None:
+    design = studies.pairs_design(discrimination=DiscriminationDesign(trials=2, sentinels=2, practice=2))
+    session = studies.open_session(studies.make_study(drawings, design=design))
+    context = chromium.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+    page = context.new_page()
+    try:
+        person = Person(page, live_server.url)
+        person.enters(session)
+        person.passes_the_checks()
+        person.sees("instructions-discrimination")
+        page.click(NEXT)
+        page.wait_for_selector(f"{STILLS} figure >> nth=1")
+        assert page.is_enabled(NEXT) and not page.is_visible("[data-watch-first]")
+        assert page.locator(f"{STILLS} figcaption").all_inner_texts() == [
+            "Both had speckles: same", "Speckles, then coarse squares: different",
+        ]  # fmt: skip
+        assert axe.grave_violations(page) == []
+        shot(page, "practice-stills")
+    finally:
+        context.close()
+
+
+def test_whoever_does_not_pass_gets_other_words_another_round_and_a_kind_end(
+    page: Any, live_server: Any, practising: Session
+) -> None:
+    right = right_answers(practising)
+    person = Person(page, live_server.url)
+    person.arrives(practising)
+    assert page.evaluate("document.title") == "Pictures at a glance"
+    person.clicks(right[0])
+    person.sees("ready")
+    person.reads("Now 2 pictures, as fast as in the study.")
+    assert "at least 2 are right" in page.inner_text('[data-value="text"]')
+    shot(page, "practice-round")
+    person.presses("start")
+    for position in (1, 2):
+        answers_wrong(person, right[position])
+    person.sees("instructions-again-categorisation")
+    assert page.is_visible("[data-leave]")
+    page.wait_for_selector(f"{STILLS} figcaption")
+    assert axe.grave_violations(page) == []
+    shot(page, "practice-again")
+    page.set_viewport_size({"width": 390, "height": 844})
+    shot(page, "practice-again-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    person.presses("next")
+    person.sees("ready")
+    shot(page, "practice-last-round")
+    person.presses("start")
+    for position in (3, 4):
+        answers_wrong(person, right[position])
+    person.sees("done")
+    assert page.is_visible('[data-ending="practice"]') and not page.is_visible('[data-ending="early"]')
+    assert axe.grave_violations(page) == []
+    shot(page, "practice-end")
+    practising.refresh_from_db()
+    assert (practising.state, practising.practised) == (SessionState.COMPLETED, False)
+    assert person.complaints == []
+
+
+def test_slow_motion_is_slower_by_the_record_and_a_passed_round_skips_the_last(
+    page: Any, live_server: Any, practising: Session
+) -> None:
+    right = right_answers(practising)
+    person = Person(page, live_server.url)
+    person.arrives(practising)
+    person.clicks(right[0])
+    person.presses("start")
+    person.answers((1, 2), lambda position: right[position])
+    person.sees("ready")
+    person.reads("Round 1 of 2")
+    practising.refresh_from_db()
+    assert (practising.practised, practising.cursor) == (True, practising.blocks[3]["first"])
+    slow, quick = (
+        Response.objects.get(session=practising, position=position).timing["dur_stim_ms"] for position in (0, 1)
+    )
+    assert slow == pytest.approx(600, abs=40) and quick == pytest.approx(200, abs=40)
