@@ -258,6 +258,10 @@ class TestContact:
         assert "Questions? Write to house@example.org." in Client().get("/take/nothing/").text
         assert "Questions? Write to house@example.org." in Client().get("/run/").text
 
+    def test_it_is_one_press_away_during_a_trial(self) -> None:
+        dialog = Client().get(f"/take/{link().entry}/run/").text.split("data-leave-dialog")[1].split("</dialog>")[0]
+        assert "Write to lab@example.org." in dialog
+
     @pytest.mark.parametrize("page", ["", "consent/", "run/", "personal/"])
     def test_every_page_of_a_campaign_names_it(self, page: str) -> None:
         campaign = link()
