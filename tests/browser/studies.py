@@ -18,6 +18,7 @@ from PIL import Image
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.examples.pictures import draw
+from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import load_protocol
 from analysis.spec.study import StudyConfiguration
@@ -34,6 +35,10 @@ NO_BLOCKS = Ethics()
 #: What precedes and follows the stimulus is short: the engine's own tests cover the durations. The time to answer is
 #: long: on a busy machine a click comes late.
 BRIEF = {"fixation_ms": 60, "mask_ms": 60, "response_ms": 20_000}
+
+
+#: Nothing is asked at the end: tests/browser/test_closing.py does that.
+QUIET = Ending(comments=False, problems=False, device=False)
 
 
 def write_pictures(folder: Path, per_category: int) -> None:
@@ -111,6 +116,7 @@ def make_study(
         design=design,
         language=language,
         ethics=ethics,
+        ending=QUIET,
         debrief="Thank you: this is what the study is about.",
     )
     return studies.start_collecting(study=studies.create_study(configuration=configuration))

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 @pytest.fixture
 def finished(page: Any, live_server: Any, session: Session, study: Study) -> Person:
     """Somebody whose every trial is answered opens the page again."""
-    Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "spec": 4})
+    Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     Session.objects.filter(pk=session.pk).update(cursor=session.total)
     session.refresh_from_db()
     person = Person(page, live_server.url)
@@ -78,7 +78,7 @@ def test_it_fits_a_phone(chromium: Any, live_server: Any, finished: Person, page
 
 
 def test_the_entry_page_of_a_link_ends_next_to_it(page: Any, live_server: Any, study: Study) -> None:
-    Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "spec": 4})
+    Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     campaign = recruitment.publish(
         study=study, terms=recruitment.LaunchTerms(to="link", assignments=1, contact="lab@example.org")
     )

@@ -197,7 +197,7 @@ class TestResolutions:
         Assignment.objects.filter(pk=row.pk).update(opened_at=timezone.now() - timedelta(days=2))
         path = f"/studies/{launched.study.slug}/monitor/"
         page = console.get(path).content.decode()
-        assert "Finished here, never submitted there" in page and str(row.person) in page
+        assert "Owed, and never submitted" in page and str(row.person) in page
         assert console.post(f"{path}compensate/{row.pk}/").status_code == 302
         offered = Campaign.objects.get(compensates=row)
         assert (offered.assignments, offered.reward_cents) == (1, 120)
