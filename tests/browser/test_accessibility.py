@@ -37,6 +37,11 @@ _FEEDBACK = """() => {
   if (chosen) chosen.dataset.mark = "chosen";
   document.querySelector('[data-screen="trial"] [data-verdict]').textContent = "It was: knife";
 }"""
+#: The page has taken its own marks away by then.
+_NO_FEEDBACK = """() => {
+  delete document.querySelector("[data-grid]").dataset.shown;
+  for (const marked of document.querySelectorAll("[data-mark]")) delete marked.dataset.mark;
+}"""
 
 
 def test_the_pages_of_a_timed_study(page: Any, live_server: Any, study: Study) -> None:
@@ -58,6 +63,7 @@ def test_the_pages_of_a_timed_study(page: Any, live_server: Any, study: Study) -
     person.answers_round(session, lambda _: "dog")
     page.evaluate(_FEEDBACK)
     assert grave_violations(page) == []
+    page.evaluate(_NO_FEEDBACK)
     for _ in session.blocks[1:]:
         person.sees("ready")
         assert grave_violations(page) == []

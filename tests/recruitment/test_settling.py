@@ -14,13 +14,14 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Participant, Response, Session
+from humanexp.participation.selectors import holding_slots
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, SenderLease
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
-from tests.recruitment.studies import Visitor
+from tests.recruitment.studies import DESIGN, LEASE, Visitor, make_study
 from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
@@ -290,6 +291,33 @@ class TestBooks:
         send()
         [book] = services.reconcile(environment="marketplace")
         assert (book.adds_up, book.on_the_way, book.ledger_cents) == (True, 1, 0)
+
+
+def test_whoever_does_not_pass_practice_is_paid_in_full_and_gives_the_place_back(
+    launch: Launch, new_worker: NewWorker
+) -> None:
+    criterion = {"practice_slow": 0, "practice_round": 2, "practice_pass": 2, "practice_rounds": 1}
+    made = make_study("practising", design=DESIGN.but(practice_trials=None, **criterion))
+    terms = services.LaunchTerms(to="marketplace", assignments=1, reward_cents=20, title="Practising")
+    campaign, worker = services.publish(study=made, terms=terms), new_worker()
+    launch()  # which sends what waits
+    campaign.refresh_from_db()
+    visitor = worker.accept(campaign)
+    assert visitor.open().status_code == 201
+    visitor.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
+    for trial in visitor.session.trials.filter(role="practice"):
+        wrong = "dog" if trial.correct_response != "dog" else "cat"
+        reply = visitor.call("POST", "/api/v1/run/responses/", {"position": trial.position, "response": wrong})
+    assert reply.json()["cursor"] == visitor.session.total
+    done = visitor.call("POST", "/api/v1/run/complete/", {"environment": {}}).json()
+    assert done["practised"] is False
+    worker.submit(visitor, done["receipt"])
+    services.sync(study=made)
+    assert services.settle(study=made).planned == 1
+    send()
+    paid = Payment.objects.get(assignment__campaign=campaign)
+    assert (paid.amount_cents, Assignment.objects.get(campaign=campaign).evidence) == (20, "receipt")
+    assert not holding_slots(made).exists()
 
 
 def test_a_bonus_needs_a_submission_and_a_recruiter_that_pays(
