@@ -225,7 +225,7 @@ def cells() -> Iterator[Cell]:
 #: Where the mean of a true difference is taken.
 GRID = (np.arange(20_000) + 0.5) / 20_000
 #: Runs a cell where nothing is drawn, where a difference is sought, and of whole families.
-RUNS, DRAWN_RUNS, FAMILY_RUNS = 400, 200, 50
+RUNS, DRAWN_RUNS, FAMILY_RUNS = 400, 400, 200
 CELLS = tuple(cells())
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def one_apart(rng: np.random.Generator) -> np.ndarray:
 
 LIMITS = {"named set flips": Limit(at_least=0.95), "a smaller set does, too": Limit(at_most=0.05)}
 #: Runs a cell: each judges up to 36 smaller studies twice.
-RUNS = 100
+RUNS = 400
 CELLS = (
     Cell(FRAGILITY.name, "people alike, a model below", partial(searched, alike, 0.61), LIMITS, RUNS),
     Cell(FRAGILITY.name, "one person apart, a model below", partial(searched, one_apart, 0.56), LIMITS, RUNS),

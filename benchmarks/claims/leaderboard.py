@@ -8,6 +8,7 @@ on a single corruption. The estimand is HMRI and MRSI of the true curves.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -20,7 +21,7 @@ from analysis.metrics import compare
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 from benchmarks.claims._studies import SHARP, SMOOTH, Curve, Size, simulated
 
-SIZE = Size(60, 16)
+SIZES = {"60 x 16": Size(60, 16), "200 x 25": Size(200, 25)}
 REFITS = 200
 V = (np.arange(20_000) + 0.5) / 20_000
 
@@ -81,8 +82,8 @@ MODELS: dict[str, tuple[Curve, ...]] = {
 
 def cells() -> Iterator[Cell]:
     limits = {"HMRI covers": Limit(at_least=0.93), "MRSI covers": Limit(at_least=0.93)}
-    for kind, model in MODELS.items():
-        yield Cell(MEAN_INDICES.name, f"60 x 16, {kind}", leader(SIZE, PEOPLE, model), limits, 400)
+    for (size_name, size), (kind, model) in itertools.product(SIZES.items(), MODELS.items()):
+        yield Cell(MEAN_INDICES.name, f"{size_name}, {kind}", leader(size, PEOPLE, model), limits, 400)
 
 
 CELLS = tuple(cells())

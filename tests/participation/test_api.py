@@ -432,10 +432,12 @@ def test_the_server_decides_which_trials_are_set_aside(tab, session):
         (False, True, ""),
         (False, True, ""),
     ]
-    rows = list(selectors.iter_trial_rows(session.study))
-    frame = TRIALS.frame(rows)
+    frame = TRIALS.frame(list(selectors.iter_trial_rows(session.study)))
     assert frame["set_aside"].tolist() == [True, True, False, False]
     assert frame["input_kind"].tolist()[0] == "touch" and frame["input_kind"].isna().sum() == 3
+    # The certificate counts no practice, and nothing that is set aside.
+    assert not list(selectors.iter_timing_rows(session.study, ["categorisation"]))
+    session.trials.filter(position__lt=4).update(role="main")
     assert len(list(selectors.iter_timing_rows(session.study, ["categorisation"]))) == 2
 
 

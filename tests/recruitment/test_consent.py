@@ -88,6 +88,7 @@ class TestBlocks:
         page = Visitor(campaign).get().text
         assert "Our own words." in page and "To see." in page and "Here." in page
         assert "There are no trick questions" not in page and "We store your answers" not in page
+        assert "you choose what happens to your answers" in " ".join(page.split())
 
     def test_a_study_of_an_earlier_version_keeps_its_text(self) -> None:
         campaign = link()
