@@ -99,8 +99,8 @@ def test_a_session_at_a_glance(client, study, judged):
     assert good.sentinels.good == good.sentinels.of > bad.sentinels.good
     assert good.timing.good == good.timing.of == judged[0].total
     assert bad.shape.good == bad.shape.of, "one answer to everything"
-    assert good.shape.good < good.shape.of and good.median_rt_ms == 812.5
-    assert portrait_of([]).median_rt_ms is None
+    assert good.shape.good < good.shape.of and good.median_rts == (("", 812.5),)
+    assert portrait_of([]).median_rts == ()
 
 
 def test_what_the_list_draws_is_what_the_page_draws(client, study, judged):
