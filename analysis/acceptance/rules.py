@@ -140,10 +140,11 @@ def other_group(record: SessionRecord, settings: AllowedSettings) -> Measured:
 
 @kind("timing")
 def timing(record: SessionRecord, settings: ShareSettings) -> Measured:
-    """At most this share of the trials after practice was shown otherwise than planned."""
-    trials = [trial for trial in record.trials if trial.role != "practice" and trial.timing_ok is not None]
-    bad = [trial for trial in trials if not trial.timing_ok]
-    return _share(bad, trials, settings)
+    """At most this share of the trials after practice was shown otherwise than planned, or to nobody."""
+    timed = [trial for trial in record.trials if trial.timing_ok is not None or trial.is_set_aside]
+    trials = [trial for trial in timed if trial.role != "practice"]
+    # Whoever looks away in every trial has no gold trials that could fail.
+    return _share([trial for trial in trials if not trial.timing_ok], trials, settings)
 
 
 @kind("timing_unknown")

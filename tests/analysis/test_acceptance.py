@@ -535,15 +535,30 @@ def test_golds_that_were_set_aside_leave_the_denominator():
     assert (found.passed, found.value, found.trials) == (True, 5, 5)
 
 
-def test_a_trial_that_was_set_aside_is_read_by_no_rule_but_that_of_fetching():
+def set_aside(entry) -> None:
+    entry.update(set_aside=True, response=NO_ANSWER, correct=False, rt_ms=None, timing_ok=None)
+
+
+def test_a_trial_that_was_set_aside_is_read_by_no_rule_but_those_of_timing_and_fetching():
     rows = session()
-    for entry in rows:
-        if entry["role"] in ("main", "clean"):
-            entry.update(set_aside=True, response=NO_ANSWER, correct=False, rt_ms=None, timing_ok=None)
+    after = [entry for entry in rows if entry["role"] != "practice"]
+    for entry in [entry for entry in after if entry["role"] in ("main", "clean")][: int(0.2 * len(after))]:
+        set_aside(entry)
     judged = verdict(rows)
     assert judged.accepted and judged.flags == ()
     aside = [trial for trial in SessionRecord.from_rows(rows).trials if trial.is_set_aside]
     assert {(trial.response, trial.correct, trial.rt_ms) for trial in aside} == {(None, None, None)}
+
+
+def test_whoever_looks_away_from_more_than_a_fifth_of_the_trials_fails_by_timing():
+    """Else nothing would be left that a careless session could fail."""
+    rows = session()
+    for entry in rows:
+        if entry["role"] != "practice":
+            set_aside(entry)
+    found = outcome(verdict(rows), "timing")
+    assert verdict(rows).reasons == ("timing",)
+    assert (found.value, found.trials) == (1.0, sum(entry["role"] != "practice" for entry in rows))
 
 
 def test_a_qualification_was_decided_by_all_its_answers():
