@@ -51,6 +51,6 @@ test("only a miss without any input is waited for, and keeps the rest of its rec
   assert.equal(trial({ inputAfterMs: 900 }), null);
   assert.deepEqual(await trial(), {
     response: "na",
-    timing: { frames_shown: 12, input_watched_ms: 10_000, last_input_ms: null },
+    timing: { frames_shown: 12, input_watched_ms: 10_020, last_input_ms: null },
   });
 });

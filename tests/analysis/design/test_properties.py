@@ -16,7 +16,7 @@ from tests.analysis.design.test_plan_study import check_promises
 #: stimuli: `picture_set` takes every seventh.)
 AMPLE = st.fixed_dictionaries(
     {
-        "per_category": st.sampled_from([15, 16, 18, 20, 23]),
+        "per_category": st.sampled_from([16, 17, 18, 20, 23]),
         "per_function": st.integers(400, 900),
         "functions": st.integers(2, 3),
         "sessions": st.integers(8, 20),

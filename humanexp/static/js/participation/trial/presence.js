@@ -1,8 +1,11 @@
 /** Whether anybody is there. A missed trial without any input waits for one; after two in a row the run asks. */
 import { NO_ANSWER } from "./responses.js";
 
-/** After so long in a question without any input the page stops waiting for one. The server decides what follows from it. */
-const WATCHED_MS = 10_000;
+/**
+ * After so long in a question without any input the page stops waiting for one. The server decides what follows from it; it
+ * asks for 10 s, and timers may end a millisecond early.
+ */
+const WATCHED_MS = 10_020;
 
 /** So many missed trials in a row without any input, and the next one waits. */
 const MISSES = 2;
