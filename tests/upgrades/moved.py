@@ -1,4 +1,4 @@
-"""Takes a database back to before the models of `experiments` moved: `python -m tests.upgrades.moved`.
+"""Takes a database back to just before or after the models of `experiments` moved: `-m tests.upgrades.moved after`.
 
 Prints what the migrations of the move would send to the database, both ways, as JSON.
 """
@@ -39,8 +39,8 @@ def main() -> None:
             sent[f"{app} {'back' if backwards else 'on'}"] = [
                 line for line in lines if line not in ("BEGIN;", "COMMIT;")
             ]
-    for app, (_moved, before) in MOVE.items():
-        call_command("migrate", app, before, verbosity=0)
+    for app, (after, before) in MOVE.items():
+        call_command("migrate", app, {"after": after, "before": before}[sys.argv[1]], verbosity=0)
     json.dump(sent, sys.stdout)
 
 

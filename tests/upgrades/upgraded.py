@@ -12,6 +12,9 @@ import sys
 
 import django
 
+#: Columns of answers that came later.
+LATER = ("set_aside", "input_kind", "focus_lost_ms", "last_input_ms", "input_watched_ms")
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
@@ -25,6 +28,9 @@ def main() -> None:
 
     digest = hashlib.sha256()
     for row in iter_trial_rows(study_by_slug("demo")):
+        later = [row.pop(name, None) for name in LATER]
+        if any(later):
+            raise AssertionError(f"an answer was given something that it did not have: {later}")
         digest.update(json.dumps(row, sort_keys=True).encode() + b"\n")
     waiting = Job.objects.filter(state=JobState.QUEUED)
     former = sorted(kind for kind in set(waiting.values_list("kind", flat=True)) if kind != registered(kind).kind)
