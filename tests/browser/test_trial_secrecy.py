@@ -37,6 +37,7 @@ ALLOWED_NAMES = {
     *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window", "grid_order"),
     *("due_at", "minutes_left", "slow_down", "feedback_wrong_ms"),
     *("calibrate_size", "feedback_ms", "feedback_sound", "qualified", "receipt", "completion_code", "debrief"),
+    *("practised", "closing", "own_result"),
 }
 #: Headers that are the same for everybody.
 ALLOWED_HEADERS = {
