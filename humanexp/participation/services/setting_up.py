@@ -13,7 +13,7 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, SessionClosed
 from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Session, SessionState, SetUp
+from humanexp.participation.models import SessionState, SetUp
 from humanexp.participation.services.answering import check_lease
 from humanexp.studies.models import Study
 
@@ -51,7 +51,3 @@ def items_of(study: Study, given: Mapping[str, Any]) -> dict[str, dict[str, Any]
         if item not in asked:
             raise InvalidRequest("The study does not ask this.", fields={item: "is not asked"})
     return {item: {"how": ITEMS[item].how, "value": value} for item, value in given.items() if value is not None}
-
-
-def is_set_up(session: Session) -> bool:
-    return session.pk is not None and SetUp.objects.filter(session=session).exists()
