@@ -12,6 +12,7 @@ from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationD
 from analysis.spec.ending import Ending
 from analysis.spec.protocol import PROTOCOLS, ProtocolConfig, load_protocol
 from analysis.spec.rules import RULE_SETS, Rule, RuleSet, load_rule_set, read_rule_set
+from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration, digest_of
 from analysis.spec.terms import Quiz, QuizQuestion, Terms
 
@@ -27,6 +28,7 @@ __all__ = [
     "QuizQuestion",
     "Rule",
     "RuleSet",
+    "SetUp",
     "Spec",
     "StudyConfiguration",
     "Terms",

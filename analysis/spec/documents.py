@@ -15,6 +15,7 @@ from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
+from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration, Wording
 from analysis.spec.terms import Quiz, Terms
 
@@ -26,6 +27,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "design.discrimination": DiscriminationDesign,
     "design.validation": ValidationDesign,
     "ethics": Ethics,
+    "setup": SetUp,
     "recruitment": Terms,
     "recruitment.quiz": Quiz,
     "ending": Ending,

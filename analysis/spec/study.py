@@ -28,6 +28,7 @@ from analysis.spec.design import DesignConfig, DiscriminationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import PROTOCOLS, PUBLISHED_PRACTICE, ProtocolConfig, shipped_values
+from analysis.spec.setup import SetUp
 from analysis.spec.terms import Terms
 from analysis.spec.toml import from_toml, to_toml
 from analysis.spec.words import _
@@ -163,6 +164,7 @@ class StudyConfiguration(Spec):
         Field(description="ask participants to fit a card on the screen, so that the size of a pixel is known"),
         InForm(_("Ask for the size of the screen"), part="record"),
     ] = False
+    setup: Annotated[SetUp, Field(description="what is asked and measured before practice")] = SetUp()
     recruitment: Annotated[Terms, Field(description="what a launch starts from")] = Terms()
     ending: Annotated[Ending, Field(description="what is asked and shown after the last answer")] = Ending()
     analysis: Annotated[
@@ -276,7 +278,11 @@ class StudyConfiguration(Spec):
         values: dict[str, object] = handler(self)
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
-        for table in ("ethics", "ending"):  # studies without them are stored as they were before there were any
+        for table in (
+            "ethics",
+            "setup",
+            "ending",
+        ):  # studies without them are stored as they were before there were any
             if not values[table]:
                 del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept
@@ -300,7 +306,15 @@ class StudyConfiguration(Spec):
             sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
             raise InvalidInput(sentence, fields={"spec": sentence})
         # A table that is left out has the defaults of this version, too.
-        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}, "ethics": {}, "ending": {}}
+        tables = {
+            "protocol": "vcr",
+            "design": {},
+            "recruitment": {},
+            "analysis": {},
+            "ethics": {},
+            "setup": {},
+            "ending": {},
+        }
         try:
             return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
         except ValidationError as error:

@@ -283,6 +283,15 @@ class ClosingAnswers(models.Model):
         return f"closing answers of {self.session_id}"
 
 
+class SetUp(models.Model):
+    """What was measured and asked before practice (`analysis.tables.setup` has the items); the latest one counts."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="set_up")
+    #: by item: how it is known, "measured" or "asked", and its value
+    items = models.JSONField(default=dict)
+    stored_at = models.DateTimeField()
+
+
 class RefusalReason(models.TextChoices):
     """Why a call of the participant API was refused."""
 

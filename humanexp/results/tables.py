@@ -194,6 +194,13 @@ def closing_of(study: Study) -> pd.DataFrame:
     return CLOSING.frame(list(participation.closing_rows(study)))
 
 
+def setup_of(study: Study) -> pd.DataFrame:
+    """What was measured and asked before practice, columns of the SETUP schema; values are coarse."""
+    from analysis.tables import SETUP
+
+    return SETUP.frame(list(participation.set_up_rows(study)))
+
+
 def session_summary(study: Study) -> dict[str, object]:
     """Sessions opened, submitted, accepted, and the reasons of the excluded ones."""
     if study.origin == Origin.IMPORTED:

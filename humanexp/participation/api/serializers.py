@@ -8,12 +8,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analysis.spec import ProtocolConfig
+from analysis.spec import ProtocolConfig, SetUp
 from analysis.tables import INPUT_KINDS, SCHEMAS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
 from humanexp.participation.models import LEFT, Device, SessionState, WentWrong
 from humanexp.participation.services.closing import LONGEST_TEXT
 
+#: Steps of the set-up in addition to what every study measures.
+SET_UP_STEPS = ("size", *SetUp.model_fields)
 #: A trial with more clicks than this is a stuck key.
 MOST_CLICKS = 200
 LARGEST_ENVIRONMENT = 16_000
@@ -85,7 +87,9 @@ class SessionOut(StateOut):
     due_at = serializers.DateTimeField(
         allow_null=True, help_text="until when whoever recruited the person takes the work, at the latest"
     )
-    calibrate_size = serializers.BooleanField(help_text="whether the size of a pixel is measured with a card")
+    set_up = serializers.ListField(
+        child=serializers.ChoiceField(SET_UP_STEPS), help_text="steps before practice that the study wants"
+    )
     choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
     blocks = BlockOut(many=True)
 
@@ -146,6 +150,10 @@ class ResponseOut(serializers.Serializer[Any]):
     feedback = FeedbackOut(required=False, help_text="in practice blocks only")
 
 
+def _pixels() -> serializers.IntegerField:
+    return serializers.IntegerField(min_value=1, max_value=100_000)
+
+
 class CompleteIn(serializers.Serializer[Any]):
     environment = serializers.DictField(required=False, default=dict)
 
@@ -181,6 +189,24 @@ class ClosingIn(serializers.Serializer[Any]):
     problem = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_TEXT)
     comment = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_TEXT)
     device = serializers.ChoiceField(Device.values, required=False, allow_blank=True)
+
+
+class SetUpIn(serializers.Serializer[Any]):
+    """All of it optional; what a study does not ask is refused."""
+
+    window_px = serializers.ListField(child=_pixels(), min_length=2, max_length=2, required=False)
+    screen_px = serializers.ListField(child=_pixels(), min_length=2, max_length=2, required=False)
+    dpr = serializers.FloatField(required=False, min_value=0.1, max_value=20)
+    zoom = serializers.FloatField(required=False, allow_null=True, min_value=0.1, max_value=10)
+    refresh_hz = serializers.FloatField(required=False, allow_null=True, min_value=1, max_value=2000)
+    px_per_mm = serializers.FloatField(required=False, allow_null=True, min_value=0.5, max_value=100)
+    distance_mm = serializers.FloatField(required=False, allow_null=True, min_value=20, max_value=10_000)
+    dark_steps = serializers.IntegerField(required=False, min_value=0, max_value=8)
+    bright_steps = serializers.IntegerField(required=False, min_value=0, max_value=8)
+    night_light = serializers.ChoiceField(["off", "on", "unknown"], required=False)
+    notifications = serializers.ChoiceField(["off", "on", "unknown"], required=False)
+    glasses = serializers.ChoiceField(["none", "glasses", "lenses", "undisclosed"], required=False)
+    light = serializers.ChoiceField(["dark", "dim", "bright", "sunlight"], required=False)
 
 
 class StatusOut(StateOut):

@@ -26,6 +26,7 @@ from humanexp.participation.selectors.sessions import (
     standing_of,
     under_way,
 )
+from humanexp.participation.selectors.set_ups import set_up_rows
 from humanexp.participation.selectors.showings import (
     PICTURES,
     given_out,
@@ -64,6 +65,7 @@ __all__ = [
     "session_of",
     "session_rows",
     "standing_of",
+    "set_up_rows",
     "stimuli_of",
     "stimulus_pictures",
     "stimulus_pks",

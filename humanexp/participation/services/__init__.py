@@ -30,6 +30,7 @@ from humanexp.participation.services.sessions import (
     scripted_participant,
     withdraw_session,
 )
+from humanexp.participation.services.setting_up import store_set_up
 
 __all__ = [
     "Agreement",
@@ -58,6 +59,7 @@ __all__ = [
     "scripted_participant",
     "store_closing_answers",
     "store_response",
+    "store_set_up",
     "take_lease",
     "undo_withdrawal",
     "verify_session",

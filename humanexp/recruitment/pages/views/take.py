@@ -130,6 +130,14 @@ def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     )
 
 
+def _room(campaign: Campaign) -> dict[str, int]:
+    """What decides how large the window must be."""
+    protocol = campaign.study.protocol
+    if protocol is None:
+        return {}
+    return {name: protocol.configuration[name] for name in ("size_px", "fixation_px")}
+
+
 def entry_shell(
     request: HttpRequest, campaign: Campaign, *, template: str = "recruitment/take/entry.html", **more: object
 ) -> HttpResponse:
@@ -168,6 +176,7 @@ def entry_shell(
             "isPreview": is_preview,
             "isPaused": is_paused,
             "isTimed": facts.is_timed and not (is_over or is_paused),
+            "protocol": _room(campaign),
             "consentDigest": consent.digest,
             "minutes": facts.minutes,
             "showsCode": facts.is_link and facts.shows_code,

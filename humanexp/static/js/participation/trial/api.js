@@ -85,6 +85,10 @@ export class RunApi {
   }
 
   /** What was said at the end; sent again, the first time counts. */
+  storeSetUp(found) {
+    return this.#json("POST", "setup/", found);
+  }
+
   closing(said) {
     return this.#json("POST", "closing/", said);
   }

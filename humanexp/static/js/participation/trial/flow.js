@@ -1,7 +1,5 @@
 /** The whole run: the way in, the entry check, blocks with instructions and breaks, the end. Every step can be resumed. */
 import { runBlock } from "./block.js";
-import { calibrate, forgetCalibration } from "./calibration.js";
-import { checkEntry, forgetSelfReport } from "./checks.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { askAtTheEnd } from "./closing.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
@@ -10,6 +8,7 @@ import { explainAgain, instruct } from "./instructions.js";
 import { Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
 import { isRepeated, nextStep } from "./plan.js";
+import { forgetSetUp, setUp } from "./setup.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
@@ -43,18 +42,14 @@ async function walk(run) {
   for (;;) {
     const step = nextStep(run.session);
     if (step.kind === "closed") {
-      forgetSelfReport(run);
-      forgetCalibration(run);
+      forgetSetUp(run);
       forgetOnSharedComputer(run);
       tellLeft(run.document, run.session.state === "left");
       throw new Stop(run.session.state === "submitted" ? "closed" : "left");
     }
     if (step.kind === "complete") break;
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
-    if (instructed.size === 0) {
-      await checkEntry(run);
-      await calibrate(run);
-    }
+    if (instructed.size === 0) await setUp(run);
     if (taskOf(step.block.task).isTimed) run.refresh ??= await measureRefresh({ raf: run.raf });
     if (isFresh) await instruct(run, step.block.task);
     else if (!step.isResumed && step.block.kind === "practice" && isRepeated(run.session, step.block)) await explainAgain(run, step.block);
@@ -82,8 +77,7 @@ async function finish(run) {
     isPersistent: run.outbox.isPersistent,
   });
   const end = await patiently(() => run.api.complete(environment), run);
-  forgetSelfReport(run);
-  forgetCalibration(run);
+  forgetSetUp(run);
   await leaveFullScreen(run.view);
   if (end.closing.length > 0) await askAtTheEnd(run, end.closing);
   forgetOnSharedComputer(run);

@@ -19,9 +19,10 @@ export class Entry {
    * @param {Window} parts.view
    * @param {(ask: () => Promise<boolean>) => import("./poll.js").Poll} parts.pollWith
    * @param {() => string|null} [parts.deviceFault] why this device cannot show pictures for an exact time
+   * @param {() => boolean} [parts.lacksRoom] whether the window is too small for the pictures
    */
-  constructor({ page, panels, api, memory, view, pollWith, deviceFault = () => null }) {
-    Object.assign(this, { page, panels, api, memory, view, deviceFault });
+  constructor({ page, panels, api, memory, view, pollWith, deviceFault = () => null, lacksRoom = () => false }) {
+    Object.assign(this, { page, panels, api, memory, view, deviceFault, lacksRoom });
     this.poll = pollWith(() => this.ask());
     /** Asks whether the study's window has agreed that this page goes on. */
     this.waiting = pollWith(() => this.askWhetherConfirmed());
@@ -47,7 +48,19 @@ export class Entry {
     if (this.session) this.watch({ focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
+    else if (this.page.isTimed && this.lacksRoom()) this.askForRoom();
     else this.panels.show(this.decision, { focus: false });
+  }
+
+  /** Said before anybody agrees; once the window is large enough, the page goes on by itself. */
+  askForRoom() {
+    this.panels.show("small", { focus: false });
+    const look = () => {
+      if (this.lacksRoom()) return;
+      this.view.removeEventListener("resize", look);
+      this.panels.show(this.decision);
+    };
+    this.view.addEventListener("resize", look);
   }
 
   /** Where a person decides; a preview decides nothing. */
