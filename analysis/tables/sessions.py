@@ -66,6 +66,13 @@ SESSIONS = TableSchema(
             optional=True,
         ),
         Column(
+            name="language",
+            kind="text",
+            description="tag of the language in which the participant agreed and began; empty where that was not kept",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="accepted",
             kind="boolean",
             description="whether it counts; empty where nobody has judged it",

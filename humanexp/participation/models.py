@@ -97,6 +97,8 @@ class Session(models.Model):
     consent_version = models.CharField(max_length=40, blank=True)
     #: SHA-256 of exactly what was shown (recruitment.AgreedText has the words); empty where nobody kept that
     consent_digest = models.CharField(max_length=64, blank=True, default="")
+    #: tag of the language in which the person read it; empty where nobody kept that
+    language = models.CharField(max_length=35, blank=True, default="")
     #: a parent or guardian agrees, too: the person is younger than those who agree for themselves
     guardian_agreed = models.BooleanField(default=False)
     consented_at = models.DateTimeField(null=True, blank=True)

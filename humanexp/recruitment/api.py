@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -14,6 +13,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from analysis.spec.study import LANGUAGE_TAG
 from humanexp.core.api.problems import problem_body
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import TokenRefused
@@ -53,7 +53,7 @@ class OpenRequest(serializers.Serializer[Any]):
     isMinor = serializers.BooleanField(required=False, default=False)  # noqa: N815
     guardianAgrees = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: in which the person has read what they agree to
-    language = serializers.ChoiceField(required=False, default="en", choices=[code for code, _ in settings.LANGUAGES])
+    language = serializers.RegexField(rf"^{LANGUAGE_TAG}$", required=False, default="en")
 
 
 class OpenReply(serializers.Serializer[Any]):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from analysis.spec.terms import PayOnLeaving
 from humanexp.recruitment.models import Campaign
 from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.languages import code_in, language_of_study
 from humanexp.studies.models import Study
 
 
@@ -41,15 +42,10 @@ def run_address(campaign: Campaign) -> str:
     return reverse("recruitment:run", args=[campaign.entry])
 
 
-def language_of_study(study: Study) -> str:
-    """The language in which its pages begin."""
-    return str(study.configuration.get("language") or "en")
-
-
 def advertisement(study: Study) -> str:
     """What the study asks, and on what, in its own language."""
     facts = StudyFacts(tasks=tasks_of(study.configuration))
-    with translation.override(language_of_study(study)):
+    with translation.override(code_in(study, language_of_study(study))):
         asks = {
             "categorisation": _("Look at pictures that are shown for a moment and say what each of them showed."),
             "discrimination": _(

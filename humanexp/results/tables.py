@@ -177,6 +177,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
                 "qualified": None if session.practised is False else session.qualified,
                 "practised": session.practised,
                 "slowed": session.slow_down_at is not None,
+                "language": session.language or None,
                 "accepted": None if verdict is None else verdict.accepted,
                 "reasons": None if verdict is None else REASON_SEPARATOR.join(verdict.reasons) or None,
                 "flags": None if verdict is None else REASON_SEPARATOR.join(verdict.flags) or None,

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
@@ -22,9 +21,10 @@ from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
 from humanexp.recruitment import rehearsal
-from humanexp.recruitment.facts import facts_of, language_of_study
+from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.pages.views.take import entry_shell
+from humanexp.studies.languages import code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS
 
@@ -51,7 +51,7 @@ class GalleryPage:
 
 def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> list[GalleryPage]:
     """In the order of the templates, which is about that of the way."""
-    with translation.override(language):
+    with translation.override(code_in(study, language)):
         found = []
         for kind, mark in _MARKS.items():
             content = _shell(request, study, kind=kind, to=to, language=language, config={}).text
@@ -67,7 +67,7 @@ def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language:
     kind, _dash, name = key.partition("-")
     name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
     config = {"name": name, "part": part, "choices": _choices(study) if name == "trial" else []}
-    with translation.override(language):
+    with translation.override(code_in(study, language)):
         return _shell(request, study, kind=kind, to=to, language=language, config=config)
 
 
@@ -119,4 +119,4 @@ def _choices(study: Study) -> list[object]:
 
 def chosen_language(request: HttpRequest, study: Study) -> str:
     asked = request.GET.get(PARAMETER, "")
-    return asked if asked in dict(settings.LANGUAGES) else language_of_study(study)
+    return asked if asked in languages_of(study) else language_of_study(study)

@@ -352,7 +352,12 @@ def _session_for(
         study=campaign.study,
         participant=person.participant,
         scripted=arrival.scripted,
-        agreement=participation.Agreement(version=consent.version, digest=consent.digest, by_guardian=arrival.is_minor),
+        agreement=participation.Agreement(
+            version=consent.version,
+            digest=consent.digest,
+            language=consent.language,
+            by_guardian=arrival.is_minor,
+        ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=campaign.is_link,
     )

@@ -18,16 +18,17 @@ from django.views.decorators.http import require_GET
 
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound
-from humanexp.core.languages import begin_in
+from humanexp.core.languages import begin_in, tag_spoken
 from humanexp.participation.pages.views import run_shell
 from humanexp.recruitment import frames, rehearsal, selectors
 from humanexp.recruitment.consent import consent_of
-from humanexp.recruitment.facts import facts_of, language_of_study, run_address
+from humanexp.recruitment.facts import facts_of, run_address
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.services import resuming
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
 from humanexp.studies.facts import StudyFacts
+from humanexp.studies.languages import bundles_of, language_of_study
 from humanexp.studies.models import Population
 
 CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
@@ -46,7 +47,7 @@ def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[
                 campaign = rehearsed or selectors.campaign_by_entry(entry)
             except NotFound as error:
                 return render(request, "recruitment/take/refused.html", _refusal(error), status=404)
-            begin_in(request, language_of_study(campaign.study))
+            begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
             return view(request, campaign)
 
         return page
@@ -82,7 +83,7 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     campaign = selectors.campaign_by_entry(entry)
     if campaign.is_link:
         raise NotFound
-    begin_in(request, language_of_study(campaign.study))
+    begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
 
     @xframe_options_exempt
     @csp_replace({"frame-ancestors": [SELF, *frames.origins_of(campaign)]})
@@ -108,7 +109,7 @@ def consent(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
         "campaign": campaign,
         "study": campaign.study,
         "facts": facts,
-        "consent": consent_of(campaign.study, get_language() or "en", facts),
+        "consent": consent_of(campaign.study, tag_spoken(), facts),
         "today": clock.now(),
     }
     if "download" not in request.GET:
@@ -123,7 +124,8 @@ def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Where a personal link leads. Looking at it changes nothing: a scanner of mail uses nothing up."""
     page = {
         "followUrl": reverse("recruitment:follow", args=[campaign.entry]),
-        "language": get_language() or "en",
+        "language": tag_spoken(),
+        "texts": get_language(),
     }
     return render(
         request, "recruitment/take/personal.html", {"campaign": campaign, "study": campaign.study, "page": page}
@@ -158,7 +160,7 @@ def entry_shell(
     )
     is_over = campaign.is_link and campaign.state != CampaignState.LIVE
     is_paused = not is_over and not selectors.approval_of(campaign.study).is_in_force
-    consent = consent_of(campaign.study, get_language() or "en", facts)
+    consent = consent_of(campaign.study, tag_spoken(), facts)
     context = {
         "campaign": campaign,
         "study": campaign.study,
@@ -171,7 +173,8 @@ def entry_shell(
         # what the page's script needs to know; the ids came with the address and prove nothing
         "page": {
             "entry": campaign.entry,
-            "language": get_language() or "en",
+            "language": tag_spoken(),
+            "texts": get_language(),
             "isLink": campaign.is_link,
             "isPreview": is_preview,
             "isPaused": is_paused,

@@ -14,6 +14,9 @@ import { OpenWindows } from "./windows.js";
 /** What the server wrote into the page for its scripts. */
 export const config = JSON.parse(document.getElementById("run-config")?.textContent || "{}") || {};
 
+/** What calls ask for: a language that the study brings has a name of its own there. */
+const languageOf = ({ documentElement: { dataset, lang } }) => dataset.texts ?? lang;
+
 /** Everything that a run needs of the browser. @returns {Promise<object>} as `runSession` takes it */
 export async function openPage() {
   const clock = () => performance.now();
@@ -47,7 +50,7 @@ export async function openPage() {
     local: await openDurableStorage(() => indexedDB, () => localStorage),
     tab,
     secrets: openStorage(() => localStorage),
-    api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
+    api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: languageOf(document) }),
     grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
     watch,
     presence: new Presence({ watch, later }),

@@ -67,7 +67,7 @@ export class TakeApi {
 
   async #call(method, url, { token, body } = {}) {
     // Refusals come as sentences: in the language of the page.
-    const headers = { Accept: "application/json", "Accept-Language": this.#page.language };
+    const headers = { Accept: "application/json", "Accept-Language": this.#page.texts ?? this.#page.language };
     if (token) headers.Authorization = `Bearer ${token}`;
     if (body) headers["Content-Type"] = "application/json";
     const abort = new AbortController();
