@@ -1,0 +1,70 @@
+"""Links to a site: its terms, whom an address names, and how somebody goes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState
+from humanexp.recruitment.models import Assignment, Campaign, LinkTerms
+from humanexp.recruitment.recruiters import presets
+from humanexp.recruitment.recruiters.presets import Preset, TicketRefused
+from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
+
+#: What sites give people as ids; with anything else the address was changed on its way.
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
+
+
+def link_terms_of(campaign: Campaign) -> LinkTerms | None:
+    """None of a campaign that is no link, or of a link that anybody may hand out."""
+    return LinkTerms.objects.filter(campaign=campaign).first() if campaign.is_link else None
+
+
+def site_of(terms: LinkTerms) -> Preset:
+    return presets.preset_called(terms.preset)
+
+
+def ticket_in(terms: LinkTerms, query: Mapping[str, str]) -> Ticket:
+    return presets.ticket_of(terms.parameters, query)
+
+
+def is_unfilled(terms: LinkTerms, ticket: Ticket) -> bool:
+    """Whether the site has not put ids in place of its placeholders."""
+    return presets.is_unfilled(ticket, site_of(terms).placeholders)
+
+
+def check_ticket(terms: LinkTerms, ticket: Ticket) -> None:
+    """Refuse who comes without an id, or with the placeholder of one."""
+    needed = [ticket.person, ticket.submission] if terms.submission_parameter else [ticket.person]
+    if is_unfilled(terms, ticket) or not all(_ID.fullmatch(given) for given in needed):
+        raise TicketRefused
+
+
+def outcome_of(session: Session) -> Outcome | None:
+    """How a session has ended; None while it has not."""
+    if session.state == SessionState.WITHDRAWN or session.left_at is not None:
+        return Outcome.LEFT
+    if session.state in FINISHED:
+        if session.practised is False:
+            return Outcome.PRACTICE_FAILED
+        return Outcome.QUALIFICATION_FAILED if session.qualified is False else Outcome.FINISHED
+    is_damaged = DamagedPicture.objects.filter(session=session, mended_at=None).exists()
+    return Outcome.TECHNICAL_FAILURE if is_damaged else None
+
+
+def ticket_behind(assignment: Assignment) -> Ticket:
+    """The ids that a person came with, as they are kept in the one table."""
+    person = assignment.person.given_id if assignment.person is not None else ""
+    return Ticket(person=person, submission=assignment.assignment_id)
+
+
+def way_out(terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
+    """How somebody with this outcome goes back, by what was frozen with the campaign."""
+    row = terms.campaign.outcome_codes.get(outcome=outcome)
+    return presets.way_out(
+        outcome=outcome,
+        code=row.code,
+        asks_for_codes=site_of(terms).asks_for_codes,
+        return_address=terms.return_address,
+        ticket=ticket,
+    )
