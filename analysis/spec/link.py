@@ -83,6 +83,14 @@ class Link(Sparse):
         int | None,
         Field(ge=1, le=10_000_000, description="what one person is paid there, in the smallest unit of the currency"),
     ] = None
+    alternative: Annotated[
+        str,
+        Field(
+            max_length=500,
+            description="for credit: what people can do instead for the same credit, without giving data; part of the "
+            "consent",
+        ),
+    ] = ""
     currency: Annotated[str, Field(pattern="^([A-Z]{3})?$", description="its currency, like `GBP`")] = ""
 
     @classmethod
@@ -112,6 +120,11 @@ class Link(Sparse):
             raise refusal("Two ids cannot arrive under one name.", "submission")
         if self.reward is not None and self.pay != "money":
             raise refusal("A reward is money: choose money, or leave the reward out.", "reward")
+        if self.pay == "credit" and not self.alternative.strip():
+            raise refusal(
+                "Where credit is given, say what people can do instead for the same credit, without giving data.",
+                "alternative",
+            )
         if (self.reward is None) != (not self.currency):
             raise refusal("A reward needs its currency, like GBP, and a currency its reward.", "currency")
         return self

@@ -42,6 +42,7 @@ def _site_facts(terms: LinkTerms) -> dict[str, Any]:
         "site": preset_called(terms.preset).label,
         "site_pay": terms.pay,
         "site_reward": amount,
+        "alternative": terms.alternative,
     }
 
 

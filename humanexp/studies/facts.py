@@ -40,6 +40,8 @@ class StudyFacts:
     #: what people get there, and how much of it, where that was said
     site_pay: LinkPay = "none"
     site_reward: str = ""
+    #: what they can do instead for the same credit
+    alternative: str = ""
     #: days until the answers of who has left are erased
     erased_after_days: int = KEPT_DAYS
 

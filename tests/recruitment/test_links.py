@@ -64,7 +64,7 @@ def page_of(reply: Any) -> dict[str, Any]:
 
 class TestPresets:
     def test_every_file_is_a_preset_that_names_people(self) -> None:
-        assert set(presets()) == {"prolific", "connect", "sona", "plain"}
+        assert set(presets()) == {"prolific", "connect", "sona", "plain", "class"}
         for preset in presets().values():
             assert preset.parameters["person"] and set(preset.placeholders) <= set(preset.parameters)
             assert set(preset.actions) == {"review", "return"} and set(preset.steps) == {"en", "de"}
@@ -113,7 +113,7 @@ class TestReturnAddress:
         assert not Campaign.objects.exists()
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
-        for bad in ({"person": "id", "submission": "id"}, {"person": "language"}, {"reward": 150}, {"person": "a b"}):
+        for bad in ({"person": "id", "submission": "id"}, {"person": "language"}, {"reward": 150}, {"person": "a b"}, {"pay": "credit"}):
             with pytest.raises(InvalidInput):
                 Link.from_dict({"preset": "plain", **bad})
         with pytest.raises(InvalidRequest, match="no preset"):
@@ -295,7 +295,7 @@ class TestWayOut:
         assert goes_back(visitor).json()["kind"] == "redirect"
 
     def test_credit_needs_no_code(self, study: Study) -> None:
-        campaign = launched(study, preset="sona", pay="credit")
+        campaign = launched(study, preset="sona", pay="credit", alternative="Read a paper.")
         visitor = Visitor(campaign, worker_id="10234")
         assert visitor.open().status_code == 201
         visitor.answer_all()

@@ -27,6 +27,8 @@ class LinkTerms(models.Model):
     offer_parameter = models.CharField(max_length=40, blank=True)
     return_address = models.CharField(max_length=500, blank=True)
     pay = models.CharField(max_length=10, choices=SitePay.choices, default=SitePay.MONEY)
+    #: for credit: what people can do instead for the same
+    alternative = models.TextField(max_length=500, blank=True)
     #: what the site pays one person, in the smallest unit of the currency, where that was said
     reward = models.PositiveIntegerField(null=True, blank=True)
     currency = models.CharField(max_length=3, blank=True)

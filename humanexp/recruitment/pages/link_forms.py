@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import get_language, gettext_lazy as _
 
 from analysis.errors import InvalidInput
 from analysis.spec import Link
@@ -20,7 +20,8 @@ _FIELDS = {name: f"link_{name}" for name in Link.model_fields}
 
 
 def _sites() -> list[tuple[str, str]]:
-    named = [(name, preset.label or str(_("Another site, or your own list"))) for name, preset in presets().items()]
+    language = get_language() or "en"
+    named = [(name, preset.title_in(language)) for name, preset in presets().items()]
     return [("", str(_("No site: I hand the link out myself"))), *named]
 
 
@@ -54,13 +55,21 @@ class LinkFields(forms.Form):
     link_pay = forms.ChoiceField(
         label=_("What people get there"), choices=SitePay.choices, initial=SitePay.MONEY, required=False
     )
+    link_alternative = forms.CharField(
+        label=_("Alternative for the same credit"),
+        max_length=500,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_(
+            "What people can do instead that gives the same credit, takes about as long and needs no data of theirs. "
+            "Needed where credit is given; it is part of the consent."
+        ),
+    )
     link_reward = forms.CharField(
         label=_("Reward there"),
         max_length=12,
         required=False,
-        help_text=_(
-            "What one person is paid there, like 1.50. Participants read it, and bonuses are suggested from it."
-        ),
+        help_text=_("What one person is paid there, like 1.50. Bonuses are suggested from it."),
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
     link_currency = forms.CharField(

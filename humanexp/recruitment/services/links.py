@@ -35,6 +35,7 @@ def terms_of(link: Link) -> LinkTerms:
         offer_parameter=preset.parameters.get("offer", ""),
         return_address=address,
         pay=link.pay,
+        alternative=link.alternative.strip(),
         reward=link.reward,
         currency=link.currency,
     )

@@ -17,6 +17,7 @@ from humanexp.recruitment import gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.recruiters import capabilities_of, fees_of
+from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
@@ -132,6 +133,8 @@ def publish(
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
     link = suggested.link if terms.link is None else terms.link
     link_terms = terms_of(link) if campaign.is_link and link.preset else None
+    if link_terms is not None and preset_called(link_terms.preset).shared_computers:
+        campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
     if campaign.cap_cents < price.total_cents:
         raise CapExceeded(

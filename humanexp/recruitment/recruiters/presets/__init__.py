@@ -52,13 +52,16 @@ class Preset:
     """A site: how its ids arrive, and what its pages ask for."""
 
     name: str
-    #: its own name; empty where it is the lab's own
+    #: its own name, as people know it; empty where it is the lab's own, which then has a title by language
     label: str
     order: int
     #: whether people are to come back with a code
     asks_for_codes: bool
     return_address: str
     pay: LinkPay = "money"
+    title: Mapping[str, str] = field(default_factory=dict)
+    #: several people use one computer: browsers keep nothing with which the next person could go on
+    shared_computers: bool = False
     #: what an address back to it must not contain
     refused_in_return: tuple[str, ...] = ()
     #: names of parameters and what stands for their values, by `person`, `submission` and `offer`
@@ -69,6 +72,13 @@ class Preset:
     code_types: Mapping[str, str] = field(default_factory=dict)
     #: what a researcher does there, by language
     steps: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def title_in(self, language: str) -> str:
+        """What a researcher chooses it by."""
+        return self.label or self.title.get(language, self.title["en"])
+
+    def steps_in(self, language: str) -> list[str]:
+        return self.steps.get(language, self.steps["en"])
 
 
 @cache
@@ -97,7 +107,8 @@ class TicketRefused(InvalidRequest):
 
 def ticket_of(parameters: Mapping[str, str], query: Mapping[str, str]) -> Ticket:
     """The ids of an address, as far as it has them; where the site has not filled in its placeholders, none."""
-    return Ticket(**{kind: query.get(name, "").strip() for kind, name in parameters.items() if name})
+    given = {kind: query.get(name, "").strip() for kind, name in parameters.items() if name}
+    return Ticket(person=given.get("person", ""), submission=given.get("submission", ""), offer=given.get("offer", ""))
 
 
 def is_unfilled(ticket: Ticket, placeholders: Mapping[str, str]) -> bool:
