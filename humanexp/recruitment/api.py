@@ -24,7 +24,7 @@ from humanexp.participation.api.serializers import ProblemOut
 from humanexp.participation.api.views import AlwaysJson
 from humanexp.recruitment import frames, selectors, services
 from humanexp.recruitment.facts import run_address
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.recruiters.tickets import Code, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruitment.services.entering import Arrival
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
@@ -211,7 +211,7 @@ def _begun(error: GoOnRefused) -> Response:
 
 def _turned_away(campaign: Campaign, error: ApplicationError, wanted: Mapping[str, Any]) -> Response:
     """The refusal, with the way back to the site that has sent the person; raised again where there is none."""
-    terms, outcome = selectors.link_terms_of(campaign), services.outcome_of_refusal(error)
+    terms, outcome = LinkTerms.of(campaign), services.outcome_of_refusal(error)
     if terms is None or outcome is None:
         raise error
     back = services.turn_away(terms=terms, outcome=outcome, ticket=_ticket(wanted))

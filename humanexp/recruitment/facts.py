@@ -21,7 +21,7 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
 
     `shows_code`: the person was sent by somebody who may ask for a code.
     """
-    terms = LinkTerms.objects.filter(campaign=campaign).first() if campaign.is_link else None
+    terms = LinkTerms.of(campaign)
     return StudyFacts(
         tasks=tasks_of(campaign.study.configuration),
         **({} if terms is None else _site_facts(terms)),

@@ -113,7 +113,9 @@ class TestReturnAddress:
         assert not Campaign.objects.exists()
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
-        for bad in ({"person": "id", "submission": "id"}, {"person": "language"}, {"reward": 150}, {"person": "a b"}, {"pay": "credit"}):
+        same_name = {"person": "id", "submission": "id"}
+        ours, spaced, half, bare = {"person": "language"}, {"person": "a b"}, {"reward": 150}, {"pay": "credit"}
+        for bad in (same_name, ours, spaced, half, bare):
             with pytest.raises(InvalidInput):
                 Link.from_dict({"preset": "plain", **bad})
         with pytest.raises(InvalidRequest, match="no preset"):

@@ -5,42 +5,65 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('recruitment', '0019_agreed_texts_and_approvals'),
+        ("recruitment", "0019_agreed_texts_and_approvals"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='LinkTerms',
+            name="LinkTerms",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('preset', models.CharField(max_length=20)),
-                ('person_parameter', models.CharField(max_length=40)),
-                ('submission_parameter', models.CharField(blank=True, max_length=40)),
-                ('offer_parameter', models.CharField(blank=True, max_length=40)),
-                ('return_address', models.CharField(blank=True, max_length=500)),
-                ('pay', models.CharField(choices=[('money', 'money'), ('credit', 'credit'), ('none', 'nothing')], default='money', max_length=10)),
-                ('alternative', models.TextField(blank=True, max_length=500)),
-                ('reward', models.PositiveIntegerField(blank=True, null=True)),
-                ('currency', models.CharField(blank=True, max_length=3)),
-                ('campaign', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='link_terms', to='recruitment.campaign')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("preset", models.CharField(max_length=20)),
+                ("person_parameter", models.CharField(max_length=40)),
+                ("submission_parameter", models.CharField(blank=True, max_length=40)),
+                ("offer_parameter", models.CharField(blank=True, max_length=40)),
+                ("return_address", models.CharField(blank=True, max_length=500)),
+                (
+                    "pay",
+                    models.CharField(
+                        choices=[("money", "money"), ("credit", "credit"), ("none", "nothing")],
+                        default="money",
+                        max_length=10,
+                    ),
+                ),
+                ("alternative", models.TextField(blank=True, max_length=500)),
+                ("reward", models.PositiveIntegerField(blank=True, null=True)),
+                ("currency", models.CharField(blank=True, max_length=3)),
+                (
+                    "campaign",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="link_terms",
+                        to="recruitment.campaign",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='OutcomeCode',
+            name="OutcomeCode",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('outcome', models.CharField(max_length=24)),
-                ('code', models.CharField(max_length=20)),
-                ('action', models.CharField(max_length=10)),
-                ('paid', models.CharField(max_length=10)),
-                ('turned_away', models.PositiveIntegerField(default=0)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='outcome_codes', to='recruitment.campaign')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("outcome", models.CharField(max_length=24)),
+                ("code", models.CharField(max_length=20)),
+                ("action", models.CharField(max_length=10)),
+                ("paid", models.CharField(max_length=10)),
+                ("turned_away", models.PositiveIntegerField(default=0)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="outcome_codes",
+                        to="recruitment.campaign",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
-                'constraints': [models.UniqueConstraint(fields=('campaign', 'outcome'), name='outcome_code_once'), models.UniqueConstraint(fields=('campaign', 'code'), name='outcome_code_unique')],
+                "ordering": ["pk"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("campaign", "outcome"), name="outcome_code_once"),
+                    models.UniqueConstraint(fields=("campaign", "code"), name="outcome_code_unique"),
+                ],
             },
         ),
     ]

@@ -36,6 +36,11 @@ class LinkTerms(models.Model):
     def __str__(self) -> str:
         return f"{self.preset} of campaign {self.campaign_id}"
 
+    @classmethod
+    def of(cls, campaign: Campaign) -> LinkTerms | None:
+        """None of a campaign that is no link, of a link that anybody may hand out, and of a rehearsal."""
+        return cls.objects.filter(campaign=campaign).first() if campaign.is_link and campaign.pk else None
+
     @property
     def parameters(self) -> Mapping[str, str]:
         """Names by what they name."""

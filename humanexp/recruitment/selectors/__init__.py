@@ -40,7 +40,6 @@ from humanexp.recruitment.selectors.figures import (
 from humanexp.recruitment.selectors.links import (
     check_ticket,
     is_unfilled,
-    link_terms_of,
     outcome_of,
     site_of,
     ticket_behind,
@@ -127,7 +126,6 @@ __all__ = [
     "is_excluded",
     "is_recruiting",
     "is_unfilled",
-    "link_terms_of",
     "outcome_of",
     "site_of",
     "ticket_behind",

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState
-from humanexp.recruitment.models import Assignment, Campaign, LinkTerms
+from humanexp.recruitment.models import Assignment, LinkTerms
 from humanexp.recruitment.recruiters import presets
 from humanexp.recruitment.recruiters.presets import Preset, TicketRefused
 from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
 
 #: What sites give people as ids; with anything else the address was changed on its way.
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
-
-
-def link_terms_of(campaign: Campaign) -> LinkTerms | None:
-    """None of a campaign that is no link, or of a link that anybody may hand out."""
-    return LinkTerms.objects.filter(campaign=campaign).first() if campaign.is_link else None
 
 
 def site_of(terms: LinkTerms) -> Preset:
@@ -40,7 +35,12 @@ def check_ticket(terms: LinkTerms, ticket: Ticket) -> None:
         raise TicketRefused
 
 
-def outcome_of(session: Session) -> Outcome | None:
+def is_stopped(session: Session) -> bool:
+    """Whether a damaged picture keeps its person from going on."""
+    return DamagedPicture.objects.filter(session=session, mended_at=None).exists()
+
+
+def outcome_of(session: Session, *, is_stopped: Callable[[Session], bool] = is_stopped) -> Outcome | None:
     """How a session has ended; None while it has not."""
     if session.state == SessionState.WITHDRAWN or session.left_at is not None:
         return Outcome.LEFT
@@ -48,8 +48,7 @@ def outcome_of(session: Session) -> Outcome | None:
         if session.practised is False:
             return Outcome.PRACTICE_FAILED
         return Outcome.QUALIFICATION_FAILED if session.qualified is False else Outcome.FINISHED
-    is_damaged = DamagedPicture.objects.filter(session=session, mended_at=None).exists()
-    return Outcome.TECHNICAL_FAILURE if is_damaged else None
+    return Outcome.TECHNICAL_FAILURE if is_stopped(session) else None
 
 
 def ticket_behind(assignment: Assignment) -> Ticket:

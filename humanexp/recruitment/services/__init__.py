@@ -29,6 +29,7 @@ from humanexp.recruitment.services.settling import (
     try_again,
 )
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
+from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
 from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
@@ -53,7 +54,10 @@ __all__ = [
     "follow",
     "is_confirmed",
     "lift_exclusion",
+    "list_credited",
+    "list_finished",
     "listen",
+    "look_up",
     "make_personal_link",
     "new_handoff",
     "notify",

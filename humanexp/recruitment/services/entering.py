@@ -121,7 +121,7 @@ def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTer
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
     if not campaign.is_link:
         return arrival, None
-    terms = selectors.link_terms_of(campaign)
+    terms = LinkTerms.of(campaign)
     if terms is None:
         return replace(arrival, assignment_id=""), None
     selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))

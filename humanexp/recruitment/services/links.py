@@ -68,7 +68,7 @@ def way_out_of(*, campaign: Campaign, token: str) -> tuple[Outcome, WayOut] | No
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("person").first()
-    terms, outcome = selectors.link_terms_of(campaign), selectors.outcome_of(session)
+    terms, outcome = LinkTerms.of(campaign), selectors.outcome_of(session)
     if assignment is None or terms is None or outcome is None:
         return None
     return outcome, selectors.way_out(terms, outcome, selectors.ticket_behind(assignment))

@@ -54,7 +54,7 @@ def turn_away(*, terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
 
 def decline(*, campaign: Campaign, outcome: Outcome, ticket: Ticket, caller: str) -> WayOut:
     """The way back of somebody who says that they do not take part, or cannot."""
-    terms = selectors.link_terms_of(campaign)
+    terms = LinkTerms.of(campaign)
     is_closed = campaign.state != CampaignState.LIVE or not selectors.approval_of(campaign.study).is_in_force
     if terms is None or not (outcome in _SAID or (outcome == Outcome.CLOSED and is_closed)):
         raise Conflict("There is no way back of this kind here.")

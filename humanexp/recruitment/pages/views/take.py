@@ -147,7 +147,7 @@ def entry_shell(
 ) -> HttpResponse:
     """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
     given = request.GET
-    terms = selectors.link_terms_of(campaign)
+    terms = LinkTerms.of(campaign)
     ticket = _ticket_of(campaign, terms, given)
     assignment_id, worker_id = ticket.submission, ticket.person
     is_preview = not campaign.is_link and assignment_id in ("", NO_ASSIGNMENT)
