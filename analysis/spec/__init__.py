@@ -10,6 +10,7 @@ from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import Spec
 from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.spec.ending import Ending
+from analysis.spec.link import Link
 from analysis.spec.protocol import PROTOCOLS, ProtocolConfig, load_protocol
 from analysis.spec.rules import RULE_SETS, Rule, RuleSet, load_rule_set, read_rule_set
 from analysis.spec.setup import SetUp
@@ -24,6 +25,7 @@ __all__ = [
     "DiscriminationDesign",
     "Ending",
     "ProtocolConfig",
+    "Link",
     "Quiz",
     "QuizQuestion",
     "Rule",

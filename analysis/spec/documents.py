@@ -13,6 +13,7 @@ from analysis.spec.base import expected, model_in
 from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
+from analysis.spec.link import Link
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
 from analysis.spec.setup import SetUp
@@ -30,6 +31,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "setup": SetUp,
     "recruitment": Terms,
     "recruitment.quiz": Quiz,
+    "recruitment.link": Link,
     "ending": Ending,
     "analysis": AnalysisPlan,
     "wanted": Wording,

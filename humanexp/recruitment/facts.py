@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from analysis.spec.terms import PayOnLeaving
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment import money
+from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import code_in, language_of_study
 from humanexp.studies.models import Study
@@ -20,15 +22,29 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
 
     `shows_code`: the person was sent by somebody who may ask for a code.
     """
+    terms = LinkTerms.of(campaign)
     return StudyFacts(
         tasks=tasks_of(campaign.study.configuration),
+        **({} if terms is None else _site_facts(terms)),
         way="link" if campaign.is_link else "hit",
         reward_cents=campaign.reward_cents,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
-        shows_code=shows_code or not campaign.is_link,
+        shows_code=terms is None and (shows_code or not campaign.is_link),
     )
+
+
+def _site_facts(terms: LinkTerms) -> dict[str, Any]:
+    """What people are told of the site that has sent them."""
+    amount = "" if terms.reward is None else f"{money.dollars(terms.reward)} {terms.currency}"
+    return {
+        "leads_out": True,
+        "site": preset_called(terms.preset).label,
+        "site_pay": terms.pay,
+        "site_reward": amount,
+        "alternative": terms.alternative,
+    }
 
 
 def pay_on_leaving(study: Study) -> PayOnLeaving:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
-from humanexp.recruitment.models.people import VISITOR, WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
+from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
+from humanexp.recruitment.models.people import (
+    VISITOR,
+    WORKER_NAMESPACE,
+    Environment,
+    Exclusion,
+    RecruitedPerson,
+    id_here,
+)
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
@@ -41,7 +49,9 @@ __all__ = [
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "LinkTerms",
     "Message",
+    "OutcomeCode",
     "Pause",
     "Payment",
     "PaymentKind",
@@ -55,7 +65,9 @@ __all__ = [
     "ResumeConfirmation",
     "ReviewPolicy",
     "SenderLease",
+    "SitePay",
     "StudyBudget",
     "WayBack",
     "WayBackKind",
+    "id_here",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 from humanexp.recruitment import gates, money, pricing, selectors, services
 from humanexp.recruitment.models import Environment, SenderLease
 from humanexp.recruitment.pages.forms import TermsForm
+from humanexp.recruitment.pages.links import site_of
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
 from humanexp.recruitment.states import HitState
@@ -106,6 +107,7 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "places": selectors.places_of(campaign, tally),
             "hits": [(state, HitState(state).label, n) for state, n in tally.hits_by_state(campaign.pk).items()],
             "asks_for": campaign.asks_for,
+            "site": site_of(campaign),
         }
         for campaign in tally.campaigns.values()
     ]

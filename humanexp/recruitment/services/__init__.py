@@ -9,6 +9,7 @@ from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
+from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
@@ -28,6 +29,8 @@ from humanexp.recruitment.services.settling import (
     try_again,
 )
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
+from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
+from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
@@ -41,6 +44,7 @@ __all__ = [
     "compensate",
     "confirm",
     "decline_rejection",
+    "decline",
     "delete_participant",
     "enter",
     "exclude_family",
@@ -50,10 +54,14 @@ __all__ = [
     "follow",
     "is_confirmed",
     "lift_exclusion",
+    "list_credited",
+    "list_finished",
     "listen",
+    "look_up",
     "make_personal_link",
     "new_handoff",
     "notify",
+    "outcome_of_refusal",
     "override_rejection",
     "plan_bonus",
     "prolong",
@@ -82,5 +90,7 @@ __all__ = [
     "try_again",
     "try_keys_again",
     "try_stops_again",
+    "turn_away",
+    "way_out_of",
     "withdraw_approval",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 
 from csp.constants import SELF
@@ -23,7 +23,8 @@ from humanexp.participation.pages.views import run_shell
 from humanexp.recruitment import frames, rehearsal, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import facts_of, run_address
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.services import resuming
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
@@ -98,7 +99,9 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
 @entry_page()
 def run(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """The study in a window of its own: the shell, with the words of this campaign. It holds nothing of any session."""
-    return run_shell(request, facts_of(campaign, shows_code="code" in request.GET))
+    facts = facts_of(campaign, shows_code="code" in request.GET)
+    way_out = reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else ""
+    return run_shell(request, facts, way_out)
 
 
 @entry_page(rehearses=True)
@@ -140,13 +143,23 @@ def _room(campaign: Campaign) -> dict[str, int]:
     return {name: protocol.configuration[name] for name in ("size_px", "fixation_px")}
 
 
+def _ticket_of(campaign: Campaign, terms: LinkTerms | None, given: Mapping[str, str]) -> Ticket:
+    """The ids that came with the address; they prove nothing."""
+    if terms is not None:
+        return selectors.ticket_in(terms, given)
+    if campaign.is_link:
+        return Ticket(person=given.get("p", ""))
+    return Ticket(person=given.get("workerId", ""), submission=given.get("assignmentId", ""))
+
+
 def entry_shell(
     request: HttpRequest, campaign: Campaign, *, template: str = "recruitment/take/entry.html", **more: object
 ) -> HttpResponse:
     """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
     given = request.GET
-    assignment_id = "" if campaign.is_link else given.get("assignmentId", "")
-    worker_id = given.get("p" if campaign.is_link else "workerId", "")
+    terms = LinkTerms.of(campaign)
+    ticket = _ticket_of(campaign, terms, given)
+    assignment_id, worker_id = ticket.submission, ticket.person
     is_preview = not campaign.is_link and assignment_id in ("", NO_ASSIGNMENT)
     submit_address = fault = ""
     if not is_preview:
@@ -183,6 +196,10 @@ def entry_shell(
             "consentDigest": consent.digest,
             "minutes": facts.minutes,
             "showsCode": facts.is_link and facts.shows_code,
+            "leadsOut": facts.leads_out,
+            "isUnfilled": terms is not None and selectors.is_unfilled(terms, ticket),
+            "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",
+            "wayOutUrl": reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",
             "insideUrl": "" if campaign.is_link else reverse("recruitment:inside", args=[campaign.entry]),
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),

@@ -8,6 +8,8 @@ export function showFor(form) {
   for (const part of form.querySelectorAll("[data-only]")) {
     part.hidden = chosen !== undefined && !part.dataset.only.split(" ").includes(chosen);
   }
+  const site = form.querySelector('input[name="link_preset"]:checked')?.value;
+  for (const part of form.querySelectorAll("[data-with-site]")) part.hidden = site === "";
 }
 
 if (globalThis.document) {

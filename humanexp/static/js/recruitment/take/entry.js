@@ -3,6 +3,7 @@
  * recruiter's form when every answer is stored.
  */
 import { hashFor } from "../../participation/trial/resume.js";
+import { showWayOut } from "../../participation/trial/way-out.js";
 import { Refusal } from "./api.js";
 
 const WINDOW = "humanexp-run";
@@ -45,7 +46,10 @@ export class Entry {
     const { ids, language } = partsOf(location.search);
     this.session = this.memory.recall(this.page, ids);
     if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
+    if (this.page.isLink) this.memory.named(this.page);
     if (this.session) this.watch({ focus: false });
+    else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
+    else if (this.page.leadsOut && !this.page.workerId) this.panels.show("unnamed", { focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
     else if (this.page.isTimed && this.lacksRoom()) this.askForRoom();
@@ -117,6 +121,7 @@ export class Entry {
       isShared: this.isShared,
     };
     this.memory.keep(this.session);
+    this.memory.forgetName();
     return reply.handoff;
   }
 
@@ -193,7 +198,8 @@ export class Entry {
     if (FINISHED.has(status.state)) {
       // The questions at the end are on the study's page: where that is within this one, it stays.
       const isOpen = status.closing === "open";
-      if (!this.isDone && !(isOpen && this.isInside)) await this.finish(status);
+      const endsThere = this.isInside || this.page.leadsOut;
+      if (!this.isDone && !(isOpen && endsThere)) await this.finish(status);
       if (isOpen) return true;
       if (status.closing === "given") this.leadOut();
       if (this.session.isShared) this.memory.forget();
@@ -201,6 +207,7 @@ export class Entry {
     }
     if (status.state === "withdrawn" || status.state === "left") {
       this.panels.tellLeft(status.state === "left");
+      await this.tellWayOut();
       this.memory.forget();
       this.panels.find("[data-inside]")?.remove();
       this.panels.show("left");
@@ -219,6 +226,24 @@ export class Entry {
     form.requestSubmit();
   }
 
+  /** How the person goes back to the site that has sent them. The study's window says the same. */
+  async tellWayOut() {
+    if (!this.page.leadsOut) return;
+    const out = await this.api.wayOut(this.session.token).catch(() => null);
+    if (out) showWayOut(this.panels.root, out);
+  }
+
+  /** Somebody does not take part, or cannot. @param {string} outcome */
+  async decline(outcome) {
+    try {
+      showWayOut(this.panels.root, await this.api.decline(outcome));
+      this.memory.forgetName();
+      this.panels.show("declined");
+    } catch (error) {
+      this.refuse(error);
+    }
+  }
+
   async finish(status) {
     this.isDone = true;
     if (this.page.isLink && status.state === "completed") {
@@ -231,6 +256,7 @@ export class Entry {
       form.elements.namedItem("assignmentId").value = this.session.assignmentId;
       form.elements.namedItem("receipt").value = status.receipt ?? "";
     }
+    await this.tellWayOut();
     this.panels.find("[data-inside]")?.remove();
     this.panels.fill({ "completion-code": status.completion_code ?? "" });
     this.panels.show("done");
@@ -311,6 +337,7 @@ export class Entry {
   refuse(error, continueHere = false) {
     const isRefusal = error instanceof Refusal;
     this.panels.fill({ refusal: isRefusal ? error.message : error.detail || this.panels.message("unreachable") });
+    if (error.wayOut) showWayOut(this.panels.root, error.wayOut);
     const mayContinue = !continueHere && this.holds(error);
     this.panels.reveal("continue-here", mayContinue);
     this.panels.reveal("retry", !isRefusal);

@@ -58,6 +58,9 @@ if (page && document.querySelector("[data-panel=start]")) {
   on("inside", () => entry.inside());
   on("retry", () => entry.start({ consents: true, ...said() }));
   on("ask-again", () => entry.start({ consents: true, ...said() }));
+  for (const button of document.querySelectorAll("[data-action=decline]")) {
+    button.addEventListener("click", () => busy(button, () => entry.decline(button.dataset.outcome)));
+  }
   on("younger", () => entry.tellAge(true));
   for (const action of ["older", "back"]) on(action, () => entry.tellAge(false));
   document.querySelector("[data-action=reopen]")?.addEventListener("click", (event) => {
