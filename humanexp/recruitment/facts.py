@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from analysis.spec.terms import PayOnLeaving
 from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.models import Study
 
@@ -21,12 +22,12 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
     """
     return StudyFacts(
         tasks=tasks_of(campaign.study.configuration),
-        way="link" if campaign.is_link else "hit",
+        way=kind_of(campaign.environment).way,
         reward_cents=campaign.reward_cents,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
-        shows_code=shows_code or not campaign.is_link,
+        shows_code=shows_code or campaign.capabilities.vouches,
     )
 
 

@@ -12,6 +12,7 @@ from django.conf import settings as platform_settings
 
 from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, services
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.recruiters.base import HitOrder, HitTerms
 from humanexp.recruitment.recruiters.mturk import MTurkRecruiter
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
@@ -58,6 +59,7 @@ def recruiter(marketplace_process: MarketplaceServer, keys: RequesterKeys, trans
         environment="marketplace",
         endpoint_url=f"{marketplace_process.url}/requester/",
         fees=platform_settings.MARKETPLACE_FEES,
+        capabilities=capabilities_of("marketplace"),
         access_key_id=keys.access_key_id,
         secret_access_key=keys.secret_access_key,
         writes_per_second=10_000,

@@ -20,7 +20,7 @@ from humanexp.core.errors import (
     StateRefused,
 )
 from humanexp.recruitment.pricing import MTURK_FEES
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters import capabilities_of, recruiter_for
 from humanexp.recruitment.recruiters.base import BonusOrder, HitOrder, HitTerms
 from humanexp.recruitment.recruiters.mturk import CalledInTransaction, MTurkRecruiter
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
@@ -200,7 +200,12 @@ def test_without_keys_of_any_kind(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    recruiter = MTurkRecruiter(environment="sandbox", endpoint_url="http://localhost:9", fees=MTURK_FEES)
+    recruiter = MTurkRecruiter(
+        environment="sandbox",
+        endpoint_url="http://localhost:9",
+        fees=MTURK_FEES,
+        capabilities=capabilities_of("sandbox"),
+    )
     with pytest.raises(KeysRefused, match="no access keys for sandbox"):
         recruiter.balance_cents()
 
@@ -210,6 +215,7 @@ def _made_by_hand(url: str, keys: RequesterKeys, **change: str) -> MTurkRecruite
         environment="marketplace",
         endpoint_url=f"{url}/requester/",
         fees=MTURK_FEES,
+        capabilities=capabilities_of("marketplace"),
         read_attempts=1,
         writes_per_second=1000,
         **{"access_key_id": keys.access_key_id, "secret_access_key": keys.secret_access_key, **change},

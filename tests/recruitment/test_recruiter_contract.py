@@ -61,7 +61,7 @@ def take_part(campaign: Campaign, new_worker: Callable[[], Worker]) -> Callable[
     """Somebody comes, does everything and submits."""
 
     def take() -> Visitor:
-        if not campaign.is_link:
+        if campaign.capabilities.vouches:
             return new_worker().do(campaign)
         visitor = Visitor(campaign)
         visitor.open()
@@ -128,7 +128,7 @@ def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hi
 
 def test_a_hit_is_extended_once_for_a_token(recruiter: Recruiter, hit: Hit) -> None:
     token = f"extend-{hit.hit_id}"
-    if not recruiter.pays:
+    if not recruiter.capabilities.pays:
         with pytest.raises(RecruiterError, match="cannot be extended"):
             recruiter.extend_hit(hit.hit_id, places=3, token=token)
         return
@@ -150,7 +150,7 @@ def test_money_goes_through_it_or_is_refused(recruiter: Recruiter, hit: Hit, tak
         reason="For your care. [p7]",
         token=f"contract-{hit.hit_id}",
     )
-    if not recruiter.pays:
+    if not recruiter.capabilities.pays:
         assert recruiter.balance_cents() is None
         calls: list[Callable[[], Any]] = [
             lambda: recruiter.approve(report.assignment_id),
@@ -181,7 +181,7 @@ def test_money_goes_through_it_or_is_refused(recruiter: Recruiter, hit: Hit, tak
 def test_a_rejection_takes_effect_and_can_be_overridden(
     recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]
 ) -> None:
-    if not recruiter.pays:
+    if not recruiter.capabilities.pays:
         pytest.skip("no money goes through it")
     take_part()
     report = only(recruiter, hit)
@@ -200,7 +200,7 @@ def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
     assert recruiter.publish_qualification(order) == type_id
     worker_id = new_worker().worker_id
     assert recruiter.score(type_id, worker_id) is None
-    if not recruiter.qualifies:
+    if not recruiter.capabilities.qualifies:
         for mark in (
             lambda: recruiter.grant(type_id, worker_id),
             lambda: recruiter.revoke(type_id, worker_id, reason="-"),
@@ -220,7 +220,7 @@ def test_work_is_hidden_from_who_may_not_do_it(
     recruiter: Recruiter, campaign: Campaign, new_worker: Callable[[], Worker]
 ) -> None:
     """The same terms with different conditions are different groups of work."""
-    if not recruiter.qualifies:
+    if not recruiter.capabilities.qualifies:
         pytest.skip("our own check at the entry is all there is")
     name = f"Members {campaign.pk}-{campaign.entry}"
     type_id = recruiter.publish_qualification(QualificationOrder(name=name, description="Members."))

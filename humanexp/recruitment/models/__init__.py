@@ -5,7 +5,7 @@ from __future__ import annotations
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
-from humanexp.recruitment.models.people import VISITOR, WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
+from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
@@ -27,14 +27,12 @@ from humanexp.recruitment.models.writes import (
 __all__ = [
     "EXTRAS",
     "VISITOR",
-    "WORKER_NAMESPACE",
     "AgreedText",
     "ApprovalChange",
     "Assignment",
     "Campaign",
     "Difference",
     "DifferenceKind",
-    "Environment",
     "Evidence",
     "Exclusion",
     "GrantKind",

@@ -2,7 +2,7 @@
 
 The words are MTurk's, the promises are not: a HIT is one offer of places at one price, an assignment one person's go at
 a place, a qualification a mark on people that an offer can ask for or exclude. A panel with studies, places,
-submissions and participant groups fits them; what a recruiter does not have it refuses (`pays`, `qualifies`) or leaves
+submissions and participant groups fits them; what a recruiter does not have it refuses (`Capabilities`) or leaves
 empty.
 """
 
@@ -11,26 +11,77 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Literal, Protocol
 
 from analysis.spec import Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.states import AssignmentState
 
+#: What becomes of a write that comes twice: nothing further; nothing further while the recruiter remembers its token;
+#: or it may take effect twice, so that one of unknown fate is asked about, and never sent again unasked.
+Repeat = Literal["safe", "token", "never"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """How often each write may be sent."""
+
+    publish: Repeat = "token"
+    extend: Repeat = "token"
+    #: close, and stay open longer
+    until: Repeat = "safe"
+    approve: Repeat = "safe"
+    reject: Repeat = "safe"
+    bonus: Repeat = "token"
+    mark: Repeat = "safe"
+    message: Repeat = "never"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What is known of a recruiter before there are keys; pages take their words from it."""
+    """What a recruiter can do, known before there are keys. Whoever needs to know asks this, never which one it is."""
 
-    #: money goes through it
+    #: money goes through it; where it does not, approve, reject and bonus are refused
     pays: bool
     #: an approval there pays the person; elsewhere it is the lab's debt, which is paid out in the lab's own way
     pays_out: bool = False
+    #: it lists who has submitted, and until it does an id in an address proves nothing; elsewhere there is no other
+    #: side: offers and submissions are our own rows, and who has finished has submitted
+    vouches: bool = True
+    #: it shows the entry page in a frame of its own, and takes its form
+    frames: bool = False
+    #: credit instead of money
+    credits: bool = False
+    #: it keeps qualifications; where it does not, our own check at the entry is all there is
+    qualifies: bool = False
+    #: its lists name people who are at work and have not submitted yet
+    lists_in_progress: bool = False
+    #: it passes messages on to people
+    messages: bool = False
+    #: places can be added to an offer
+    extends: bool = False
+    #: an offer can be closed for a while, and opened again
+    pauses: bool = False
+    #: it can refuse the reward, and take the refusal back
+    rejects: bool = False
+    #: most places that an offer has unless somebody asks for more; None: all in one
+    places_at_once: int | None = None
+    #: it takes people to https addresses alone
+    needs_https: bool = False
+    #: nobody's money is at stake but our own house's: a rehearsal there may go unchecked, and scripted people take part
+    is_own_ground: bool = False
+    #: the total is typed before anything is promised there
+    asks_for_total: bool = False
+    #: no stranger comes, and no real money moves
+    is_sandbox: bool = False
     #: it could be used now, as far as settings tell
     is_set_up: bool = True
     #: whoever runs it has closed it for good
     is_closed: bool = False
+    #: ISO code of the money of its rewards
+    currency: str = "USD"
+    repeats: Repeats = Repeats()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +196,7 @@ class Recruiter(Protocol):
     """
 
     environment: str
-    #: money goes through it; where it does not, approve, reject and bonus are refused
-    pays: bool
-    #: it keeps qualifications; where it does not, our own check at the entry is all there is
-    qualifies: bool
+    capabilities: Capabilities
     #: how long to wait before the next try after it was too busy
     breath_s: float
     #: for so long the same token is carried out once; later it is carried out anew

@@ -2,35 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NoReturn
 
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.participation import services as participation
 from humanexp.participation.models import SessionState
-from humanexp.recruitment.models import Assignment, Environment, Hit
+from humanexp.recruitment.models import Assignment, Hit
 from humanexp.recruitment.pricing import NO_FEES, FeeTable
 from humanexp.recruitment.recruiters.base import (
     AssignmentReport,
     BonusReport,
+    Capabilities,
     HitOrder,
     HitReport,
     HitTerms,
     QualificationOrder,
+    Recruiter,
 )
+from humanexp.recruitment.recruiters.registry import Kind
+from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 from humanexp.recruitment.states import AssignmentState
+
+CAPABILITIES = Capabilities(pays=False, vouches=False, is_own_ground=True)
+
+
+class Link(Kind):
+    """A plain link, which anybody can hand out."""
+
+    code, name, namespace, way = "link", _("plain link"), "link", "link"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return CAPABILITIES
+
+    @property
+    def fees(self) -> FeeTable:
+        return NO_FEES
+
+    def recruiter(self) -> Recruiter:
+        return LinkRecruiter()
+
+    def ticket(self, query: Mapping[str, str]) -> Ticket:
+        return Ticket(person=query.get("p", ""))
+
+    def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
+        return Nothing()
 
 
 class LinkRecruiter:
     """There is no other side: HITs and assignments are our own rows, and who has finished has submitted."""
 
-    environment: str = Environment.LINK
-    pays = False
-    qualifies = False
+    environment: str = Link.code
+    capabilities = CAPABILITIES
     breath_s = 0.0
     token_memory = timedelta.max  # our own rows
     fees: FeeTable = NO_FEES

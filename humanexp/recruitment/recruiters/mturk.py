@@ -34,6 +34,7 @@ from humanexp.recruitment.recruiters.base import (
     AssignmentReport,
     BonusOrder,
     BonusReport,
+    Capabilities,
     HitOrder,
     HitReport,
     HitTerms,
@@ -84,8 +85,6 @@ class Queue:
 class MTurkRecruiter(Qualifications):
     """One endpoint with one pair of keys; without keys boto3's own search applies (profile, environment, role)."""
 
-    pays = True
-    qualifies = True
     token_memory = timedelta(hours=24)
 
     def __init__(
@@ -94,6 +93,7 @@ class MTurkRecruiter(Qualifications):
         environment: str,
         endpoint_url: str,
         fees: FeeTable,
+        capabilities: Capabilities,
         access_key_id: str = "",
         secret_access_key: str = "",
         read_attempts: int = 8,
@@ -101,6 +101,7 @@ class MTurkRecruiter(Qualifications):
         queue: Queue | None = None,
     ) -> None:
         self.environment, self.endpoint_url, self.fees, self.queue = environment, endpoint_url, fees, queue
+        self.capabilities = capabilities
         self._session = boto3.session.Session(
             aws_access_key_id=access_key_id or None,
             aws_secret_access_key=secret_access_key or None,
@@ -168,7 +169,7 @@ class MTurkRecruiter(Qualifications):
 
     def publish_type(self, terms: HitTerms) -> str:
         # The same terms give the same id, so this one write may be repeated as it is.
-        required = requirement_list(terms, self.environment)
+        required = requirement_list(terms, is_sandbox=self.capabilities.is_sandbox)
         return str(
             self._write(
                 "create_hit_type",

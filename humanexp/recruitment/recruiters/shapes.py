@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.recruiters.answers import read_answers
 from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, HitTerms
 from humanexp.recruitment.states import AssignmentState
@@ -58,12 +57,12 @@ def assignment_report(assignment: Mapping[str, Any]) -> AssignmentReport:
     )
 
 
-def requirement_list(terms: HitTerms, environment: str) -> list[dict[str, Any]]:
+def requirement_list(terms: HitTerms, *, is_sandbox: bool) -> list[dict[str, Any]]:
     """QualificationRequirements of a HIT type."""
-    return [*_of_the_system(terms, environment), *_of_our_own(terms)]
+    return [*_of_the_system(terms, is_sandbox), *_of_our_own(terms)]
 
 
-def _of_the_system(terms: HitTerms, environment: str) -> Iterator[dict[str, Any]]:
+def _of_the_system(terms: HitTerms, is_sandbox: bool) -> Iterator[dict[str, Any]]:
     asked = terms.requirements
     if asked.approval_percent is not None:
         yield _requirement(PERCENT_APPROVED, "GreaterThanOrEqualTo", IntegerValues=[asked.approval_percent])
@@ -75,7 +74,7 @@ def _of_the_system(terms: HitTerms, environment: str) -> Iterator[dict[str, Any]
     if asked.adult:
         yield _requirement(ADULT, "EqualTo", IntegerValues=[1])
     if asked.masters:
-        yield _requirement(_SANDBOX_MASTERS if environment == Environment.SANDBOX else _MASTERS, "Exists")
+        yield _requirement(_SANDBOX_MASTERS if is_sandbox else _MASTERS, "Exists")
 
 
 def _of_our_own(terms: HitTerms) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,8 @@ from datetime import datetime
 from django.db.models import F, Q, QuerySet
 
 from humanexp.core.models import AuditEvent
-from humanexp.recruitment.models import Assignment, Campaign, Difference, Environment
+from humanexp.recruitment import recruiters
+from humanexp.recruitment.models import Assignment, Campaign, Difference
 from humanexp.recruitment.states import DifferenceState
 from humanexp.studies.models import Study
 
@@ -29,7 +30,7 @@ class Books:
 
     @property
     def label(self) -> str:
-        return str(Environment(self.environment).label)
+        return recruiters.name_of(self.environment)
 
     @property
     def adds_up(self) -> bool:
@@ -39,7 +40,7 @@ class Books:
 def books(study: Study) -> list[Books]:
     """Of every recruiter that the study was published with and that money goes through."""
     environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-    return [_last(environment) for environment in sorted(environments - {Environment.LINK.value})]
+    return [_last(environment) for environment in sorted(environments.intersection(recruiters.those(pays=True)))]
 
 
 def _last(environment: str) -> Books:

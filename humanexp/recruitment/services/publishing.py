@@ -14,9 +14,9 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import gates, money, pricing, selectors
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.recruiters import capabilities_of, fees_of
+from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
@@ -42,9 +42,7 @@ def quote(
     masters: bool = False,
 ) -> pricing.Quote:
     """The exact cost of a launch, before it."""
-    if to not in Environment.values:
-        raise InvalidRequest(f"{to!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
-    per_hit = assignments_per_hit or (assignments if to == Environment.LINK else SMALL_HIT)
+    per_hit = assignments_per_hit or capabilities_of(to).places_at_once or assignments
     return pricing.quote(
         reward_cents=reward_cents,
         assignments=assignments,
@@ -154,7 +152,7 @@ def publish(
             quoted_cents=price.total_cents,
         )
         request_sending(environment=terms.to)
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         send(environment=terms.to)  # our own rows alone: nothing leaves this machine
         campaign.refresh_from_db()
     return campaign
@@ -204,7 +202,7 @@ def _check_open(study: Study) -> None:
 
 
 def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> None:
-    if skip and to not in gates.REHEARSAL_GROUNDS:
+    if skip and not capabilities_of(to).is_own_ground:
         raise InvalidRequest("The pre-flight check cannot be skipped where people are paid by an external service.")
     sentence = "" if skip else gates.refusal(study=study, to=to, price=price)
     if sentence:
@@ -215,9 +213,9 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials; no one can be recruited for it.")
     _check_open(study)
-    if to in (Environment.SANDBOX, Environment.PRODUCTION) and not settings.PUBLIC_URL.startswith("https://"):
+    if capabilities_of(to).needs_https and not settings.PUBLIC_URL.startswith("https://"):
         raise StudyRefused(
-            f"PUBLIC_URL is {settings.PUBLIC_URL}: MTurk shows studies from https addresses only. "
+            f"PUBLIC_URL is {settings.PUBLIC_URL}: {name_of(to)} shows studies from https addresses only. "
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
     check_confirmed(to, price.total_cents, confirmed_cents)

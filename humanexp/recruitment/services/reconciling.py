@@ -22,13 +22,12 @@ from humanexp.recruitment.models import (
     Assignment,
     Difference,
     DifferenceKind,
-    Environment,
     Hit,
     Payment,
     PaymentKind,
     SenderLease,
 )
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters import recruiter_for, those
 from humanexp.recruitment.recruiters.base import AssignmentReport, BonusReport, Recruiter
 from humanexp.recruitment.states import UNFINISHED, AssignmentState, DifferenceState, WriteState, advance
 
@@ -89,9 +88,9 @@ class Entry:
 def reconcile(*, environment: str | None = None) -> list[Reconciliation]:
     """Compare payment by payment; run `send` and `sync` first, so that little is on its way."""
     books = []
-    for name in [environment] if environment else Environment.values:
+    for name in [environment] if environment else those(pays=True):
         hits = Hit.objects.filter(environment=name).exclude(hit_id="").select_related("campaign")
-        if name == Environment.LINK or not hits.exists():
+        if not hits.exists():
             continue
         book = Reconciliation(name)
         to_compare_since = (

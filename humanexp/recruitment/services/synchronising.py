@@ -20,8 +20,8 @@ from humanexp.core.errors import (
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign, Environment, Evidence, Hit, Pause, SenderLease
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pause, SenderLease
+from humanexp.recruitment.recruiters import recruiter_for, those
 from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, Recruiter
 from humanexp.recruitment.services.entering import move_session
 from humanexp.recruitment.services.lease import pause, resume
@@ -61,7 +61,7 @@ def sync(*, study: Study | None = None) -> SyncReport:
 def listen() -> SyncReport:
     """Look at once at what the recruiters' queues tell of. Hints only: polling finds the same, a little later."""
     report = SyncReport()
-    for environment in Environment.values:
+    for environment in those(vouches=True):
         if not Campaign.objects.filter(environment=environment).exclude(hit_type_id="").exists():
             continue
         try:
@@ -130,7 +130,7 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
         _store_hit(hit, about)
         report.hits += 1
     report.qualified += grant_passes(campaign=campaign)
-    if recruiter.pays:
+    if recruiter.capabilities.pays:
         refresh_balance(environment=campaign.environment)
     if unread:
         return  # who is missing may stand in a list that was not read
@@ -302,7 +302,7 @@ def _give_up(assignment: Assignment) -> bool:
 def finish_link(*, campaign: Campaign, token: str) -> None:
     """Somebody who came by a plain link has finished; `sync` finds the same a little later."""
     session = participation_selectors.session_for_token(token)
-    if not campaign.is_link or session.study_id != campaign.study_id:
+    if campaign.capabilities.vouches or session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("hit").first()
     if assignment is None or assignment.hit is None:

@@ -38,6 +38,8 @@ CONFIRM = "You did work for us that could not be submitted. This HIT pays you fo
 class HitCreation(Delivery[HitWrite]):
     """CreateHITType and CreateHITWithHITType; found again by the annotation."""
 
+    repeats = "publish"
+
     _hit_id = ""
 
     def ask(self) -> Word:
@@ -129,7 +131,7 @@ class HitChange(Delivery[HitWrite]):
 class HitExpiry(HitChange):
     """UpdateExpirationForHIT with a time long past."""
 
-    is_idempotent = True
+    repeats = "until"
     gone = DONE
     is_for_live_campaigns = False
 
@@ -153,6 +155,8 @@ class HitExpiry(HitChange):
 
 class HitGrowth(HitChange):
     """CreateAdditionalAssignmentsForHIT; the HIT's number of places tells whether it took effect."""
+
+    repeats = "extend"
 
     def waits_for(self) -> str:
         earlier = self.write.hit.writes.filter(kind=self.write.kind, pk__lt=self.write.pk, state__in=UNFINISHED)
@@ -179,7 +183,7 @@ class HitGrowth(HitChange):
 class HitProlonging(HitChange):
     """UpdateExpirationForHIT with a time to come."""
 
-    is_idempotent = True
+    repeats = "until"
 
     def shows(self, report: HitReport) -> bool:
         target = self.write.target_end
@@ -217,7 +221,7 @@ def publish_qualification(
 
 def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
     quiz = Quiz.from_dict(campaign.quiz) if campaign.quiz else None
-    if recruiter.qualifies:
+    if recruiter.capabilities.qualifies:
         for purpose, qualification in qualifying.types_of(campaign).items():
             publish_qualification(qualification, recruiter, quiz if purpose == Purpose.QUIZ else None)
     hit_type_id = recruiter.publish_type(terms_of(campaign, recruiter))
@@ -230,7 +234,7 @@ def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
 
 
 def terms_of(campaign: Campaign, recruiter: Recruiter) -> HitTerms:
-    holds, lacks = qualifying.conditions(campaign) if recruiter.qualifies else ((), ())
+    holds, lacks = qualifying.conditions(campaign) if recruiter.capabilities.qualifies else ((), ())
     return HitTerms(
         title=campaign.title,
         description=_described(campaign),

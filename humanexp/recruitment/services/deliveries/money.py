@@ -16,7 +16,7 @@ from humanexp.recruitment.states import AssignmentState, advance
 class Reward(Delivery[Payment]):
     """ApproveAssignment."""
 
-    is_idempotent = True
+    repeats = "approve"
 
     def ask(self) -> Word:
         report = self.recruiter.assignment(self.write.assignment.assignment_id)
@@ -45,6 +45,8 @@ class Reward(Delivery[Payment]):
 
 class Extra(Delivery[Payment]):
     """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason."""
+
+    repeats = "bonus"
 
     def waits_for(self) -> str:
         """A person has to look first where the books differ, or may: paid twice cannot be undone."""
@@ -82,7 +84,7 @@ class Extra(Delivery[Payment]):
 class Refusal(Delivery[Rejection]):
     """RejectAssignment."""
 
-    is_idempotent = True
+    repeats = "reject"
 
     def ask(self) -> Word:
         report = self.recruiter.assignment(self.write.assignment.assignment_id)
