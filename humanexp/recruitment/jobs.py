@@ -47,6 +47,6 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""
     services.sync()
     services.send()
-    books = services.reconcile()
+    books = services.reconcile(settled_too=False)
     progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}

@@ -142,6 +142,8 @@ class Hit(models.Model):
     completed = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     synced_at = models.DateTimeField(null=True, blank=True)
+    #: when both sides were last found to say the same of every payment, with nothing on its way
+    compared_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]

@@ -1,21 +1,23 @@
 """The port to whoever finds people. Every recruiter passes tests/recruitment/test_recruiter_contract.py.
 
-The words are MTurk's, the promises are not: a HIT is one offer of places at one price, an assignment one person's go at
-a place, a qualification a mark on people that an offer can ask for or exclude. A panel with studies, places,
-submissions and participant groups fits them; what a recruiter does not have it refuses (`Capabilities`) or leaves
-empty.
+An offer is so many places at one price, a ticket what somebody brings along who has answered to it, a submission one
+person's go at one place, a payment what the person gets for it: a reward, or a bonus beside it. A qualification is a
+mark on people that an offer can ask for or exclude. What a recruiter does not have it refuses (`Capabilities`) or
+leaves empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Literal, Protocol
 
 from analysis.spec import Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.states import AssignmentState
 
 #: What becomes of a write that comes twice: nothing further; nothing further while the recruiter remembers its token;
@@ -96,8 +98,8 @@ class Holds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitTerms:
-    """What HITs of one group share."""
+class OfferTerms:
+    """What offers of one group share."""
 
     title: str
     description: str
@@ -106,19 +108,21 @@ class HitTerms:
     assignment_duration_s: int
     auto_approval_s: int
     requirements: WorkerRequirements = NO_REQUIREMENTS
-    #: qualifications that a worker needs, and ids of those that hide the work from who has them
+    #: qualifications that a person needs, and ids of those that hide the work from who has them
     holds: tuple[Holds, ...] = ()
     lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitOrder:
-    """One HIT to publish. The same token never makes a second one."""
+class OfferOrder:
+    """One offer to publish. The same token never makes a second one."""
 
-    hit_type_id: str
+    #: of the group, as `publish_terms` names it
+    terms_id: str
     places: int
     lifetime_s: int
     url: str
+    #: finds the offer again
     annotation: str
     token: str
     #: 0: as tall as the window
@@ -132,34 +136,42 @@ class QualificationOrder:
     """A qualification of our own. The name is unique among ours; the same name never makes a second one."""
 
     name: str
-    #: workers read it
+    #: people read it
     description: str
-    #: workers get it by passing this; without one we grant it
+    #: people get it by passing this; without one we grant it
     quiz: Quiz | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitReport:
-    """A HIT as the recruiter describes it."""
+class OfferReport:
+    """An offer as the recruiter describes it."""
 
-    hit_id: str
+    offer_id: str
     annotation: str
     #: somebody can still take a place
     is_open: bool
-    max_assignments: int
+    places: int
+    #: nobody has taken them
     available: int
+    #: taken, and not submitted
     pending: int
+    #: approved or rejected
     completed: int
     expires_at: datetime | None
 
+    @property
+    def submitted(self) -> int:
+        """Submissions that its list names, decided ones among them."""
+        return self.places - self.available - self.pending
+
 
 @dataclass(frozen=True, kw_only=True)
-class AssignmentReport:
-    """An assignment the recruiter vouches for: submitted, approved or rejected."""
+class SubmissionReport:
+    """A submission the recruiter vouches for: submitted, approved or rejected."""
 
-    assignment_id: str
-    worker_id: str
-    hit_id: str
+    submission_id: str
+    person_id: str
+    offer_id: str
     state: AssignmentState
     submitted_at: datetime
     auto_approves_at: datetime | None = None
@@ -169,19 +181,54 @@ class AssignmentReport:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RewardOrder:
+    """Approve a submission, which pays its reward."""
+
+    submission_id: str
+    feedback: str = ""
+    #: it was rejected, and a person has taken that back
+    overrides_rejection: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class BonusOrder:
-    assignment_id: str
-    worker_id: str
+    """Pay money beside the reward."""
+
+    submission_id: str
+    person_id: str
     amount_cents: int
     #: ends with the marker that finds the payment again
     reason: str
+    marker: str
     token: str
+
+
+PaymentOrder = RewardOrder | BonusOrder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """The recruiter took the order."""
+
+    #: it says so at once; else it is carried out later, and `evidence` tells
+    is_paid: bool = True
+
+
+class Proof(StrEnum):
+    """What the recruiter's lists say of an order that may have been carried out."""
+
+    PAID = "paid"
+    NOT_PAID = "not-paid"
+    #: they cannot tell this payment from others: a person looks
+    UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True, kw_only=True)
 class BonusReport:
-    assignment_id: str
-    worker_id: str
+    """A bonus as the recruiter lists it."""
+
+    submission_id: str
+    person_id: str
     amount_cents: int
     reason: str
     paid_at: datetime | None = None
@@ -206,62 +253,65 @@ class Recruiter(Protocol):
     def balance_cents(self) -> int | None:
         """Money in the account, None where there is none to hold. Raises KeysRefused: the cheapest test of the keys."""
 
-    def publish_type(self, terms: HitTerms) -> str:
-        """Id of the HIT type with these terms; the same terms give the same id."""
+    def publish_terms(self, terms: OfferTerms) -> str:
+        """Id of the group of offers with these terms; the same terms give the same id."""
 
-    def publish_hit(self, order: HitOrder) -> str:
-        """Publish, and return the id of the HIT."""
+    def publish(self, order: OfferOrder) -> str:
+        """Publish, and return the id of the offer."""
 
-    def find_hit(self, annotation: str) -> HitReport | None:
-        """The HIT that carries this annotation, looked for among all HITs."""
+    def find(self, annotation: str) -> OfferReport | None:
+        """The offer that carries this annotation, looked for among all offers."""
 
-    def hit(self, hit_id: str) -> HitReport:
+    def offer(self, offer_id: str) -> OfferReport:
         """Raises NotAtRecruiter."""
 
-    def expire_hit(self, hit_id: str) -> None:
+    def offers(self, offer_ids: Collection[str]) -> Iterator[OfferReport]:
+        """These offers in as few calls as the recruiter's largest page allows; one that is gone is left out."""
+
+    def change(self, offer_id: str, *, places: int | None = None, until: datetime | None = None, token: str) -> None:
+        """So many places in all, taken until then. Twice is once: `offer` tells whether it took effect."""
+
+    def close(self, offer_id: str) -> None:
         """Nobody can take a place from now on; who has one may finish. Twice is once."""
 
-    def prolong_hit(self, hit_id: str, *, until: datetime) -> None:
-        """Places can be taken until then. Twice is once."""
+    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
+        """Every listed submission to an offer, all pages."""
 
-    def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
-        """Add places, once for a token; `hit().max_assignments` tells whether it took effect."""
-
-    def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
-        """Every listed assignment of a HIT, all pages."""
-
-    def assignment(self, assignment_id: str) -> AssignmentReport | None:
+    def submission(self, submission_id: str) -> SubmissionReport | None:
         """None while the recruiter does not vouch for it."""
 
-    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
-        """Pay the reward."""
+    def verify(self, ticket: Ticket) -> bool | None:
+        """Whether this person holds this submission; None while the recruiter does not say."""
 
-    def reject(self, assignment_id: str, *, reason: str) -> None:
-        """Refuse the reward; the reason is shown to the worker."""
+    def pay(self, order: PaymentOrder) -> Receipt:
+        """Pay a reward or a bonus."""
 
-    def bonus(self, order: BonusOrder) -> None:
-        """Pay money beyond the reward."""
+    def evidence(self, order: PaymentOrder) -> Proof:
+        """Whether it was carried out. UNCLEAR is never sent again without a person."""
 
-    def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
-        """Every bonus paid on a HIT or on an assignment, all pages."""
+    def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
+        """Every bonus paid on an offer, all pages."""
+
+    def reject(self, submission_id: str, *, reason: str) -> None:
+        """Refuse the reward; the reason is shown to the person."""
 
     def publish_qualification(self, order: QualificationOrder) -> str:
         """Id of the qualification with this name; made when there is none."""
 
-    def grant(self, type_id: str, worker_id: str, *, value: int = 1) -> None:
-        """Give it to a worker, silently. Twice is once."""
+    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
+        """Give it to a person, silently. Twice is once."""
 
-    def revoke(self, type_id: str, worker_id: str, *, reason: str) -> None:
-        """Take it back; the worker sees the reason. Twice is once."""
+    def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
+        """Take it back; the person sees the reason. Twice is once."""
 
-    def score(self, type_id: str, worker_id: str) -> int | None:
+    def score(self, type_id: str, person_id: str) -> int | None:
         """Its value; None for who does not hold it."""
 
-    def ask_for_hints(self, hit_type_id: str) -> None:
-        """Have events of these HITs told to `hints`; nothing where no queue is set up. Twice is once."""
+    def ask_for_hints(self, terms_id: str) -> None:
+        """Have events of these offers told to `hints`; nothing where no queue is set up. Twice is once."""
 
     def hints(self) -> list[str]:
-        """Ids of HITs of which something was told since the last call. They may be late, doubled, lost or made up."""
+        """Ids of offers of which something was told since the last call. They may be late, doubled, lost or made up."""
 
-    def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
-        """Write to workers; returns those who could not be reached."""
+    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
+        """Write to people; returns those who could not be reached."""

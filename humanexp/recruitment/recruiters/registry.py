@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import ClassVar
 
 from django.utils.functional import Promise
@@ -91,6 +92,16 @@ _KINDS: dict[str, Kind] = {}
 def register(kind: Kind) -> Kind:
     _KINDS[kind.code] = kind
     return kind
+
+
+@contextmanager
+def registered(kind: Kind) -> Iterator[Kind]:
+    """Known for a while alone: a test, or a try-out."""
+    register(kind)
+    try:
+        yield kind
+    finally:
+        del _KINDS[kind.code]
 
 
 def codes() -> list[str]:
