@@ -20,7 +20,7 @@ MODULES = ("humanexp/studies/tasks",)
 FILES = ("humanexp/recruitment/facts.py", "humanexp/participation/pages/own_result.py")
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
-    "humanexp/recruitment/frames.py",
+    "humanexp/recruitment/recruiters/requester_api.py",
     "humanexp/recruitment/services/entering.py",
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/ways_back.py",

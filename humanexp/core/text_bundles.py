@@ -124,7 +124,7 @@ def _is_usable(name: str, said: str) -> bool:
         case "language":
             return re.fullmatch(LANGUAGE_TAG, said) is not None
         case "name":
-            return 1 <= len(said.strip()) and len(said) <= 40
+            return len(said.strip()) >= 1 and len(said) <= 40
         case "direction":
             return said in ("ltr", "rtl")
     found = _PLURAL.fullmatch(said)

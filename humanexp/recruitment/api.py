@@ -22,9 +22,10 @@ from humanexp.participation import services as participation
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.serializers import ProblemOut
 from humanexp.participation.api.views import AlwaysJson
-from humanexp.recruitment import frames, selectors, services
+from humanexp.recruitment import selectors, services
 from humanexp.recruitment.facts import run_address
 from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Code, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruitment.services.entering import Arrival
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
@@ -166,7 +167,10 @@ class Open(EntryView):
         wanted = given.validated_data
         campaign = selectors.campaign_by_entry(entry)
         # A page that could not be submitted at the end is refused before any work is done.
-        frames.submit_address(campaign, wanted["turkSubmitTo"])
+        came_from = Ticket(
+            submission=wanted["assignmentId"], person=wanted["workerId"], return_to=wanted["turkSubmitTo"]
+        )
+        kind_of(campaign.environment).way_out(Outcome.FINISHED, came_from)
         try:
             entered = services.enter(
                 campaign=campaign,

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from analysis.spec.terms import PayOnLeaving
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import code_in, language_of_study
@@ -26,12 +27,12 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
     return StudyFacts(
         tasks=tasks_of(campaign.study.configuration),
         **({} if terms is None else _site_facts(terms)),
-        way="link" if campaign.is_link else "hit",
+        way=kind_of(campaign.environment).way,
         reward_cents=campaign.reward_cents,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
-        shows_code=terms is None and (shows_code or not campaign.is_link),
+        shows_code=terms is None and (shows_code or campaign.capabilities.vouches),
     )
 
 

@@ -123,7 +123,9 @@ def test_a_launch_wants_a_green_check_that_still_holds(study: Study, user: User,
     with pytest.raises(StudyRefused, match="more than a day old"):
         services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user)
     Preflight.objects.filter(pk=newest.pk).update(ended_at=newest.ended_at)
-    assert services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user).is_link
+    assert not services.publish(
+        study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user
+    ).capabilities.vouches
 
 
 def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study) -> None:
@@ -259,5 +261,7 @@ def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User
     monkeypatch.setattr(gates, "GATES", [gate.refuse])
     make_stimulus_set()
     scripted = draft_study(by=user, design=DESIGN, population="scripted")
-    assert services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=1)).is_link
+    assert not services.publish(
+        study=scripted, terms=services.LaunchTerms(to="link", assignments=1)
+    ).capabilities.vouches
     assert not gates.is_asked(scripted, "link") and gates.is_asked(scripted, "sandbox")

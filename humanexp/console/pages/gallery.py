@@ -22,8 +22,9 @@ from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
 from humanexp.recruitment import rehearsal
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pages.views.take import entry_shell
+from humanexp.studies.facts import tasks_of
 from humanexp.studies.languages import code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS
@@ -106,14 +107,14 @@ def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
 def _is_met(study: Study, key: str) -> bool:
     """Whether a participant of this study can meet the page, as far as its tasks say."""
     name = key.partition("-")[2]
-    tasks = facts_of(_campaign(study, Environment.LINK)).tasks
+    tasks = tasks_of(study.configuration)
     if name.startswith(_OF_TASK[0]):
         return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks
 
 
 def _choices(study: Study) -> list[object]:
-    task = facts_of(_campaign(study, Environment.LINK)).tasks[0]
+    task = tasks_of(study.configuration)[0]
     return [choice.to_json() for choice in TASKS[task].in_order([])]
 
 

@@ -6,14 +6,7 @@ from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
-from humanexp.recruitment.models.people import (
-    VISITOR,
-    WORKER_NAMESPACE,
-    Environment,
-    Exclusion,
-    RecruitedPerson,
-    id_here,
-)
+from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
@@ -35,14 +28,12 @@ from humanexp.recruitment.models.writes import (
 __all__ = [
     "EXTRAS",
     "VISITOR",
-    "WORKER_NAMESPACE",
     "AgreedText",
     "ApprovalChange",
     "Assignment",
     "Campaign",
     "Difference",
     "DifferenceKind",
-    "Environment",
     "Evidence",
     "Exclusion",
     "GrantKind",

@@ -39,7 +39,9 @@ class LinkTerms(models.Model):
     @classmethod
     def of(cls, campaign: Campaign) -> LinkTerms | None:
         """None of a campaign that is no link, of a link that anybody may hand out, and of a rehearsal."""
-        return cls.objects.filter(campaign=campaign).first() if campaign.is_link and campaign.pk else None
+        if not campaign.pk or campaign.capabilities.vouches:
+            return None
+        return cls.objects.filter(campaign=campaign).first()
 
     @property
     def parameters(self) -> Mapping[str, str]:

@@ -2,28 +2,9 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.participation.models import Participant
 from humanexp.studies.models import StudyFamily
-
-
-class Environment(models.TextChoices):
-    """Where people are recruited. Chosen explicitly, never read off an address."""
-
-    LINK = "link", _("plain link")
-    MARKETPLACE = "marketplace", _("own marketplace")
-    SANDBOX = "sandbox", _("MTurk Sandbox")
-    PRODUCTION = "production", _("MTurk production")
-
-
-#: Environments with one name space of worker ids: the same id is the same person.
-WORKER_NAMESPACE = {
-    Environment.LINK: "link",
-    Environment.MARKETPLACE: "marketplace",
-    Environment.SANDBOX: "mturk",
-    Environment.PRODUCTION: "mturk",
-}
 
 #: Ids made here, for visitors of a link that names nobody, begin so.
 VISITOR = "visitor:"
@@ -39,7 +20,7 @@ def id_here(preset: str, given: str) -> str:
 class RecruitedPerson(models.Model):
     """Who a participant is to a recruiter: the one table with worker ids."""
 
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     worker_id = models.CharField(max_length=64)
     family = models.ForeignKey(StudyFamily, on_delete=models.CASCADE, related_name="+")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="recruited_as")

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
-from humanexp.recruitment.models.people import Environment
 from humanexp.recruitment.states import PROPOSAL_TRANSITIONS, WRITE_TRANSITIONS, ProposalState, WriteState
 from humanexp.studies.models import Study
 
@@ -30,7 +29,7 @@ class RecruiterWrite(models.Model):
 
     TRANSITIONS = WRITE_TRANSITIONS
 
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     state = models.CharField(max_length=10, choices=WriteState.choices, default=WriteState.PLANNED)
     token = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(default=clock.now, editable=False)
@@ -180,7 +179,7 @@ class Pause(models.TextChoices):
 class SenderLease(models.Model):
     """Who sends for an environment now. Two senders never do: the conditional update of this row decides."""
 
-    environment = models.CharField(max_length=12, choices=Environment.choices, unique=True)
+    environment = models.CharField(max_length=12, unique=True)
     holder = models.CharField(max_length=80, blank=True)
     #: end of the lease by the wall clock, for holders on other machines
     until = models.DateTimeField(null=True, blank=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from humanexp.recruitment import gates, money, pricing, selectors, services
-from humanexp.recruitment.models import Environment, SenderLease
+from humanexp.recruitment import gates, money, pricing, recruiters, selectors, services
+from humanexp.recruitment.models import SenderLease
 from humanexp.recruitment.pages.forms import TermsForm
 from humanexp.recruitment.pages.links import site_of
+from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
 from humanexp.recruitment.states import HitState
@@ -35,20 +36,21 @@ class Price:
     is_unpaid: bool
 
     @property
-    def is_link(self) -> bool:
-        return self.to == Environment.LINK
+    def can(self) -> Capabilities:
+        """What the recruiter can do."""
+        return recruiters.capabilities_of(self.to)
 
     @property
     def pays_nobody_by_mistake(self) -> bool:
-        return not (self.is_link or self.is_unpaid or self.quoted.reward_cents)
+        return self.can.pays and not (self.is_unpaid or self.quoted.reward_cents)
 
     @property
     def is_real_money(self) -> bool:
-        return self.to == Environment.PRODUCTION
+        return self.can.asks_for_total
 
     @property
     def account_name(self) -> str:
-        return str(Environment(self.to).label)
+        return recruiters.name_of(self.to)
 
     @property
     def total(self) -> str:

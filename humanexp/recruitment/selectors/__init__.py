@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from humanexp.recruitment.selectors.approvals import Approval, approval_of
 from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted, owed_cents
-from humanexp.recruitment.selectors.books import Books, books, differences, is_held, open_differences
+from humanexp.recruitment.selectors.books import Books, books, differences, is_held, is_unsettled, open_differences
 from humanexp.recruitment.selectors.budgets import (
     Budget,
     budget_of,
@@ -19,6 +19,7 @@ from humanexp.recruitment.selectors.campaigns import (
     campaigns_with_hits,
     estimated_minutes,
     hits_to_ask_about,
+    listed_by_hit,
     live_entries,
     minutes_told,
     sessions_allowed,
@@ -123,6 +124,7 @@ __all__ = [
     "free_sessions",
     "has_passed",
     "hits_to_ask_about",
+    "listed_by_hit",
     "is_excluded",
     "is_recruiting",
     "is_unfilled",
@@ -132,6 +134,7 @@ __all__ = [
     "ticket_in",
     "way_out",
     "is_held",
+    "is_unsettled",
     "latest_payments",
     "ledger",
     "ledger_rows",

@@ -16,12 +16,11 @@ from django.utils.translation import ngettext
 from humanexp.core import clock
 from humanexp.participation.models import DamagedPicture, Session, SessionState
 from humanexp.participation.selectors.faults import damaged_files
-from humanexp.recruitment import money
+from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.facts import pay_on_leaving
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
-    Environment,
     Evidence,
     HitWrite,
     HitWriteKind,
@@ -100,7 +99,7 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
     if pay_on_leaving(study) != "none":
         left = Q(session__left_at__isnull=False) | Q(session__erase_after__isnull=False)
         worked |= left & Q(campaign__reward_cents__gt=0)
-    finished = begun.filter(worked).exclude(environment=Environment.LINK)
+    finished = begun.filter(worked).exclude(environment__in=recruiters.those(vouches=False))
     over = Q(state=AssignmentState.RETURNED)
     for campaign in Campaign.objects.filter(study=study) if campaigns is None else campaigns:
         if not campaign.is_compensation:
@@ -170,13 +169,15 @@ def _approval(study: Study) -> Iterator[Attention]:
 def _pauses(accounts: Collection[SenderLease]) -> Iterator[Attention]:
     for row in accounts:
         if row.pause != Pause.NO:
-            where, why = row.get_environment_display(), row.pause_detail
+            where, why = recruiters.name_of(row.environment), row.pause_detail
             yield _told("keys", subject_pk=row.pk, environment=row.environment, where=where, why=why)
 
 
 def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     """While a campaign is live; a runner that asks and is not answered stands here, too."""
-    live = [campaign for campaign in campaigns if campaign.state == CampaignState.LIVE and not campaign.is_link]
+    live = [
+        campaign for campaign in campaigns if campaign.state == CampaignState.LIVE and campaign.capabilities.vouches
+    ]
     waited = clock.now() - min((campaign.synced_at or campaign.launched_at for campaign in live), default=clock.now())
     if waited > ASKED_WITHIN:
         yield _told("not-asked", minutes=int(waited.total_seconds() // 60))
@@ -210,7 +211,7 @@ def _money(study: Study, accounts: Collection[SenderLease], tally: Tally | None)
                 "money",
                 subject_pk=account.pk,
                 environment=account.environment,
-                where=account.get_environment_display(),
+                where=recruiters.name_of(account.environment),
                 owed=money.dollars(due),
                 left=money.dollars(left),
                 missing=money.dollars(due - left),
@@ -231,7 +232,7 @@ def _removals(study: Study, campaigns: Collection[Campaign]) -> Iterator[Attenti
             tone="note" if found.is_over and not found.unconfirmed else "",
             count=found.hits,
             environment=found.environment,
-            where=capfirst(str(Environment(found.environment).label)),
+            where=capfirst(recruiters.name_of(found.environment)),
             day=date_format(found.at, "j F Y"),
             open=", ".join(_left_open(found)),
         )
@@ -297,7 +298,9 @@ def _not_submitted(study: Study, campaigns: Collection[Campaign], tally: Tally |
 def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     """One assignment id under two people: returned by the first, accepted by the second."""
     # the recruiter lists one of them: the other is one that we saw begin; few among many, whose names an index tells
-    begun = Assignment.objects.filter(campaign__in=campaigns, state__in=BEGUN).exclude(environment=Environment.LINK)
+    begun = Assignment.objects.filter(campaign__in=campaigns, state__in=BEGUN).exclude(
+        environment__in=recruiters.those(vouches=False)
+    )
     namesakes = Assignment.objects.filter(
         environment=OuterRef("environment"), assignment_id=OuterRef("assignment_id")
     ).exclude(pk=OuterRef("pk"))
@@ -309,6 +312,6 @@ def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
 
 
 def _messages(study: Study) -> list[Attention]:
-    refused = Message.objects.filter(environment__in=Environment.values, state=WriteState.REFUSED)
+    refused = Message.objects.filter(environment__in=recruiters.codes(), state=WriteState.REFUSED)
     lost = list(refused.filter(assignment__campaign__study=study).values_list("assignment_id", "last_error"))
     return _counted("notice", [pk for pk, _error in lost], why=lost[0][1] if lost else "")

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
-    Environment,
     Message,
     Payment,
     PaymentKind,
@@ -53,7 +53,7 @@ def unmatched(study: Study) -> QuerySet[Assignment]:
 def waiting_payments(study: Study) -> QuerySet[Payment]:
     """Promised and not confirmed, oldest first; refused ones too, because they wait for a person."""
     # few among many: with the environment, the index of the outbox finds them
-    unconfirmed = _payments(study).filter(environment__in=Environment.values, state__in=UNCONFIRMED)
+    unconfirmed = _payments(study).filter(environment__in=recruiters.codes(), state__in=UNCONFIRMED)
     return unconfirmed.order_by("created_at", "pk")
 
 
@@ -105,7 +105,9 @@ def notices(study: Study) -> QuerySet[Message]:
 
 def _submitted(study: Study, which: Q) -> QuerySet[Assignment]:
     of_study = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study=study))
-    found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(environment=Environment.LINK)
+    found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(
+        environment__in=recruiters.those(pays=False)
+    )
     # few among many: by their keys, which an index tells
     return Assignment.objects.filter(pk__in=found)
 

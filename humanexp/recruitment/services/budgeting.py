@@ -7,8 +7,8 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Campaign, Environment, SenderLease, StudyBudget
+from humanexp.recruitment import money, recruiters, selectors
+from humanexp.recruitment.models import Campaign, SenderLease, StudyBudget
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
@@ -54,7 +54,7 @@ def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -
     The account is that of every study that was launched there: who sets its cap must be allowed to launch all of them.
     """
     _check(cap_cents)
-    if environment not in Environment.values or environment == Environment.LINK:
+    if environment not in recruiters.those(pays=True):
         raise InvalidRequest(f"No money goes through {environment!r}.")
     if by is not None:
         _check_account(environment, by)
@@ -93,6 +93,6 @@ def _check_account(environment: str, by: User) -> None:
     launched = Study.objects.filter(campaigns__environment=environment)
     if launched.exclude(pk__in=permissions.studies_with(by, Action.LAUNCH).values("pk")).exists():
         raise NotAllowed(
-            f"{Environment(environment).label}: this account also pays for studies in which your role does not allow "
+            f"{recruiters.name_of(environment)}: this account also pays for studies in which your role does not allow "
             "this. Ask their owners, or an administrator."
         )

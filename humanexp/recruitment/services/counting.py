@@ -21,7 +21,6 @@ from humanexp.core.audit import record
 from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
 from humanexp.recruitment.models import (
-    Environment,
     HitWrite,
     Message,
     Payment,
@@ -30,6 +29,7 @@ from humanexp.recruitment.models import (
     Rejection,
     SenderLease,
 )
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.states import WriteState
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def file_of(environment: str) -> Path:
 
 def count_send(environment: str) -> None:
     """Right before a write is sent. The database first: the file is ahead of it only where it has forgotten."""
-    if environment == Environment.LINK:
+    if not capabilities_of(environment).vouches:
         return  # there is no other side
     row = SenderLease.objects.filter(environment=environment)
     row.update(sends=F("sends") + 1)
@@ -55,7 +55,7 @@ def count_send(environment: str) -> None:
 
 def notice_restoring(environment: str) -> bool:
     """Whether this database has forgotten sends; then nothing planned in it goes out unasked."""
-    if environment == Environment.LINK:
+    if not capabilities_of(environment).vouches:
         return False
     known = _count_in_file(environment)  # read before the database: whoever sends meanwhile is counted there first
     row = SenderLease.objects.get(environment=environment)

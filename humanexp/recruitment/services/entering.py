@@ -18,6 +18,7 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
@@ -36,8 +37,6 @@ from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, 
 from humanexp.studies.models import Population
 
 NO_PROOF = Proof()
-#: What a preview carries instead of an assignment id.
-NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +90,7 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         raise StudyRefused("This HIT pays for work that was done before: submit it where you accepted it.")
     if arrival.scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
-    if not campaign.is_link:
-        _check_assignment_id(arrival.assignment_id)
+    kind_of(campaign.environment).check_submission(arrival.assignment_id)
     arrival, terms = _ids_checked(campaign, arrival)
     resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.worker_id)
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
@@ -119,7 +117,7 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
 
 def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
-    if not campaign.is_link:
+    if campaign.capabilities.vouches:
         return arrival, None
     terms = LinkTerms.of(campaign)
     if terms is None:
@@ -163,14 +161,14 @@ def new_handoff(*, campaign: Campaign, token: str) -> str:
 
 def _note_deadline(campaign: Campaign, assignment: Assignment, session: Session) -> None:
     """Until when the recruiter takes the work: it counts from the acceptance, which came no later than the opening."""
-    if campaign.is_link or assignment.opened_at is None:
+    if not campaign.capabilities.vouches or assignment.opened_at is None:
         return
     participation.note_deadline(session=session, due_at=assignment.opened_at + campaign.assignment_duration)
 
 
 def _visitor(campaign: Campaign, proof: Proof) -> str:
     """The id that a visitor of a plain link without an id was given when they came first, or a new one."""
-    if not campaign.is_link:
+    if campaign.capabilities.vouches:
         return ""
     known, session = opened_by(campaign=campaign, opening=proof.opening), session_behind(proof.secret)
     if known is None and session is not None:
@@ -183,13 +181,6 @@ def _visitor(campaign: Campaign, proof: Proof) -> str:
     return VISITOR + pseudonym(pseudonym_key(), "visitor", campaign.entry, proof.opening, prefix="V", length=24)
 
 
-def _check_assignment_id(assignment_id: str) -> None:
-    if assignment_id in ("", NO_ASSIGNMENT):
-        raise InvalidRequest("This is a preview. Accept the HIT to take part.")
-    if not assignment_id.isalnum() or len(assignment_id) > 64:
-        raise InvalidRequest("This link does not say which assignment it belongs to: open the HIT again.")
-
-
 def _lock(person: RecruitedPerson) -> RecruitedPerson:
     """One entry of a person at a time: a double click is one session."""
     return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
@@ -197,7 +188,7 @@ def _lock(person: RecruitedPerson) -> RecruitedPerson:
 
 def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arrival) -> Assignment:
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         known = mine.filter(campaign=campaign).order_by("pk").last()
         assignment_id = _participation(campaign, person, arrival, known)
     else:
@@ -228,7 +219,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
             environment=campaign.environment,
             assignment_id=assignment_id,
             campaign=campaign,
-            hit=campaign.hits.first() if campaign.is_link else None,
+            hit=None if campaign.capabilities.vouches else campaign.hits.first(),
             person=person,
             opened_at=clock.now(),
         )
@@ -274,12 +265,12 @@ def _leave_aside(assignment: Assignment, session: Session) -> None:
 
 def _check_open(campaign: Campaign) -> None:
     if campaign.state == CampaignState.LIVE:
-        if not campaign.is_link or selectors.places_left(campaign) > 0:
+        if campaign.capabilities.vouches or selectors.places_left(campaign) > 0:
             return
         raise PlacesTaken
     # Who accepted a HIT before the stop may still do it.
     latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         raise NotOpen("This study has ended and takes no new participants. Thank you for your interest.")
     if latest is None or clock.now() > latest:
         raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
@@ -289,7 +280,7 @@ def _check_approval(campaign: Campaign) -> None:
     """Whoever is under way may finish; no one else starts without an approval in force."""
     if selectors.approval_of(campaign.study).is_in_force:
         return
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         raise NotOpen("This study is paused and takes no new participants at the moment. Nothing is stored.")
     raise StudyRefused(
         "This study is paused and takes no new participants at the moment. Nothing is stored. If you hold a HIT of it, "
@@ -301,13 +292,13 @@ def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
     """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
     names = {person.worker_id, person.given_id} - {""}
     if any(selectors.is_excluded(person.family, environment=person.environment, worker_id=name) for name in names):
-        if campaign.is_link:
+        if not campaign.capabilities.vouches:
             raise NotEligible
         raise AlreadyTookPart(
             "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
         )
     if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
-        if campaign.is_link:
+        if not campaign.capabilities.vouches:
             raise NotEligible("This study is for people who have passed its qualification.")
         raise AlreadyTookPart(
             "This study is for people who have passed its qualification, which is a HIT of its own. "
@@ -317,7 +308,7 @@ def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
 
 def _refuse_another(campaign: Campaign) -> NoReturn:
     """This person has had all their sessions; whoever holds a HIT hears what to do with it."""
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         raise AlreadyTookPart
     raise AlreadyTookPart(
         "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
@@ -392,7 +383,7 @@ def _session_for(
             by_guardian=arrival.is_minor,
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
-        is_verified=campaign.is_link,
+        is_verified=not campaign.capabilities.vouches,
     )
     AgreedText.objects.get_or_create(
         digest=consent.digest,

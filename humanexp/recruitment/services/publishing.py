@@ -14,9 +14,9 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import gates, money, pricing, selectors
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.recruiters import capabilities_of, fees_of
+from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
@@ -44,9 +44,7 @@ def quote(
     masters: bool = False,
 ) -> pricing.Quote:
     """The exact cost of a launch, before it."""
-    if to not in Environment.values:
-        raise InvalidRequest(f"{to!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
-    per_hit = assignments_per_hit or (assignments if to == Environment.LINK else SMALL_HIT)
+    per_hit = assignments_per_hit or capabilities_of(to).places_at_once or assignments
     return pricing.quote(
         reward_cents=reward_cents,
         assignments=assignments,
@@ -132,7 +130,7 @@ def publish(
     check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
     link = suggested.link if terms.link is None else terms.link
-    link_terms = terms_of(link) if campaign.is_link and link.preset else None
+    link_terms = terms_of(link) if link.preset and not campaign.capabilities.vouches else None
     if link_terms is not None and preset_called(link_terms.preset).shared_computers:
         campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
@@ -164,7 +162,7 @@ def publish(
             quoted_cents=price.total_cents,
         )
         request_sending(environment=terms.to)
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         send(environment=terms.to)  # our own rows alone: nothing leaves this machine
         campaign.refresh_from_db()
     return campaign
@@ -214,7 +212,7 @@ def _check_open(study: Study) -> None:
 
 
 def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> None:
-    if skip and to not in gates.REHEARSAL_GROUNDS:
+    if skip and not capabilities_of(to).is_own_ground:
         raise InvalidRequest("The pre-flight check cannot be skipped where people are paid by an external service.")
     sentence = "" if skip else gates.refusal(study=study, to=to, price=price)
     if sentence:
@@ -225,9 +223,9 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials; no one can be recruited for it.")
     _check_open(study)
-    if to in (Environment.SANDBOX, Environment.PRODUCTION) and not settings.PUBLIC_URL.startswith("https://"):
+    if capabilities_of(to).needs_https and not settings.PUBLIC_URL.startswith("https://"):
         raise StudyRefused(
-            f"PUBLIC_URL is {settings.PUBLIC_URL}: MTurk shows studies from https addresses only. "
+            f"PUBLIC_URL is {settings.PUBLIC_URL}: {name_of(to)} shows studies from https addresses only. "
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
     check_confirmed(to, price.total_cents, confirmed_cents)

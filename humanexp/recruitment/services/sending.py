@@ -18,7 +18,6 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
 )
 from humanexp.recruitment.models import (
-    Environment,
     HitWrite,
     HitWriteKind,
     Message,
@@ -30,7 +29,7 @@ from humanexp.recruitment.models import (
     Rejection,
     SenderLease,
 )
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters import codes, recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.services.counting import KINDS, notice_restoring
 from humanexp.recruitment.services.deliveries import delivery_of
@@ -118,7 +117,7 @@ def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
     While another sender is at work, wait for it at most `wait_s` seconds; it may do all there is to do.
     """
     report = SendReport()
-    for name in [environment] if environment else Environment.values:
+    for name in [environment] if environment else codes():
         end = time.monotonic() + wait_s
         while count_waiting(name):
             found = _send_for(name)

@@ -247,7 +247,7 @@ class TestLaunch:
         page = console.get(f"/studies/{study.slug}/recruit/?to=link").content.decode()
         assert "no money goes through a plain link" in page
         console.post(f"/studies/{study.slug}/recruit/", terms(to="link", shown_total="0"))
-        assert Campaign.objects.get().is_link
+        assert not Campaign.objects.get().capabilities.vouches
 
     def test_a_price_that_has_changed_is_shown_before_anything_is_launched(self, study: Study, console: Client) -> None:
         reply = console.post(f"/studies/{study.slug}/recruit/", terms(assignments="6"))

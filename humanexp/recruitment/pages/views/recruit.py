@@ -13,7 +13,6 @@ from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, recruiters, selectors, services
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
 from humanexp.recruitment.pages.link_forms import host_typed, link_initial
@@ -34,7 +33,7 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     to = request.GET.get("to", "")
     tally = selectors.tally_of(study)
     suggested = selectors.suggested_terms(study, tally)
-    initial = _initial(suggested, to if to in Environment.values else recruiters.preferred())
+    initial = _initial(suggested, to if recruiters.is_known(to) else recruiters.preferred())
     form = LaunchForm(initial=initial, families=_families(request, study))
     return _page(request, study, form, tally, free_sessions=suggested.free_sessions)
 
@@ -120,7 +119,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
         return _refused(request, study, form, error.status_code)
     messages.success(
         request,
-        _("Launched on %(environment)s.") % {"environment": campaign.get_environment_display()},
+        _("Launched on %(environment)s.") % {"environment": recruiters.name_of(campaign.environment)},
     )
     return redirect("recruitment:recruit", slug=study.slug)
 

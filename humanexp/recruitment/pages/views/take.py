@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 
 from csp.constants import SELF
@@ -20,13 +20,13 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.core.languages import begin_in, tag_spoken
 from humanexp.participation.pages.views import run_shell
-from humanexp.recruitment import frames, rehearsal, selectors
+from humanexp.recruitment import rehearsal, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import facts_of, run_address
 from humanexp.recruitment.models import Campaign, LinkTerms
-from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.recruiters import kind_of
+from humanexp.recruitment.recruiters.tickets import FormPost, Outcome
 from humanexp.recruitment.services import resuming
-from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
 from humanexp.studies.facts import StudyFacts
 from humanexp.studies.languages import bundles_of, language_of_study
@@ -64,10 +64,10 @@ def _refusal(error: NotFound) -> dict[str, object]:
 @entry_page(rehearses=True)
 def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Consent and start; in a preview, what the study is about."""
-    if campaign.is_link:
+    if not campaign.capabilities.frames:
         return entry_shell(request, campaign)
     # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
-    origins = frames.origins_of(campaign)
+    origins = kind_of(campaign.environment).origins
 
     @xframe_options_exempt
     @csp_replace({"frame-ancestors": origins, "form-action": origins})
@@ -82,12 +82,12 @@ def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
 def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     """The study within the entry page, for frames whose windows are blocked: the same shell, framed by nobody else."""
     campaign = selectors.campaign_by_entry(entry)
-    if campaign.is_link:
+    if not campaign.capabilities.frames:
         raise NotFound
     begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
 
     @xframe_options_exempt
-    @csp_replace({"frame-ancestors": [SELF, *frames.origins_of(campaign)]})
+    @csp_replace({"frame-ancestors": [SELF, *kind_of(campaign.environment).origins]})
     def framed(request: HttpRequest) -> HttpResponse:
         return run_shell(request, facts_of(campaign))
 
@@ -143,35 +143,27 @@ def _room(campaign: Campaign) -> dict[str, int]:
     return {name: protocol.configuration[name] for name in ("size_px", "fixation_px")}
 
 
-def _ticket_of(campaign: Campaign, terms: LinkTerms | None, given: Mapping[str, str]) -> Ticket:
-    """The ids that came with the address; they prove nothing."""
-    if terms is not None:
-        return selectors.ticket_in(terms, given)
-    if campaign.is_link:
-        return Ticket(person=given.get("p", ""))
-    return Ticket(person=given.get("workerId", ""), submission=given.get("assignmentId", ""))
-
-
 def entry_shell(
     request: HttpRequest, campaign: Campaign, *, template: str = "recruitment/take/entry.html", **more: object
 ) -> HttpResponse:
     """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
-    given = request.GET
+    given = request.GET.dict()
     terms = LinkTerms.of(campaign)
-    ticket = _ticket_of(campaign, terms, given)
-    assignment_id, worker_id = ticket.submission, ticket.person
-    is_preview = not campaign.is_link and assignment_id in ("", NO_ASSIGNMENT)
+    recruiter, can = kind_of(campaign.environment), campaign.capabilities
+    ticket = recruiter.ticket(given) if terms is None else selectors.ticket_in(terms, given)
     submit_address = fault = ""
-    if not is_preview:
+    if not ticket.is_preview:
         try:
-            submit_address = frames.submit_address(campaign, given.get("turkSubmitTo", ""))
+            way_out = recruiter.way_out(Outcome.FINISHED, ticket)
+            submit_address = way_out.address if isinstance(way_out, FormPost) else ""
         except InvalidRequest as error:
             fault = gettext(error.message)
-    # A plain link tells its completion code to those alone whom somebody has sent who may ask for it.
+    # Where nobody lists who has finished, the completion code is told to those alone whom somebody has sent who may
+    # ask for it.
     facts = facts_of(
-        campaign, minutes=selectors.minutes_told(campaign), shows_code=campaign.is_link and bool(given.get("p"))
+        campaign, minutes=selectors.minutes_told(campaign), shows_code=not can.vouches and bool(ticket.person)
     )
-    is_over = campaign.is_link and campaign.state != CampaignState.LIVE
+    is_over = not can.vouches and campaign.state != CampaignState.LIVE
     is_paused = not is_over and not selectors.approval_of(campaign.study).is_in_force
     consent = consent_of(campaign.study, tag_spoken(), facts)
     context = {
@@ -179,7 +171,7 @@ def entry_shell(
         "study": campaign.study,
         "facts": facts,
         "consent": consent,
-        "is_preview": is_preview,
+        "is_preview": ticket.is_preview,
         "is_over": is_over,
         "is_paused": is_paused,
         "fault": fault,
@@ -188,8 +180,8 @@ def entry_shell(
             "entry": campaign.entry,
             "language": tag_spoken(),
             "texts": get_language(),
-            "isLink": campaign.is_link,
-            "isPreview": is_preview,
+            "isLink": not can.vouches,
+            "isPreview": ticket.is_preview,
             "isPaused": is_paused,
             "isTimed": facts.is_timed and not (is_over or is_paused),
             "protocol": _room(campaign),
@@ -200,17 +192,17 @@ def entry_shell(
             "isUnfilled": terms is not None and selectors.is_unfilled(terms, ticket),
             "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",
             "wayOutUrl": reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",
-            "insideUrl": "" if campaign.is_link else reverse("recruitment:inside", args=[campaign.entry]),
+            "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if can.frames else "",
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
-            "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if campaign.is_link else "",
+            "finishUrl": "" if can.vouches else reverse("recruitment:finish", args=[campaign.entry]),
             "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
             "runUrl": run_address(campaign),
-            "resumeName": resuming.name_of(campaign, worker_id),
-            "assignmentId": assignment_id,
-            "hitId": given.get("hitId", ""),
-            "workerId": worker_id,
-            "turkSubmitTo": given.get("turkSubmitTo", ""),
+            "resumeName": resuming.name_of(campaign, ticket.person),
+            "assignmentId": ticket.submission,
+            "hitId": ticket.offer,
+            "workerId": ticket.person,
+            "turkSubmitTo": ticket.return_to,
             "submitAddress": submit_address,
             "simulated": campaign.study.population == Population.SCRIPTED,
         },

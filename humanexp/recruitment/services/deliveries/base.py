@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from humanexp.core import clock
 from humanexp.recruitment.models import RecruiterWrite
@@ -32,8 +32,8 @@ NOT_DONE = Word(is_done=False)
 class Delivery(ABC, Generic[Write]):
     """A write on its way."""
 
-    #: the recruiter itself makes two of these one, whenever the second comes
-    is_idempotent = False
+    #: which of the recruiter's promises about repeats is meant
+    repeats: ClassVar[str]
 
     def __init__(self, recruiter: Recruiter, write: Write) -> None:
         self.recruiter, self.write = recruiter, write
@@ -45,6 +45,11 @@ class Delivery(ABC, Generic[Write]):
     @abstractmethod
     def carry_out(self) -> None:
         """Send it, once."""
+
+    @property
+    def is_idempotent(self) -> bool:
+        """The recruiter itself makes two of these one, whenever the second comes."""
+        return bool(getattr(self.recruiter.capabilities.repeats, self.repeats) == "safe")
 
     def waits_for(self) -> str:
         """Why a send has to wait, or nothing."""

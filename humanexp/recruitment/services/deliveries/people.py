@@ -18,7 +18,7 @@ GONE = Word(is_done=False, refusal="The person has been deleted.")
 class Mark(Delivery[QualificationWrite]):
     """AssociateQualificationWithWorker, or Disassociate...; where there is nothing of the kind, our row is all."""
 
-    is_idempotent = True
+    repeats = "mark"
 
     def waits_for(self) -> str:
         """The last word about a person has to arrive last."""
@@ -30,7 +30,7 @@ class Mark(Delivery[QualificationWrite]):
     def ask(self) -> Word:
         if self.write.person is None:
             return GONE
-        if not self.recruiter.qualifies:
+        if not self.recruiter.capabilities.qualifies:
             return DONE
         type_id = self.write.qualification.type_id
         score = self.recruiter.score(type_id, self.write.person.worker_id) if type_id else None
@@ -41,7 +41,7 @@ class Mark(Delivery[QualificationWrite]):
         person = self.write.person
         if person is None:
             raise RecruiterError(GONE.refusal)
-        if not self.recruiter.qualifies:
+        if not self.recruiter.capabilities.qualifies:
             return
         type_id = publish_qualification(self.write.qualification, self.recruiter).type_id
         try:
@@ -57,6 +57,8 @@ class Mark(Delivery[QualificationWrite]):
 class Words(Delivery[Message]):
     """NotifyWorkers. Nobody tells whether a message arrived, so one of unknown fate is not sent again."""
 
+    repeats = "message"
+    #: what `ask` says decides it: one that may have been sent is refused
     is_idempotent = True
 
     def ask(self) -> Word:
