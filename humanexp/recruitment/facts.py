@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TypedDict, cast
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from analysis.spec import StudyConfiguration
 from analysis.spec.terms import PayOnLeaving
 from humanexp.recruitment.models import Campaign
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.models import Study
+
+
+class DeletionFacts(TypedDict, total=False):
+    gives_deletion_code: bool
+    deletable_until: str
+    deletion_address: str
 
 
 def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) -> StudyFacts:
@@ -27,7 +35,20 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
         shows_code=shows_code or not campaign.is_link,
+        **_deletion(campaign),
     )
+
+
+def _deletion(campaign: Campaign) -> DeletionFacts:
+    """How people without an id have their answers deleted: only a plain link brings such people."""
+    if not campaign.is_link or not campaign.study.configuration:
+        return {}
+    ethics = StudyConfiguration.from_dict(campaign.study.configuration).ethics
+    if not ethics.deletion_code:
+        return {}
+    path = reverse("recruitment:delete", args=[campaign.entry]) if campaign.entry else ""
+    address = f"{settings.PUBLIC_URL.rstrip('/')}{path}"
+    return {"gives_deletion_code": True, "deletable_until": ethics.deletable_until, "deletion_address": address}
 
 
 def pay_on_leaving(study: Study) -> PayOnLeaving:

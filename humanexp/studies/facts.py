@@ -32,6 +32,11 @@ class StudyFacts:
     shows_code: bool = False
     #: what people are paid who stop before the end, where they are paid at all
     pay_on_leaving: PayOnLeaving = "none"
+    #: whether people who come without an id get a code with which they can have their answers deleted, and its last day
+    gives_deletion_code: bool = False
+    deletable_until: str = ""
+    #: address of the page that takes the code
+    deletion_address: str = ""
     #: days until the answers of who has left are erased
     erased_after_days: int = KEPT_DAYS
 

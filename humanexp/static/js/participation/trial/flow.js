@@ -2,6 +2,7 @@
 import { runBlock } from "./block.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { askAtTheEnd } from "./closing.js";
+import { showDeletionCode } from "./deletion.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { explainAgain, instruct } from "./instructions.js";
@@ -45,6 +46,7 @@ async function walk(run) {
       forgetSetUp(run);
       forgetOnSharedComputer(run);
       tellLeft(run.document, run.session.state === "left");
+      if (run.session.state !== "withdrawn") await showDeletionCode(run);
       throw new Stop(run.session.state === "submitted" ? "closed" : "left");
     }
     if (step.kind === "complete") break;
@@ -81,6 +83,7 @@ async function finish(run) {
   await leaveFullScreen(run.view);
   if (end.closing.length > 0) await askAtTheEnd(run, end.closing);
   forgetOnSharedComputer(run);
+  await showDeletionCode(run);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   if (end.debrief) showDebrief(run.screens);
   showOwnResult(run, end.own_result);
