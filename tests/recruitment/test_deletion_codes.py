@@ -1,4 +1,4 @@
-"""A deletion code for people who came without an id: a secret, of which a hash is kept, that works until its last day."""
+"""A deletion code for people who came without an id: a secret of which a hash is kept, and which has a last day."""
 
 from __future__ import annotations
 
