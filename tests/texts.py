@@ -21,6 +21,7 @@ FILES = ("humanexp/recruitment/facts.py", "humanexp/participation/pages/own_resu
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
     "humanexp/recruitment/recruiters/requester_api.py",
+    "humanexp/recruitment/services/deletion_codes.py",
     "humanexp/recruitment/services/entering.py",
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/ways_back.py",

@@ -47,6 +47,21 @@ class SetUp(Sparse):
         InForm(_("Set-up: measure the viewing distance"), part="record"),
     ] = False
 
+    longer_window_ms: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=600_000,
+            description="time for each answer that participants can ask for, without a reason, in place of the "
+            "protocol's `response_ms`; 0: not offered. Protocols whose answer window is fixed take none",
+        ),
+        InForm(
+            _("Longer time for each answer, for those who ask, in ms"),
+            help=_("Empty: not offered. Only the time is stored, no reason."),
+            part="record",
+        ),
+    ] = 0
+
     @classmethod
     def called(cls) -> str:
         return "[setup]"
@@ -54,6 +69,11 @@ class SetUp(Sparse):
     @property
     def steps(self) -> tuple[str, ...]:
         """Names of those that the study wants, in the order of the pages."""
-        return tuple(
-            name for name, info in SetUp.model_fields.items() if info.annotation is bool and getattr(self, name)
-        )
+        wanted = (name for name in SET_UP_STEPS if name != LONGER_WINDOW and getattr(self, name))
+        return (*wanted, *((LONGER_WINDOW,) if self.longer_window_ms else ()))
+
+
+#: The step in which a longer answer window can be asked for.
+LONGER_WINDOW = "longer_window"
+#: Every step that a study can want, in the order of the pages.
+SET_UP_STEPS = (*(name for name, info in SetUp.model_fields.items() if info.annotation is bool), LONGER_WINDOW)

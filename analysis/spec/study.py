@@ -264,6 +264,23 @@ class StudyConfiguration(Spec):
         return self
 
     @model_validator(mode="after")
+    def _window_is_longer(self) -> Self:
+        longer_ms, protocol = self.setup.longer_window_ms, self.protocol
+        if longer_ms and protocol.fixed_response_window:
+            raise refusal(
+                f"{{place}} cannot be offered: the answer window of {protocol.name} is fixed.",
+                "setup",
+                "longer_window_ms",
+            )
+        if longer_ms and longer_ms <= protocol.response_ms:
+            raise refusal(
+                f"{{place}} must be more than the protocol's response_ms, {protocol.response_ms}, not {longer_ms}.",
+                "setup",
+                "longer_window_ms",
+            )
+        return self
+
+    @model_validator(mode="after")
     def _named_and_joined(self) -> Self:
         if not self.title.strip():
             raise refusal("{place} must be text of 1 to 200 characters, not empty.", "title")

@@ -291,6 +291,8 @@ class SetUp(models.Model):
     session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="set_up")
     #: by item: how it is known, "measured" or "asked", and its value
     items = models.JSONField(default=dict)
+    #: the longer time for each answer that the person asked for; None where they did not
+    answer_window_ms = models.PositiveIntegerField(null=True, blank=True)
     stored_at = models.DateTimeField()
 
 

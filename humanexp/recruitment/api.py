@@ -119,6 +119,10 @@ class ConfirmedReply(serializers.Serializer[Any]):
     token = serializers.CharField()
 
 
+class DeletionReply(serializers.Serializer[Any]):
+    code = serializers.CharField(allow_blank=True)
+
+
 class FollowRequest(serializers.Serializer[Any]):
     link = serializers.CharField(max_length=200)
 
@@ -280,6 +284,13 @@ class Confirm(EntryView):
         given.is_valid(raise_exception=True)
         session = services.confirm(**given.validated_data)
         return Response({"token": participation.issue_token(session=session)})
+
+
+class Deletion(EntryView):
+    @extend_schema(request=None, responses={200: DeletionReply})
+    def post(self, request: Request) -> Response:
+        """With what somebody who came without an id can have the answers deleted; empty for everybody else."""
+        return Response({"code": services.code_for(token=self.bearer(request))})
 
 
 class Follow(EntryView):

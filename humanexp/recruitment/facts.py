@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from analysis.spec import StudyConfiguration
 from analysis.spec.terms import PayOnLeaving
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Campaign, LinkTerms
@@ -16,6 +18,12 @@ from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import code_in, language_of_study
 from humanexp.studies.models import Study
+
+
+class DeletionFacts(TypedDict, total=False):
+    gives_deletion_code: bool
+    deletable_until: str
+    deletion_address: str
 
 
 def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) -> StudyFacts:
@@ -33,6 +41,7 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
         shows_code=terms is None and (shows_code or campaign.capabilities.vouches),
+        **({} if terms is not None else _deletion(campaign)),
     )
 
 
@@ -46,6 +55,18 @@ def _site_facts(terms: LinkTerms) -> dict[str, Any]:
         "site_reward": amount,
         "alternative": terms.alternative,
     }
+
+
+def _deletion(campaign: Campaign) -> DeletionFacts:
+    """How people without an id have their answers deleted: only a link that anybody may hand out brings such people."""
+    if campaign.capabilities.vouches or not campaign.study.configuration:
+        return {}
+    ethics = StudyConfiguration.from_dict(campaign.study.configuration).ethics
+    if not ethics.deletion_code:
+        return {}
+    path = reverse("recruitment:delete", args=[campaign.entry]) if campaign.entry else ""
+    address = f"{settings.PUBLIC_URL.rstrip('/')}{path}"
+    return {"gives_deletion_code": True, "deletable_until": ethics.deletable_until, "deletion_address": address}
 
 
 def pay_on_leaving(study: Study) -> PayOnLeaving:

@@ -42,6 +42,11 @@ class StudyFacts:
     site_reward: str = ""
     #: what they can do instead for the same credit
     alternative: str = ""
+    #: whether people who come without an id get a code with which they can have their answers deleted, and its last day
+    gives_deletion_code: bool = False
+    deletable_until: str = ""
+    #: address of the page that takes the code
+    deletion_address: str = ""
     #: days until the answers of who has left are erased
     erased_after_days: int = KEPT_DAYS
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 EVERYTHING = dict.fromkeys(("night_light", "notifications", "glasses", "light", "brightness", "distance"), True)
 
 
-def wants(study: Study, **setup: bool) -> None:
+def wants(study: Study, **setup: int) -> None:
     study.configuration["setup"] = setup
     study.save(update_fields=["configuration"])
 
@@ -132,3 +132,26 @@ def test_a_small_window_is_refused_before_consent_with_nothing_stored(
     page.set_viewport_size({"width": 1280, "height": 860})
     page.wait_for_selector("[data-panel=start]:not([hidden])", timeout=PATIENCE_MS)
     assert page.is_visible("[data-consent]") and page.complaints == []
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_longer_window_is_given_to_who_asks(
+    page: Any, live_server: Any, session: Session, study: Study, asks: bool
+) -> None:
+    wants(study, longer_window_ms=30_000)
+    person = Person(page, live_server.url)
+    person.enters(session)
+    person.sees("checks")
+    assert "You have 20 seconds for each answer" in page.inner_text("[data-name=longer_window]")
+    looks_right(page, "setup-longer-window")
+    for question in ("sight", "colour_sight"):
+        page.check(f"input[name={question}][value=yes]")
+    if asks:
+        page.check("input[name=longer_window][value=yes]")
+    page.click("[data-screen=checks] button[data-primary]")
+    person.sees("instructions-categorisation")
+    person.presses("next")
+    person.presses("next")
+    page.wait_for_selector("[data-page]:not([hidden]) [data-value=response_s]", timeout=PATIENCE_MS)
+    assert f"You have {30 if asks else 20} seconds" in page.inner_text("[data-screen=instructions-categorisation]")
+    assert SetUp.objects.get().answer_window_ms == (30_000 if asks else None)

@@ -22,3 +22,10 @@ test("only what the study asks goes to the server, next to what is always measur
   const all = { ...run, asked: {}, pxPerMm: 4, distanceMm: null, greys: { dark_steps: 5, bright_steps: 6 } };
   assert.deepEqual(foundBy(all), { ...measured, px_per_mm: 4, distance_mm: null, dark_steps: 5, bright_steps: 6 });
 });
+
+test("a longer window is asked for with a word of yes, and with nothing else", () => {
+  const session = { set_up: ["longer_window"] };
+  const run = { view: view(), session, asked: { longer_window: "no" } };
+  assert.equal("longer_window" in foundBy(run), false);
+  assert.equal(foundBy({ ...run, asked: { longer_window: "yes" } }).longer_window, true);
+});

@@ -8,14 +8,15 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analysis.spec import ProtocolConfig, SetUp
+from analysis.spec import ProtocolConfig
+from analysis.spec.setup import SET_UP_STEPS
 from analysis.tables import INPUT_KINDS, SCHEMAS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
 from humanexp.participation.models import LEFT, Device, SessionState, WentWrong
 from humanexp.participation.services.closing import LONGEST_TEXT
 
 #: Steps of the set-up in addition to what every study measures.
-SET_UP_STEPS = ("size", *SetUp.model_fields)
+STEPS = ("size", *SET_UP_STEPS)
 #: A trial with more clicks than this is a stuck key.
 MOST_CLICKS = 200
 LARGEST_ENVIRONMENT = 16_000
@@ -88,7 +89,10 @@ class SessionOut(StateOut):
         allow_null=True, help_text="until when whoever recruited the person takes the work, at the latest"
     )
     set_up = serializers.ListField(
-        child=serializers.ChoiceField(SET_UP_STEPS), help_text="steps before practice that the study wants"
+        child=serializers.ChoiceField(STEPS), help_text="steps before practice that the study wants"
+    )
+    longer_window_ms = serializers.IntegerField(
+        allow_null=True, help_text="a longer time for each answer that the person can ask for"
     )
     choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
     blocks = BlockOut(many=True)
@@ -206,6 +210,7 @@ class SetUpIn(serializers.Serializer[Any]):
     night_light = serializers.ChoiceField(["off", "on", "unknown"], required=False)
     notifications = serializers.ChoiceField(["off", "on", "unknown"], required=False)
     glasses = serializers.ChoiceField(["none", "glasses", "lenses", "undisclosed"], required=False)
+    longer_window = serializers.BooleanField(required=False, help_text="asked for, without a reason")
     light = serializers.ChoiceField(["dark", "dim", "bright", "sunlight"], required=False)
 
 

@@ -26,7 +26,7 @@ from humanexp.participation.selectors.sessions import (
     standing_of,
     under_way,
 )
-from humanexp.participation.selectors.set_ups import set_up_rows
+from humanexp.participation.selectors.set_ups import longer_windows, set_up_rows
 from humanexp.participation.selectors.showings import (
     PICTURES,
     given_out,
@@ -55,6 +55,7 @@ __all__ = [
     "iter_trial_rows",
     "kept_slots",
     "refused_calls",
+    "longer_windows",
     "own_result_address",
     "own_result_behind",
     "rows_of",

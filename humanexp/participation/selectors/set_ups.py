@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from analysis.tables.setup import ITEMS
-from humanexp.participation.models import Session, counting
+from humanexp.participation.models import Session, SetUp, counting
 from humanexp.studies.models import Study
 
 #: Questions about sight and knowledge, and their answers.
@@ -22,6 +22,12 @@ def set_up_rows(study: Study) -> Iterator[dict[str, Any]]:
         for name, item in ITEMS.items():
             if name in found:
                 yield {"session": session.code, "item": name, "how": item.how, "value": item.coarse(found[name])}
+
+
+def longer_windows(study: Study) -> dict[str, int]:
+    """The longer time for each answer, by the codes of sessions whose participants asked for one."""
+    asked = SetUp.objects.filter(session__study=study).exclude(answer_window_ms=None)
+    return {code: int(window_ms or 0) for code, window_ms in asked.values_list("session__code", "answer_window_ms")}
 
 
 def _items_of(session: Session) -> dict[str, Any]:

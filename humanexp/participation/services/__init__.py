@@ -10,7 +10,7 @@ from humanexp.participation.services.closing import (
     open_questions,
     store_closing_answers,
 )
-from humanexp.participation.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
+from humanexp.participation.services.leaving import erase_withdrawn, leave_session, take_back, undo_withdrawal
 from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import (
     Agreement,
@@ -60,6 +60,7 @@ __all__ = [
     "store_closing_answers",
     "store_response",
     "store_set_up",
+    "take_back",
     "take_lease",
     "undo_withdrawal",
     "verify_session",

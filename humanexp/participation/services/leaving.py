@@ -42,6 +42,11 @@ def leave_session(*, claim: SessionClaim, keeps_answers: bool = False) -> Sessio
         return _leave_answers(session)
     if session.state == SessionState.SUBMITTED:
         raise SessionClosed("It has been submitted. Write to the people who run the study to have it deleted.")
+    return take_back(session=session)
+
+
+def take_back(*, session: Session) -> Session:
+    """No analysis sees an answer of it from now on, and they are erased once the time to undo it is over."""
     withdraw_session(session=session)
     due = (session.withdrawn_at or clock.now()) + timedelta(days=KEPT_DAYS)
     Session.objects.filter(pk=session.pk).update(last_seen_at=clock.now(), erase_after=due)

@@ -7,13 +7,14 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.spec import StudyConfiguration
+from analysis.spec import ProtocolConfig, StudyConfiguration
+from analysis.spec.setup import LONGER_WINDOW
 from analysis.tables.setup import ITEMS
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, SessionClosed
 from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import SessionState, SetUp
+from humanexp.participation.models import Session, SessionState, SetUp
 from humanexp.participation.services.answering import check_lease
 from humanexp.studies.models import Study
 
@@ -40,8 +41,37 @@ def store_set_up(*, claim: SessionClaim, lease: str, given: Mapping[str, Any]) -
     check_lease(session, lease)
     if session.state != SessionState.OPEN or session.left_at is not None:
         raise SessionClosed
-    items = items_of(session.study, given)
-    return SetUp.objects.update_or_create(session=session, defaults={"items": items, "stored_at": clock.now()})[0]
+    items = items_of(session.study, {name: value for name, value in given.items() if name != LONGER_WINDOW})
+    found: dict[str, Any] = {"items": items, "stored_at": clock.now()}
+    if given.get(LONGER_WINDOW):
+        found["answer_window_ms"] = _longer_window(session)
+    return SetUp.objects.update_or_create(session=session, defaults=found)[0]
+
+
+def _longer_window(session: Session) -> int:
+    """The time that the study offers; from the first answer on it stays as it is."""
+    offered = offered_window_ms(session.study)
+    if offered is None:
+        raise InvalidRequest("The study does not offer this.", fields={LONGER_WINDOW: "is not offered"})
+    if session.cursor:
+        known = SetUp.objects.filter(session=session).exclude(answer_window_ms=None).exists()
+        if not known:
+            raise InvalidRequest(
+                "The time for each answer stays as it is once there are answers.", fields={LONGER_WINDOW: "is too late"}
+            )
+    return offered
+
+
+def offered_window_ms(study: Study) -> int | None:
+    """The longer time for each answer that participants can ask for; None where they cannot."""
+    return StudyConfiguration.from_dict(study.configuration).setup.longer_window_ms or None
+
+
+def in_its_window(protocol: ProtocolConfig, session: Session) -> ProtocolConfig:
+    """The protocol with the time for each answer that this session has."""
+    asked = SetUp.objects.filter(session=session.pk).exclude(answer_window_ms=None)
+    window_ms = asked.values_list("answer_window_ms", flat=True).first()
+    return protocol if window_ms is None else protocol.but(response_ms=window_ms)
 
 
 def items_of(study: Study, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

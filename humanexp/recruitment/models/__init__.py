@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
+from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
@@ -32,6 +33,7 @@ __all__ = [
     "ApprovalChange",
     "Assignment",
     "Campaign",
+    "DeletionCode",
     "Difference",
     "DifferenceKind",
     "Evidence",

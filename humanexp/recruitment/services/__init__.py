@@ -6,6 +6,7 @@ from humanexp.recruitment.services.approving import renew_approval, withdraw_app
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
+from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
@@ -34,6 +35,8 @@ from humanexp.recruitment.services.turning_away import decline, outcome_of_refus
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "code_for",
+    "delete_by_code",
     "ExclusionReport",
     "Extension",
     "LaunchTerms",

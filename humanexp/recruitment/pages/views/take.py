@@ -14,13 +14,15 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_GET
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_http_methods
 
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.caller_hash import caller_of
+from humanexp.core.errors import InvalidRequest, NotFound, StudyRefused, TooManyCalls
 from humanexp.core.languages import begin_in, tag_spoken
 from humanexp.participation.pages.views import run_shell
-from humanexp.recruitment import rehearsal, selectors
+from humanexp.recruitment import rehearsal, selectors, services
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import facts_of, run_address
 from humanexp.recruitment.models import Campaign, LinkTerms
@@ -32,14 +34,20 @@ from humanexp.studies.facts import StudyFacts
 from humanexp.studies.languages import bundles_of, language_of_study
 from humanexp.studies.models import Population
 
+#: Characters of a deletion code that are looked at: it may be typed with spaces.
+LONGEST_CODE = 60
 CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
 
 
-def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
-    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch."""
+def entry_page(
+    *, rehearses: bool = False, has_form: bool = False
+) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
+    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch.
+
+    `has_form`: it takes what somebody writes into a form of its own."""
 
     def decorate(view: CampaignView) -> Callable[..., HttpResponseBase]:
-        @require_GET
+        @require_http_methods(["GET", "HEAD", "POST"] if has_form else ["GET"])
         @never_cache
         @wraps(view)
         def page(request: HttpRequest, entry: str) -> HttpResponseBase:
@@ -141,6 +149,29 @@ def _room(campaign: Campaign) -> dict[str, int]:
     if protocol is None:
         return {}
     return {name: protocol.configuration[name] for name in ("size_px", "fixation_px")}
+
+
+@csrf_exempt  # no cookie is set or read: the code in the form is all that this page goes by
+@entry_page(has_form=True)
+def delete(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
+    """Where somebody who came without an id has their answers deleted, with the code that they were given."""
+    facts = facts_of(campaign)
+    if not facts.gives_deletion_code:
+        raise NotFound
+    context: dict[str, object] = {"campaign": campaign, "study": campaign.study, "facts": facts}
+    status = 200
+    if request.method == "POST":
+        code = request.POST.get("code", "")[:LONGEST_CODE]
+        try:
+            services.delete_by_code(campaign=campaign, code=code, caller=caller_of(request))
+        except (StudyRefused, TooManyCalls) as error:
+            context |= {"complaint": gettext(error.message), "code": code}
+            status = error.status_code
+        else:
+            context["is_done"] = True
+    page = render(request, "recruitment/take/delete.html", context, status=status)
+    page["Referrer-Policy"] = "no-referrer"
+    return page
 
 
 def entry_shell(

@@ -85,6 +85,10 @@ export class RunApi {
   }
 
   /** What was said at the end; sent again, the first time counts. */
+  deletionCode() {
+    return this.#json("POST", "deletion/", {});
+  }
+
   storeSetUp(found) {
     return this.#json("POST", "setup/", found);
   }

@@ -22,6 +22,8 @@ export async function checkEntry(run) {
   }
   screens.show("checks");
   for (const part of screens.findAll("[data-step]")) part.hidden = !run.session.set_up.includes(part.dataset.step);
+  const inSeconds = (ms) => (ms / 1000).toLocaleString(run.document?.documentElement.lang);
+  screens.fill({ response_s: inSeconds(run.session.protocol.response_ms), longer_s: inSeconds(run.session.longer_window_ms ?? 0) });
   for (const part of screens.findAll("[data-full-screen]")) part.hidden = !view.document.fullscreenEnabled;
   const isTimed = areTimed(run.session.blocks.map(({ task }) => task));
   for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;

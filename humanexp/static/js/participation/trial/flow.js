@@ -2,6 +2,7 @@
 import { runBlock } from "./block.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { askAtTheEnd, tellAbout } from "./closing.js";
+import { showDeletionCode } from "./deletion.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { explainAgain, instruct } from "./instructions.js";
@@ -48,6 +49,7 @@ async function walk(run) {
       forgetOnSharedComputer(run);
       tellLeft(run.document, run.session.state === "left");
       await tellWayOut(run);
+      if (run.session.state !== "withdrawn") await showDeletionCode(run);
       throw new Stop(run.session.state === "submitted" ? "closed" : "left");
     }
     if (step.kind === "complete") break;
@@ -85,6 +87,7 @@ async function finish(run) {
   if (end.closing.length > 0 || run.wayOut) await askAtTheEnd(run, end);
   const out = run.wayOut ? await patiently(() => run.api.wayOut(run.wayOut), run) : null;
   forgetOnSharedComputer(run);
+  await showDeletionCode(run);
   run.screens.show("done", { code: end.completion_code ?? "" });
   if (out) leadOut(run, out);
   else tellAbout(run, end);

@@ -40,6 +40,7 @@ export function zoomOf(view) {
 export function foundBy(run) {
   const { view, refresh, session } = run;
   const asked = Object.entries(run.asked ?? {}).filter(([name]) => session.set_up.includes(name));
+  const wantsTime = run.asked?.longer_window === "yes";
   return {
     window_px: [view.innerWidth, view.innerHeight],
     screen_px: [view.screen.width, view.screen.height],
@@ -49,7 +50,8 @@ export function foundBy(run) {
     ...(run.pxPerMm === undefined ? {} : { px_per_mm: run.pxPerMm }),
     ...(run.distanceMm === undefined ? {} : { distance_mm: run.distanceMm }),
     ...(run.greys ?? {}),
-    ...Object.fromEntries(asked),
+    ...Object.fromEntries(asked.filter(([name]) => name !== "longer_window")),
+    ...(wantsTime ? { longer_window: true } : {}),
   };
 }
 
@@ -64,7 +66,9 @@ async function countGreys(run) {
 
 async function store(run) {
   if (isStored(run) || !areTimed(run.session.blocks.map(({ task }) => task))) return;
-  await patiently(() => run.api.storeSetUp(foundBy(run)), run);
+  const found = foundBy(run);
+  await patiently(() => run.api.storeSetUp(found), run);
+  if (found.longer_window) run.session = await patiently(() => run.api.session(), run);
   run.local.setItem(keyOf(run), "stored");
 }
 
