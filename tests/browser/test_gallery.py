@@ -82,12 +82,13 @@ def test_printed_at_one_width_every_page_is_whole(
         page.goto(f"{live_server.url}/studies/{study.slug}/pages/?size={width}&language={language}&to=link")
         page.wait_for_load_state("networkidle")
         shown = page.locator(".gallery").count()
-        cut = page.eval_on_selector_all(
+        inside = page.eval_on_selector_all(
             ".gallery iframe",
-            """frames => frames.filter(({ contentDocument: { documentElement: { scrollHeight } }, offsetHeight }) =>
-              scrollHeight > offsetHeight).map((frame) => frame.title)""",
+            "frames => frames.map(({ contentWindow: { innerWidth, innerHeight, document }, title }) => "
+            "({ title, innerWidth, cut: document.documentElement.scrollHeight - innerHeight }))",
         )
-        assert cut == [], "nothing has to be scrolled"
+        assert {abs(one["innerWidth"] - width) <= 1 for one in inside} == {True}
+        assert [one["title"] for one in inside if one["cut"] > 2] == [], "nothing has to be scrolled"
         printed = tmp_path / f"gallery-{width}.pdf"
         page.pdf(path=str(printed), format="A4", print_background=True)
         keep(printed)

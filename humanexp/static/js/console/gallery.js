@@ -8,9 +8,9 @@ function fit(frame) {
   const holder = frame.parentElement;
   const shown = frame.contentDocument?.documentElement;
   if (!shown) return;
-  const height = Math.max(shown.scrollHeight, frame.offsetHeight);
-  holder.style.setProperty("--height", `${height}px`);
-  const printed = Math.min(1, SHEET.width / frame.offsetWidth, SHEET.height / height);
+  const height = shown.scrollHeight;
+  holder.style.setProperty("--height", `${height + 2}px`);
+  const printed = Math.min(1, SHEET.width / shown.clientWidth, SHEET.height / height);
   holder.style.setProperty("--printed", String(Math.max(SMALLEST, printed)));
 }
 
