@@ -117,11 +117,12 @@ def make_study(
         protocol=load_protocol("vcr").but(size_px=SIZE_PX, **protocol),
         design=design,
         language=language,
+        languages={bundle.tag: bundle.digest for bundle in brings},
         ethics=ethics,
         ending=QUIET,
         debrief="Thank you: this is what the study is about.",
     )
-    configuration = studies.with_bundles(configuration, {bundle.tag: bundle for bundle in brings})
+    studies.with_bundles(configuration, {bundle.tag: bundle for bundle in brings})
     return studies.start_collecting(study=studies.create_study(configuration=configuration))
 
 

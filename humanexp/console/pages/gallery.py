@@ -34,6 +34,8 @@ SIZES = {390: 844, 768: 1024, 1280: 860}
 #: Kinds of pages: where they are marked in the templates.
 _MARKS = {"entry": "data-panel", "run": "data-screen"}
 _HEADING = re.compile(r"<h[12][^>]*>(.*?)</h[12]>", re.S)
+#: What a script shows in place of the rest of a heading.
+_HIDDEN = re.compile(r"<span[^>]*\shidden>.*?</span>", re.S)
 #: Pages of tasks that a study may not have.
 _OF_TASK = ("instructions-", "validation")
 #: One part of the instructions.
@@ -99,7 +101,7 @@ def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
             continue  # nothing to read
         parts = _PART.split(section.split("</section>")[0])
         for number, part in enumerate(parts[1:] or parts, start=1 if len(parts) > 1 else 0):
-            heading = _HEADING.search(part)
+            heading = _HEADING.search(_HIDDEN.sub("", part))
             title = " ".join(strip_tags(heading[1]).split()) if heading else ""
             yield GalleryPage(key=f"{kind}-{name[1]}" + (f"-{number}" if number else ""), title=title)
 

@@ -24,6 +24,8 @@ export async function openPage() {
   const tab = openStorage(() => sessionStorage);
   // A switch of languages loads the page anew: not where that would lose the session.
   document.querySelector("[data-languages]").hidden = !(tab instanceof Storage);
+  // No form of this page is ever sent: a second press of Enter between two pictures would load the page anew.
+  document.addEventListener("submit", (event) => event.preventDefault());
   const later = (action, ms) => {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);
