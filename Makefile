@@ -80,6 +80,7 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy analysis humanexp fixtures
 	$(VENV)/bin/mypy --config-file humanexp/marketplace/mypy.ini -p humanexp.marketplace
+	$(VENV)/bin/mypy --config-file humanexp/panel/mypy.ini -p humanexp.panel
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/djade --check $$(git ls-files '*.html')
 	$(PY) manage.py makemigrations --check --dry-run

@@ -19,9 +19,7 @@ from tests.served import ServedSite
 
 _names = itertools.count(1)
 CODE = "C1A2B3"
-URL = (
-    "https://lab.example/take/?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-)
+URL = "https://lab.example/take/?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
 class PanelServer(ServedSite):
@@ -101,9 +99,7 @@ class Lab:
             "description": "Sixteen kinds of things, <b>shown for a moment</b>.",
             "external_study_url": URL,
             "prolific_id_option": "url_parameters",
-            "completion_codes": [
-                {"code": CODE, "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]}
-            ],
+            "completion_codes": [{"code": CODE, "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]}],
             "total_available_places": 3,
             "estimated_completion_time": 10,
             "reward": 150,

@@ -6,6 +6,7 @@ There is no token here: only this machine finds it, unless PANEL_OPEN_TO_OTHERS 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import wraps
@@ -244,7 +245,12 @@ def page(request: HttpRequest) -> HttpResponse:
 def _switch_rows() -> list[dict[str, Any]]:
     current = _switches()
     return [
-        {"name": name, "value": value, "is_flag": isinstance(value, bool), "says": name.replace("_", " ")}
+        {
+            "name": name,
+            "value": value,
+            "is_flag": isinstance(value, bool),
+            "says": re.sub("_s$", " (seconds)", name).replace("_", " "),
+        }
         for name, value in current.items()
     ]
 
@@ -262,7 +268,7 @@ def _books() -> dict[str, Any]:
     """What a test compares a client's ledger with."""
     return {
         "workspaces": [
-            {"workspace_id": each.workspace_id, "available_cents": balance(each).available, **asdict(balance(each))}
+            {"workspace_id": each.workspace_id, "available": balance(each).available, **asdict(balance(each))}
             for each in Workspace.objects.order_by("pk")
         ],
         "payments": [
