@@ -17,6 +17,7 @@ from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
 from tests.browser.looks import PHONE, fits, shot
 from tests.browser.person import PATIENCE_MS, Person
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 PID, SUBMISSION = "5f0c0ffee0ddba11deadbeef", "66aa00bb11cc22dd33ee44ff"
@@ -216,3 +217,42 @@ def test_a_site_without_an_address_gets_its_code_typed(
     assert window.inner_text("[data-screen=done] [data-out-text]") == code_of(Outcome.FINISHED)
     assert not window.is_visible("[data-out-link]")
     fits(window, "site-code-1280")
+
+
+def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_server: Any, study: Study) -> None:
+    researcher = sign_in(page, live_server.url)
+    study.memberships.create(user=researcher, role="owner")
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/?to=link")
+    form = page.locator("#launch")
+    assert not form.locator("[data-with-site]").is_visible()
+    form.locator("[name=link_preset][value=prolific]").check()
+    form.locator("#id_link_reward").fill("1.50")
+    form.locator("#id_link_currency").fill("GBP")
+    form.locator("#id_assignments").fill("1")
+    form.get_by_text("What people read").click()
+    form.locator("#id_contact").fill("lab@example.org")
+    page.get_by_text("app.prolific.com").wait_for()
+    assert grave_violations(page) == []
+    fits(page, "site-launch-1280")
+    page.get_by_role("button", name="Open the link").click()
+    page.get_by_role("link", name="What to paste there").wait_for()
+    fits(page, "site-launched-1280")
+    page.get_by_role("link", name="What to paste there").click()
+    page.get_by_role("heading", name="What to paste: Prolific").wait_for()
+    assert page.get_by_role("button", name="Print").is_visible()
+    assert grave_violations(page) == []
+    fits(page, "site-sheet-1280")
+    page.set_viewport_size(PHONE["viewport"])
+    fits(page, "site-sheet-390")
+    campaign = Campaign.objects.get()
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/finished/")
+    page.fill("#id_id", PID)
+    page.get_by_role("button", name="Look up").click()
+    page.get_by_text("No one with this id has begun here.").wait_for()
+    fits(page, "site-finished-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    assert grave_violations(page) == []
+    fits(page, "site-finished-1280")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download everyone (CSV)").click()
+    assert download.value.suggested_filename == f"{study.slug}-finished.csv"
