@@ -114,10 +114,13 @@ class TestReturnAddress:
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
         same_name = {"person": "id", "submission": "id"}
-        ours, spaced, half, bare = {"person": "language"}, {"person": "a b"}, {"reward": 150}, {"pay": "credit"}
-        for bad in (same_name, ours, spaced, half, bare):
+        ours, spaced, half = {"person": "language"}, {"person": "a b"}, {"reward": 150}
+        for bad in (same_name, ours, spaced, half):
             with pytest.raises(InvalidInput):
                 Link.from_dict({"preset": "plain", **bad})
+        for bare in ({"preset": "sona"}, {"pay": "credit"}):
+            with pytest.raises(InvalidRequest, match="instead for the same credit"):
+                launched(study, **bare)
         with pytest.raises(InvalidRequest, match="no preset"):
             launched(study, preset="elsewhere")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
-from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
+from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode, SitePay
 from humanexp.recruitment.models.people import (
     VISITOR,
     WORKER_NAMESPACE,
@@ -49,6 +49,7 @@ __all__ = [
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "Invitation",
     "LinkTerms",
     "Message",
     "OutcomeCode",

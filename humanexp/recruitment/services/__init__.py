@@ -9,6 +9,7 @@ from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
+from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
@@ -52,6 +53,7 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "invite",
     "is_confirmed",
     "lift_exclusion",
     "list_credited",
@@ -77,6 +79,7 @@ __all__ = [
     "resolve_difference",
     "retry_hit",
     "revoke",
+    "revoke_invitations",
     "reward_fee_cents",
     "send",
     "set_month_cap",
