@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from analysis.errors import InvalidInput
 from analysis.spec import Link
@@ -216,6 +217,15 @@ class TestEntry:
             "address": f"https://app.prolific.com/submissions/complete?cc={code_of(campaign, Outcome.INELIGIBLE)}",
             "code": code_of(campaign, Outcome.INELIGIBLE),
         }
+
+
+def test_deleting_somebody_forgets_the_site_s_ids(campaign: Campaign) -> None:
+    comes(campaign).open()
+    person = RecruitedPerson.objects.get()
+    services.delete_participant(code=person.participant.code)
+    assert connection.connection is not None
+    stored = "\n".join(connection.connection.iterdump())
+    assert PID not in stored and SUBMISSION not in stored
 
 
 class TestWayOut:
