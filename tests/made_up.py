@@ -10,9 +10,7 @@ from humanexp.core.text_bundles import TextBundle, catalogue_keys
 
 TAG = "qaa-Hebr"
 NAME = "אנגלית הפוכה"
-_LETTERS = str.maketrans(
-    dict(zip("abcdefghijklmnopqrstuvwxyz", "אבגדהוזחטיכלמנסעפצקרשתםןףץ", strict=True))
-)
+_LETTERS = str.maketrans(dict(zip("abcdefghijklmnopqrstuvwxyz", "אבגדהוזחטיכלמנסעפצקרשתםןףץ", strict=True)))
 _KEPT = re.compile(r"(%\(\w+\)[sd]|%%|\{\w+\}|https://\S+)")
 
 

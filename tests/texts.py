@@ -96,9 +96,13 @@ def _raised(path: Path) -> Iterator[str]:
 
 def _defaults() -> Iterator[str]:
     from humanexp.core import errors
+    from humanexp.recruitment.recruiters.presets import TicketRefused
+    from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
 
     for name in DEFAULT_MESSAGES:
         yield getattr(errors, name)().message
+    for refusal in (PlacesTaken, NotOpen, NotEligible, TooYoung, TicketRefused):
+        yield refusal().message
 
 
 def catalogue(path: Path) -> dict[str, list[str]]:

@@ -76,9 +76,9 @@ class Link(Sparse):
         ),
     ] = ""
     pay: Annotated[
-        LinkPay,
-        Field(description="what people get there: `money`, `credit` of a course, or `none`"),
-    ] = "money"
+        Literal["", LinkPay],
+        Field(description="what people get there: `money`, `credit` of a course, or `none`; the preset's if left out"),
+    ] = ""
     reward: Annotated[
         int | None,
         Field(ge=1, le=10_000_000, description="what one person is paid there, in the smallest unit of the currency"),
@@ -118,13 +118,8 @@ class Link(Sparse):
     def _fits_together(self) -> Self:
         if self.person and self.person == self.submission:
             raise refusal("Two ids cannot arrive under one name.", "submission")
-        if self.reward is not None and self.pay != "money":
+        if self.reward is not None and self.pay in ("credit", "none"):
             raise refusal("A reward is money: choose money, or leave the reward out.", "reward")
-        if self.pay == "credit" and not self.alternative.strip():
-            raise refusal(
-                "Where credit is given, say what people can do instead for the same credit, without giving data.",
-                "alternative",
-            )
         if (self.reward is None) != (not self.currency):
             raise refusal("A reward needs its currency, like GBP, and a currency its reward.", "currency")
         return self

@@ -17,6 +17,7 @@ from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
 from tests.browser.looks import PHONE, fits, shot
 from tests.browser.person import PATIENCE_MS, Person
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 PID, SUBMISSION = "5f0c0ffee0ddba11deadbeef", "66aa00bb11cc22dd33ee44ff"
@@ -216,3 +217,80 @@ def test_a_site_without_an_address_gets_its_code_typed(
     assert window.inner_text("[data-screen=done] [data-out-text]") == code_of(Outcome.FINISHED)
     assert not window.is_visible("[data-out-link]")
     fits(window, "site-code-1280")
+
+
+def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_server: Any, study: Study) -> None:
+    researcher = sign_in(page, live_server.url)
+    study.memberships.create(user=researcher, role="owner")
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/?to=link")
+    form = page.locator("#launch")
+    assert not form.locator("[data-with-site]").is_visible()
+    form.locator("[name=link_preset][value=prolific]").check()
+    assert not form.locator("#id_link_alternative").is_visible()
+    form.locator("[name=link_preset][value=sona]").check()
+    assert form.locator("#id_link_alternative").is_visible() and not form.locator("#id_link_reward").is_visible()
+    form.locator("[name=link_preset][value=prolific]").check()
+    form.locator("#id_link_reward").fill("1.50")
+    form.locator("#id_link_currency").fill("GBP")
+    form.locator("#id_assignments").fill("1")
+    form.get_by_text("What people read").click()
+    form.locator("#id_contact").fill("lab@example.org")
+    page.get_by_text("app.prolific.com").wait_for()
+    assert grave_violations(page) == []
+    fits(page, "site-launch-1280")
+    page.get_by_role("button", name="Open the link").click()
+    page.get_by_role("link", name="What to paste there").wait_for()
+    fits(page, "site-launched-1280")
+    page.get_by_role("link", name="What to paste there").click()
+    page.get_by_role("heading", name="What to paste: Prolific").wait_for()
+    assert page.get_by_role("button", name="Print").is_visible()
+    assert grave_violations(page) == []
+    fits(page, "site-sheet-1280")
+    page.set_viewport_size(PHONE["viewport"])
+    fits(page, "site-sheet-390")
+    campaign = Campaign.objects.get()
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/finished/")
+    page.fill("#id_id", PID)
+    page.get_by_role("button", name="Look up").click()
+    page.get_by_text("No one with this id has begun here.").wait_for()
+    fits(page, "site-finished-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    assert grave_violations(page) == []
+    fits(page, "site-finished-1280")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download everyone (CSV)").click()
+    assert download.value.suggested_filename == f"{study.slug}-finished.csv"
+
+
+def test_a_personal_link_opens_once_and_goes_on_in_the_same_browser(page: Any, live_server: Any, study: Study) -> None:
+    researcher = sign_in(page, live_server.url)
+    study.memberships.create(user=researcher, role="owner")
+    link = Link(preset="plain", pay="none")
+    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/invitations/")
+    page.fill("#id_labels", "Ada\nGrace")
+    assert grave_violations(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Make links and download").click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    page.reload()
+    assert page.get_by_text("not used yet").count() == 2
+    fits(page, "site-invitations-1280")
+    address = lines[1].split(",")[2].replace("http://127.0.0.1:8000", live_server.url)
+    proof = address.partition("#")[2]
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    assert proof not in page.url
+    page.reload()  # the proof has left the address, and the page still knows for whom it was opened
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    window = starts(page)
+    window.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
+    window.close()
+    other = page.context.new_page()
+    other.goto(address)
+    other.locator("[data-consent]").check()
+    with other.expect_popup() as popup:
+        other.get_by_role("button", name="Start the study").click()
+    popup.value.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
+    assert Session.objects.count() == 1

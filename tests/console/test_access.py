@@ -96,7 +96,7 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("launch", "launch"): """
         recruitment:approval recruitment:extend recruitment:change recruitment:limits recruitment:notify
-        recruitment:exclusion
+        recruitment:exclusion recruitment:invitations
     """,
     ("evidence", "review"): """
         screening:golds screening:session screening:comments participation:withdrawn

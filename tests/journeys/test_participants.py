@@ -29,7 +29,7 @@ from tests.browser.conftest import (  # noqa: F401  the browser's fixtures
 )
 from tests.browser.looks import PHONE
 from tests.journeys.pairwise import all_pairs, covering, pairs_of
-from tests.journeys.walking import KINDS, PATIENCE_MS, Confused, Walker, looks_at
+from tests.journeys.walking import KINDS, PATIENCE_MS, Confused, looks_at
 from tests.made_up import TAG, made_up_bundle
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -80,7 +80,11 @@ def campaign(request: pytest.FixtureRequest, drawings: Path) -> Campaign:  # noq
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     study.refresh_from_db()
     terms = services.LaunchTerms(
-        to=row["way"], assignments=1, reward_cents=120 * is_hit, contact="lab@example.org", title=f"Look {next(_numbers)}"
+        to=row["way"],
+        assignments=1,
+        reward_cents=120 * is_hit,
+        contact="lab@example.org",
+        title=f"Look {next(_numbers)}",
     )
     made = services.publish(study=study, terms=terms)
     services.send(environment="marketplace") if is_hit else None

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from analysis.errors import InvalidInput
 from analysis.spec import Link
@@ -114,10 +115,13 @@ class TestReturnAddress:
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
         same_name = {"person": "id", "submission": "id"}
-        ours, spaced, half, bare = {"person": "language"}, {"person": "a b"}, {"reward": 150}, {"pay": "credit"}
-        for bad in (same_name, ours, spaced, half, bare):
+        ours, spaced, half = {"person": "language"}, {"person": "a b"}, {"reward": 150}
+        for bad in (same_name, ours, spaced, half):
             with pytest.raises(InvalidInput):
                 Link.from_dict({"preset": "plain", **bad})
+        for bare in ({"preset": "sona"}, {"pay": "credit"}):
+            with pytest.raises(InvalidRequest, match="instead for the same credit"):
+                launched(study, **bare)
         with pytest.raises(InvalidRequest, match="no preset"):
             launched(study, preset="elsewhere")
 
@@ -213,6 +217,15 @@ class TestEntry:
             "address": f"https://app.prolific.com/submissions/complete?cc={code_of(campaign, Outcome.INELIGIBLE)}",
             "code": code_of(campaign, Outcome.INELIGIBLE),
         }
+
+
+def test_deleting_somebody_forgets_the_site_s_ids(campaign: Campaign) -> None:
+    comes(campaign).open()
+    person = RecruitedPerson.objects.get()
+    services.delete_participant(code=person.participant.code)
+    assert connection.connection is not None
+    stored = "\n".join(connection.connection.iterdump())
+    assert PID not in stored and SUBMISSION not in stored
 
 
 class TestWayOut:

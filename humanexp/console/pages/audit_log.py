@@ -50,6 +50,8 @@ ACTS: Mapping[str, str | Promise] = {
     "top-up": _("topped wages up"),
     "compensate": _("compensated a person"),
     "settle": _("planned payments"),
+    "invite-people": _("made personal links for a list of people"),
+    "revoke-invitations": _("took personal links back"),
     "list-finished": _("took the list of who finished away"),
     "look-up-id": _("looked up whether somebody finished, by an id"),
     "make-way-back": _("let a person back into their session"),

@@ -6,7 +6,7 @@ from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
-from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
+from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode, SitePay
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
@@ -42,6 +42,7 @@ __all__ = [
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "Invitation",
     "LinkTerms",
     "Message",
     "OutcomeCode",

@@ -14,6 +14,7 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money
 from humanexp.recruitment.models import SitePay
 from humanexp.recruitment.recruiters.presets import presets
+from humanexp.recruitment.services.inviting import DAYS, MOST_DAYS
 
 #: Where the fields of a link's settings are, by setting.
 _FIELDS = {name: f"link_{name}" for name in Link.model_fields}
@@ -53,7 +54,7 @@ class LinkFields(forms.Form):
         ),
     )
     link_pay = forms.ChoiceField(
-        label=_("What people get there"), choices=SitePay.choices, initial=SitePay.MONEY, required=False
+        label=_("What people get there"), choices=[("", _("what is usual there")), *SitePay.choices], required=False
     )
     link_alternative = forms.CharField(
         label=_("Alternative for the same credit"),
@@ -76,6 +77,11 @@ class LinkFields(forms.Form):
         label=_("Currency"), max_length=3, required=False, help_text=_("Three letters, like GBP, USD or EUR.")
     )
 
+    @property
+    def credit_sites(self) -> str:
+        """Sites at which credit is usual."""
+        return " ".join(name for name, preset in presets().items() if preset.pay == "credit")
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         self.link: Link | None = None
@@ -87,6 +93,21 @@ class LinkFields(forms.Form):
         except InvalidRequest as error:
             self.add_error("link_reward", error.message)
         return cleaned
+
+
+class InvitationForm(forms.Form):
+    """A list of people, each of whom gets a link."""
+
+    labels = forms.CharField(
+        label=_("People, one on each line"),
+        max_length=200_000,
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
+        help_text=_("Names, numbers or addresses, as your mail merge needs them. Nothing of it is stored."),
+    )
+    days = forms.IntegerField(label=_("Days until the links expire"), min_value=1, max_value=MOST_DAYS, initial=DAYS)
+
+    def clean_labels(self) -> list[str]:
+        return str(self.cleaned_data["labels"]).splitlines()
 
 
 def _stated(cleaned: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from humanexp.recruitment.services.deletion_codes import code_for, delete_by_cod
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
+from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
@@ -55,6 +56,7 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "invite",
     "is_confirmed",
     "lift_exclusion",
     "list_credited",
@@ -80,6 +82,7 @@ __all__ = [
     "resolve_difference",
     "retry_hit",
     "revoke",
+    "revoke_invitations",
     "reward_fee_cents",
     "send",
     "set_month_cap",

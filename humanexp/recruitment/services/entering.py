@@ -18,8 +18,10 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
+from humanexp.recruitment.models.people import INVITED
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.services.inviting import invited
 from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
@@ -65,6 +67,8 @@ class Arrival:
     is_minor: bool = False
     guardian_agrees: bool = False
     proof: Proof = NO_PROOF
+    #: what a personal link has said, in place of an id
+    invitation: str = ""
     #: nothing is kept with which the next person could go on
     shared_computer: bool = False
     #: who calls, as far as it may be known (`core.caller_hash`), held to limits of openings
@@ -96,8 +100,8 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
     worker_id = arrival.worker_id or _visitor(campaign, arrival.proof)
     check_worker_id(campaign.environment, worker_id)
-    if terms is not None:
-        worker_id = id_here(terms.preset, worker_id)
+    if arrival.invitation or terms is not None:
+        worker_id = id_here(INVITED if arrival.invitation or terms is None else terms.preset, worker_id)
     with transaction.atomic():
         person = _lock(
             person_for(
@@ -120,6 +124,8 @@ def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTer
     if campaign.capabilities.vouches:
         return arrival, None
     terms = LinkTerms.of(campaign)
+    if arrival.invitation:
+        return replace(arrival, worker_id=invited(campaign=campaign, link=arrival.invitation), assignment_id=""), terms
     if terms is None:
         return replace(arrival, assignment_id=""), None
     selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))

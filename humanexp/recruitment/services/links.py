@@ -28,13 +28,19 @@ def terms_of(link: Link) -> LinkTerms:
                 "themselves. Leave the address empty and grant credit with the file “Who finished?”.",
                 fields={"return_address": "another address, or none"},
             )
+    pay = link.pay or preset.pay
+    if pay == "credit" and not link.alternative.strip():
+        raise InvalidRequest(
+            "Where credit is given, say what people can do instead for the same credit, without giving data.",
+            fields={"link_alternative": "what else gives the same credit"},
+        )
     return LinkTerms(
         preset=preset.name,
         person_parameter=link.person or preset.parameters["person"],
         submission_parameter=link.submission or preset.parameters.get("submission", ""),
         offer_parameter=preset.parameters.get("offer", ""),
         return_address=address,
-        pay=link.pay,
+        pay=pay,
         alternative=link.alternative.strip(),
         reward=link.reward,
         currency=link.currency,

@@ -84,7 +84,7 @@ class TestLaunch:
     def test_a_refusal_stands_at_its_field(
         self, study: Study, console: Client, changes: dict[str, str], field: str
     ) -> None:
-        given = terms(to="link", link_preset="plain", **{"link_pay": "money", **changes})
+        given = terms(to="link", shown_total="0", link_preset="plain", **{"link_pay": "money", **changes})
         reply = console.post(f"/studies/{study.slug}/recruit/", given)
         assert reply.status_code == 422 and reply.context["form"].errors[field]
         assert not Campaign.objects.exists()

@@ -39,8 +39,9 @@ export class Memory {
    * another person of them. A page without ids gets those that were kept.
    */
   named(page) {
-    const ids = { workerId: page.workerId, assignmentId: page.assignmentId, resumeName: page.resumeName };
-    if (page.workerId) this.#tab.setItem(`${this.#key}.for`, JSON.stringify(ids));
+    const { workerId, assignmentId, resumeName, invitation } = page;
+    const ids = { workerId, assignmentId, resumeName, invitation };
+    if (workerId || invitation) this.#tab.setItem(`${this.#key}.for`, JSON.stringify(ids));
     else Object.assign(page, read(this.#tab, `${this.#key}.for`));
   }
 
