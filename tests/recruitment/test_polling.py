@@ -25,7 +25,7 @@ TENS = 20
 def account() -> Iterator[MemoryRecruiter]:
     kind = Memory()
     with registered(kind):
-        yield kind.account
+        yield kind.of()
 
 
 @pytest.fixture

@@ -88,9 +88,7 @@ def marketplace() -> Finding:
 @question("Real money")
 def money() -> Finding:
     """Can real money move? Only through a recruiter that pays, for a study that was published there."""
-    paying = Campaign.objects.filter(environment__in=recruiters.those(asks_for_total=True)).exclude(
-        state=CampaignState.STOPPED
-    )
+    paying = Campaign.objects.filter(recruiters.at(asks_for_total=True)).exclude(state=CampaignState.STOPPED)
     studies = sorted(set(paying.values_list("study__slug", flat=True)))
     if studies:
         return Finding(subject="Real money", state="note", detail=f"can move, on MTurk: {', '.join(studies)} recruits")

@@ -124,7 +124,7 @@ def gallery(request: HttpRequest, slug: str) -> HttpResponse:
         "language": language,
         "languages": settings.LANGUAGES,
         "to": to,
-        "environments": [recruiters.kind_of(code) for code in recruiters.codes()],
+        "environments": recruiters.accounts(),
         "query": urlencode({"to": to, "language": language}),
     }
     return render(request, "console/gallery/gallery.html", context)
@@ -167,8 +167,8 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
     is_shown = job is not None and (not job.is_finished or job.state == "failed") and job.parameters.get("to") == to
     context = {
         "study": study,
-        "to": recruiters.kind_of(to),
-        "environments": [recruiters.kind_of(code) for code in recruiters.codes()],
+        "to": recruiters.account_of(to),
+        "environments": recruiters.accounts(),
         "standing": standing_of(study, to),
         "is_asked": gates.is_asked(study, to),
         "entry": reverse("recruitment:take", args=[rehearsal.entry_of(study=study, to=to)]),

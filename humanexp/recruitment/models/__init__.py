@@ -16,11 +16,11 @@ from humanexp.recruitment.models.writes import (
     Pause,
     Payment,
     PaymentKind,
+    RecruiterAccount,
     RecruiterWrite,
     Rejection,
     RejectionProposal,
     ReviewPolicy,
-    SenderLease,
     StudyBudget,
 )
 
@@ -52,7 +52,7 @@ __all__ = [
     "RejectionProposal",
     "ResumeConfirmation",
     "ReviewPolicy",
-    "SenderLease",
+    "RecruiterAccount",
     "StudyBudget",
     "WayBack",
     "WayBackKind",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from humanexp.recruitment import gates, money, pricing, recruiters, selectors, services
-from humanexp.recruitment.models import SenderLease
+from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
 from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import Budget, Tally, Wage
@@ -23,7 +23,7 @@ class Price:
     quoted: pricing.Quote
     sizes: pricing.SizeComparison
     wage: Wage | None
-    account: SenderLease | None
+    account: RecruiterAccount | None
     budget: Budget
     month: Budget
     free_sessions: int

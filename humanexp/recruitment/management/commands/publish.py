@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from analysis.spec.terms import WorkerRequirements
-from humanexp.recruitment import money, recruiters, selectors, services
-from humanexp.recruitment.management.base import StudyCommand
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.management.base import StudyCommand, recruiter_code
 from humanexp.recruitment.services.deliveries import entry_url
 
 
@@ -15,7 +15,7 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--to", required=True, choices=recruiters.codes(), help="where people are found")
+        parser.add_argument("--to", required=True, type=recruiter_code, metavar="NAME", help="where people are found")
         parser.add_argument("--assignments", metavar="N", type=int, help="places (default: every free session)")
         parser.add_argument("--reward", metavar="DOLLARS", help="reward of one assignment, like 1.20")
         parser.add_argument("--unpaid", action="store_true", help="people get nothing for it, and that is meant")

@@ -7,7 +7,7 @@ from django.db import transaction
 from humanexp.core import clock
 from humanexp.core.errors import RecruiterError
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Payment, Rejection, SenderLease
+from humanexp.recruitment.models import Payment, RecruiterAccount, Rejection
 from humanexp.recruitment.recruiters.base import BonusOrder, Proof, RewardOrder
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
 from humanexp.recruitment.states import AssignmentState, advance
@@ -61,7 +61,7 @@ class Extra(Delivery[Payment]):
                 "The ledger and the recruiter differ about this assignment or its campaign; "
                 "a person must look into it first."
             )
-        if SenderLease.objects.filter(environment=self.write.environment, to_compare_since__isnull=False).exists():
+        if RecruiterAccount.objects.filter(environment=self.write.environment, to_compare_since__isnull=False).exists():
             return "The ledger and the recruiter are compared first: this database was restored, or they differed."
         return ""
 
