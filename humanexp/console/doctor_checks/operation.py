@@ -91,8 +91,10 @@ def money() -> Finding:
     paying = Campaign.objects.filter(recruiters.at(asks_for_total=True)).exclude(state=CampaignState.STOPPED)
     studies = sorted(set(paying.values_list("study__slug", flat=True)))
     if studies:
-        return Finding(subject="Real money", state="note", detail=f"can move, on MTurk: {', '.join(studies)} recruits")
-    return Finding(subject="Real money", state="ok", detail="cannot move: no study recruits on MTurk production")
+        where = ", ".join(sorted({recruiters.name_of(campaign.environment) for campaign in paying}))
+        detail = f"can move, on {where}: {', '.join(studies)} recruits"
+        return Finding(subject="Real money", state="note", detail=detail)
+    return Finding(subject="Real money", state="ok", detail="cannot move: no study recruits where the total is typed")
 
 
 @question("Refused calls")

@@ -35,9 +35,9 @@ def address(launch: Launch) -> Line:
     if not launch.can.vouches:
         return warn(_("%(url)s can be opened only on this machine.") % {"url": url}, remedy)
     if not is_loopback(urlsplit(launch.recruiter_address).hostname or ""):
-        detail = _("The marketplace is elsewhere, and %(url)s can be opened only on this machine.")
+        detail = _("The recruiter is elsewhere, and %(url)s can be opened only on this machine.")
         return bad(detail % {"url": url}, remedy)
-    return good(_("Study and marketplace are both on this machine: a rehearsal."))
+    return good(_("Study and recruiter are both on this machine: a rehearsal."))
 
 
 @check(gettext_lazy("Entry page"))

@@ -123,6 +123,10 @@ class Amazon(RequesterApi):
     """Amazon's addresses, or whoever else answers at the ones that are set."""
 
     namespace = "mturk"
+    note = _(
+        "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; the options marked as "
+        "closed are for a service of your own that speaks its API. Your own marketplace and a plain link work today."
+    )
 
     @property
     def capabilities(self) -> Capabilities:

@@ -27,7 +27,7 @@ from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
 from humanexp.studies.roles import Action
 
-#: HITs this small cost half the fee; the price is that MTurk no longer keeps a worker to one of them. We do.
+#: HITs this small cost half the fee; the price is that the recruiter no longer keeps a worker to one of them. We do.
 SMALL_HIT = pricing.LARGE_HIT - 1
 #: Slow people are not cut off.
 DURATION_FACTOR = 3

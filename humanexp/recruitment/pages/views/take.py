@@ -171,7 +171,7 @@ def entry_shell(
             "isTimed": facts.is_timed and not (is_over or is_paused),
             "consentDigest": consent.digest,
             "minutes": facts.minutes,
-            "showsCode": facts.is_link and facts.shows_code,
+            "showsCode": not can.vouches and facts.shows_code,
             "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if can.frames else "",
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
