@@ -14,7 +14,8 @@ from humanexp.recruitment.models import RecruiterAccount
 
 #: It is typed in commands, and ends tokens and names of files.
 _CODE = re.compile(r"[a-z][a-z0-9-]{1,11}")
-_CURRENCY = re.compile(r"[A-Z]{3}")
+#: Pages and sums know no other yet, and nothing is ever converted.
+CURRENCIES = ("USD",)
 
 
 @transaction.atomic
@@ -31,7 +32,7 @@ def open_account(
     faults = {
         "code": "" if _CODE.fullmatch(code) else "2 to 12 small letters, digits and hyphens, a letter first",
         "name": "" if 0 < len(name.strip()) <= 80 else "1 to 80 characters",
-        "currency": "" if _CURRENCY.fullmatch(currency) else "an ISO code like USD",
+        "currency": "" if currency in CURRENCIES else f"one of {', '.join(CURRENCIES)}: sums are never converted",
     }
     if faults := {field: fault for field, fault in faults.items() if fault}:
         raise InvalidRequest("An account needs a code, a name and a currency.", fields=faults)
