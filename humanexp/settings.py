@@ -16,8 +16,8 @@ from humanexp.core.storage_address import storage_of_address
 from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK
 from humanexp.recruitment.pricing import (
-    MTURK_FEES as PUBLISHED_FEES,
     NO_FEES,
+    PUBLISHED_FEES,
     WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS,
     FeeTable,
 )

@@ -73,7 +73,10 @@ class WorkerRequirements(Spec):
     hits_approved: Annotated[int | None, Field(ge=0, le=1_000_000, description="least assignments approved")] = None
     countries: Annotated[Names, Field(description="ISO 3166 codes; one of them")] = ()
     adult: Annotated[bool, Field(description="of age")] = False
-    masters: Annotated[bool, Field(description="Amazon's Masters: five percent more of the reward")] = False
+    masters: Annotated[
+        bool,
+        Field(description="whom the recruiter calls Masters: five percent more"),
+    ] = False
 
     @classmethod
     def called(cls) -> str:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop
 
 from humanexp.jobs.registry import Progress, handler
 from humanexp.recruitment import recruiters, services
+from humanexp.recruitment.recruiters import shipped  # noqa: F401  (which of them tell of events is asked below)
 
 
 @handler("recruitment.sync", title=gettext_noop("Submissions are fetched"), every_s=60, is_prompt=True)
@@ -24,7 +25,7 @@ def run_sync(progress: Progress) -> dict[str, Any]:
 @handler(
     "recruitment.listen",
     title=gettext_noop("Recruiters are listened to"),
-    every_s=5 if any(recruiters.kind_of(code).listens for code in recruiters.codes()) else None,
+    every_s=5 if any(kind.listens for kind in recruiters.kinds()) else None,
     is_prompt=True,
 )
 def run_listen(progress: Progress) -> dict[str, Any]:

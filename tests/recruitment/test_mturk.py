@@ -20,7 +20,7 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
     StateRefused,
 )
-from humanexp.recruitment.pricing import MTURK_FEES
+from humanexp.recruitment.pricing import PUBLISHED_FEES
 from humanexp.recruitment.recruiters import capabilities_of, recruiter_for
 from humanexp.recruitment.recruiters.base import BonusOrder, OfferOrder, OfferTerms, RewardOrder
 from humanexp.recruitment.recruiters.mturk import CalledInTransaction, MTurkRecruiter
@@ -223,7 +223,7 @@ def test_without_keys_of_any_kind(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     recruiter = MTurkRecruiter(
         environment="sandbox",
         endpoint_url="http://localhost:9",
-        fees=MTURK_FEES,
+        fees=PUBLISHED_FEES,
         capabilities=capabilities_of("sandbox"),
     )
     with pytest.raises(KeysRefused, match="no access keys for sandbox"):
@@ -234,7 +234,7 @@ def _made_by_hand(url: str, keys: RequesterKeys, **change: str) -> MTurkRecruite
     return MTurkRecruiter(
         environment="marketplace",
         endpoint_url=f"{url}/requester/",
-        fees=MTURK_FEES,
+        fees=PUBLISHED_FEES,
         capabilities=capabilities_of("marketplace"),
         read_attempts=1,
         writes_per_second=1000,

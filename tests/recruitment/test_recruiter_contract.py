@@ -42,7 +42,7 @@ def memory() -> Iterator[MemoryRecruiter]:
     """An account that nobody has used; the kind is known while the test runs."""
     kind = Memory()
     with registered(kind):
-        yield kind.account
+        yield kind.of()
 
 
 @pytest.fixture(params=RECRUITERS)

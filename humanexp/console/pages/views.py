@@ -29,7 +29,7 @@ from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
 from humanexp.participation.services import previewing
-from humanexp.recruitment import gates, recruiters, rehearsal
+from humanexp.recruitment import entry_preview, launch_gates, recruiters
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors import suggested_terms
@@ -125,7 +125,7 @@ def gallery(request: HttpRequest, slug: str) -> HttpResponse:
         "language": language,
         "languages": list(languages_of(study).items()),
         "to": to,
-        "environments": [recruiters.kind_of(code) for code in recruiters.codes()],
+        "environments": recruiters.accounts(),
         "query": urlencode({"to": to, "language": language}),
     }
     return render(request, "console/gallery/gallery.html", context)
@@ -168,11 +168,11 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
     is_shown = job is not None and (not job.is_finished or job.state == "failed") and job.parameters.get("to") == to
     context = {
         "study": study,
-        "to": recruiters.kind_of(to),
-        "environments": [recruiters.kind_of(code) for code in recruiters.codes()],
+        "to": recruiters.account_of(to),
+        "environments": recruiters.accounts(),
         "standing": standing_of(study, to),
-        "is_asked": gates.is_asked(study, to),
-        "entry": reverse("recruitment:take", args=[rehearsal.entry_of(study=study, to=to)]),
+        "is_asked": launch_gates.is_asked(study, to),
+        "entry": reverse("recruitment:take", args=[entry_preview.entry_of(study=study, to=to)]),
         **partial_context(job if is_shown else None),
     }
     return render_part(request, "console/preflight.html", context)

@@ -84,7 +84,7 @@ def search_by_name(name: str) -> SearchRun:
 
 @dataclass(frozen=True)
 class RoundRow:
-    """A round, and what it would cost on the marketplace at the suggested reward; None once it is judged."""
+    """A round, and what it would cost in a rehearsal at the suggested reward; None once it is judged."""
 
     round: Round
     estimate_cents: int | None

@@ -18,11 +18,11 @@ from humanexp.recruitment.models.writes import (
     Pause,
     Payment,
     PaymentKind,
+    RecruiterAccount,
     RecruiterWrite,
     Rejection,
     RejectionProposal,
     ReviewPolicy,
-    SenderLease,
     StudyBudget,
 )
 
@@ -58,7 +58,7 @@ __all__ = [
     "RejectionProposal",
     "ResumeConfirmation",
     "ReviewPolicy",
-    "SenderLease",
+    "RecruiterAccount",
     "SitePay",
     "StudyBudget",
     "WayBack",

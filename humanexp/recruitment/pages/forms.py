@@ -73,7 +73,7 @@ class TermsForm(forms.Form):
     masters = forms.BooleanField(
         label=_("Masters only"),
         required=False,
-        help_text=_("On your own marketplace: workers whom its desk has marked. No one else sees the work."),
+        help_text=_("Workers whom the recruiter has marked. No one else sees the work."),
     )
 
     def clean(self) -> dict[str, Any]:

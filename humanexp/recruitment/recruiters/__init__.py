@@ -5,22 +5,32 @@ from __future__ import annotations
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.recruiters.registry import (
+    Account,
+    account_of,
+    accounts,
+    at,
     capabilities_of,
     choices,
     codes,
     is_known,
     kind_of,
+    kinds,
     name_of,
     those,
 )
 
 __all__ = [
+    "Account",
+    "account_of",
+    "accounts",
+    "at",
     "capabilities_of",
     "choices",
     "codes",
     "fees_of",
     "is_known",
     "kind_of",
+    "kinds",
     "name_of",
     "offered",
     "preferred",
@@ -32,7 +42,8 @@ __all__ = [
 
 def recruiter_for(environment: str) -> Recruiter:
     """The recruiter of an environment, with the keys and the address of that environment and no other."""
-    return kind_of(environment).recruiter()
+    account = account_of(environment)
+    return account.kind.recruiter(account)
 
 
 def fees_of(environment: str) -> FeeTable:
@@ -42,7 +53,7 @@ def fees_of(environment: str) -> FeeTable:
 
 def offered() -> list[str]:
     """Every environment, those that can be used now first and the closed ones last."""
-    known = {environment: capabilities_of(environment) for environment in codes()}
+    known = {account.code: account.kind.capabilities for account in accounts()}
     return sorted(known, key=lambda environment: (known[environment].is_closed, not known[environment].is_set_up))
 
 

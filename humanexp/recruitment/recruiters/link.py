@@ -28,7 +28,7 @@ from humanexp.recruitment.recruiters.base import (
     Recruiter,
     SubmissionReport,
 )
-from humanexp.recruitment.recruiters.registry import Kind
+from humanexp.recruitment.recruiters.registry import Account, Kind
 from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 from humanexp.recruitment.states import AssignmentState
 
@@ -48,8 +48,8 @@ class Link(Kind):
     def fees(self) -> FeeTable:
         return NO_FEES
 
-    def recruiter(self) -> Recruiter:
-        return LinkRecruiter()
+    def recruiter(self, account: Account) -> Recruiter:
+        return LinkRecruiter(account.code)
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return Ticket(person=query.get("p", ""))
@@ -61,11 +61,13 @@ class Link(Kind):
 class LinkRecruiter:
     """There is no other side: HITs and assignments are our own rows, and who has finished has submitted."""
 
-    environment: str = Link.code
     capabilities = CAPABILITIES
     breath_s = 0.0
     token_memory = timedelta.max  # our own rows
     fees: FeeTable = NO_FEES
+
+    def __init__(self, environment: str) -> None:
+        self.environment = environment
 
     def balance_cents(self) -> int | None:
         return None

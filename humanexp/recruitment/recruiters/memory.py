@@ -42,7 +42,7 @@ from humanexp.recruitment.recruiters.base import (
     RewardOrder,
     SubmissionReport,
 )
-from humanexp.recruitment.recruiters.registry import Kind
+from humanexp.recruitment.recruiters.registry import Account, Kind
 from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 from humanexp.recruitment.states import AssignmentState
 
@@ -336,7 +336,7 @@ class Memory(Kind):
     code, name, namespace = "memory", _("in-memory recruiter"), "memory"
 
     def __init__(self) -> None:
-        self.account = MemoryRecruiter(self.code)
+        self.accounts: dict[str, MemoryRecruiter] = {}
 
     @property
     def capabilities(self) -> Capabilities:
@@ -346,8 +346,12 @@ class Memory(Kind):
     def fees(self) -> FeeTable:
         return FEES
 
-    def recruiter(self) -> Recruiter:
-        return self.account
+    def recruiter(self, account: Account) -> Recruiter:
+        return self.of(account.code)
+
+    def of(self, code: str = code) -> MemoryRecruiter:
+        """The other side of an account."""
+        return self.accounts.setdefault(code, MemoryRecruiter(code))
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return Ticket(

@@ -11,8 +11,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from django.apps import apps
+from django.db.models import Q
 from django.utils.functional import Promise
 
 from humanexp.core.errors import InvalidRequest
@@ -47,8 +50,8 @@ class Kind(ABC):
         """Without building a client: prices are shown before there are keys."""
 
     @abstractmethod
-    def recruiter(self) -> Recruiter:
-        """With the keys and the address of this one and no other. Raises KeysRefused where there are none."""
+    def recruiter(self, account: Account) -> Recruiter:
+        """With the keys and the address of this account and no other. Raises KeysRefused where there are none."""
 
     @abstractmethod
     def ticket(self, query: Mapping[str, str]) -> Ticket:
@@ -102,23 +105,68 @@ def registered(kind: Kind) -> Iterator[Kind]:
         yield kind
     finally:
         del _KINDS[kind.code]
+        _opened.clear()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Whose keys, money and books: the first of a kind is known by the kind's own code, others are rows."""
+
+    #: stored as the environment of every row about it
+    code: str
+    kind: Kind
+    #: empty: as its kind is called
+    own_name: str = ""
+    #: ISO code
+    currency: str
+    #: the recruiter's name of what the account stands for, where it has several under one key
+    workspace: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.own_name or str(self.kind.name)
+
+    @property
+    def is_first(self) -> bool:
+        return self.code == self.kind.code
+
+
+#: Accounts that were looked up: of which kind one is never changes.
+_opened: dict[str, Account] = {}
+
+
+def kinds() -> list[Kind]:
+    """Every sort of recruiter, in the order in which they were registered."""
+    return list(_KINDS.values())
+
+
+def accounts() -> list[Account]:
+    """All that studies can be launched through."""
+    others = _rows().exclude(environment__in=list(_KINDS)).filter(kind__in=list(_KINDS)).order_by("pk")
+    opened = [_of_row(row) for row in others]
+    _opened.update({account.code: account for account in opened})
+    return [*map(_first, _KINDS.values()), *opened]
 
 
 def codes() -> list[str]:
-    """Every known one, in the order in which they were registered."""
-    return list(_KINDS)
+    return [account.code for account in accounts()]
 
 
 def is_known(code: str) -> bool:
-    return code in _KINDS
+    return _found(code) is not None
+
+
+def account_of(code: str) -> Account:
+    """Raises InvalidRequest for a name that none has."""
+    found = _found(code)
+    if found is None:
+        raise InvalidRequest(f"{code!r} is no recruiter: choose one of {', '.join(codes())}.")
+    return found
 
 
 def kind_of(code: str) -> Kind:
-    """Raises InvalidRequest for a name that none has."""
-    try:
-        return _KINDS[code]
-    except KeyError:
-        raise InvalidRequest(f"{code!r} is no recruiter: choose one of {', '.join(codes())}.") from None
+    """Raises InvalidRequest for a name that no account has."""
+    return account_of(code).kind
 
 
 def capabilities_of(code: str) -> Capabilities:
@@ -127,15 +175,57 @@ def capabilities_of(code: str) -> Capabilities:
 
 def name_of(code: str) -> str:
     """What people call it; its code where it is not known any more."""
-    return str(_KINDS[code].name) if code in _KINDS else code
+    found = _found(code)
+    return found.name if found else code
 
 
 def those(**wanted: object) -> list[str]:
     """Codes of all that have these capabilities, as they are named in `Capabilities`: `those(pays=True)`."""
-    known = ((code, kind.capabilities) for code, kind in _KINDS.items())
-    return [code for code, can in known if all(getattr(can, name) == value for name, value in wanted.items())]
+    return [account.code for account in accounts() if account.kind.code in _with(wanted)]
+
+
+def at(**wanted: object) -> Q:
+    """The same for rows that have an `environment`, without a question of its own to the database."""
+    of = _with(wanted)
+    return Q(environment__in=of) | Q(environment__in=_rows().filter(kind__in=of).values("environment"))
 
 
 def choices() -> list[tuple[str, str]]:
     """For forms."""
-    return [(code, name_of(code)) for code in codes()]
+    return [(account.code, account.name) for account in accounts()]
+
+
+def _with(wanted: Mapping[str, object]) -> list[str]:
+    """Codes of kinds."""
+    known = ((code, kind.capabilities) for code, kind in _KINDS.items())
+    return [code for code, can in known if all(getattr(can, name) == value for name, value in wanted.items())]
+
+
+def _found(code: str) -> Account | None:
+    if code in _KINDS:
+        return _first(_KINDS[code])
+    if code not in _opened:
+        row = _rows().filter(environment=code, kind__in=list(_KINDS)).first()
+        if row is None:
+            return None
+        _opened[code] = _of_row(row)
+    return _opened[code]
+
+
+def _first(kind: Kind) -> Account:
+    return Account(code=kind.code, kind=kind, currency=kind.capabilities.currency)
+
+
+def _of_row(row: Any) -> Account:
+    return Account(
+        code=row.environment,
+        kind=_KINDS[row.kind],
+        own_name=row.name,
+        currency=row.currency,
+        workspace=row.workspace,
+    )
+
+
+def _rows() -> Any:
+    """The models of this app import this module."""
+    return apps.get_model("recruitment", "RecruiterAccount").objects.all()

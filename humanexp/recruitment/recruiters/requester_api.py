@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruitment.pricing import LARGE_HIT, FeeTable
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
-from humanexp.recruitment.recruiters.registry import Kind
+from humanexp.recruitment.recruiters.registry import Account, Kind
 from humanexp.recruitment.recruiters.tickets import FormPost, Nothing, Outcome, Ticket, WayOut
 from humanexp.recruitment.web_origins import origin
 
@@ -84,18 +84,20 @@ class Marketplace(RequesterApi):
         fees: FeeTable = settings.MARKETPLACE_FEES
         return fees
 
-    def recruiter(self) -> Recruiter:
-        if not settings.MARKETPLACE_ACCESS_KEY_ID:
+    def recruiter(self, account: Account) -> Recruiter:
+        if account.is_first and not settings.MARKETPLACE_ACCESS_KEY_ID:
             raise KeysRefused(
                 "There are no requester keys for the marketplace: make a requester there and set "
                 "MARKETPLACE_ACCESS_KEY_ID and MARKETPLACE_SECRET_ACCESS_KEY."
             )
+        first = (settings.MARKETPLACE_ACCESS_KEY_ID, settings.MARKETPLACE_SECRET_ACCESS_KEY)
         return _client(
             self,
+            account.code,
             f"{settings.MARKETPLACE_URL}/requester/",
             self.fees,
             (settings.MARKETPLACE_QUEUE_URL, settings.QUEUE_REGION, settings.QUEUE_ENDPOINT_URL),
-            keys=(settings.MARKETPLACE_ACCESS_KEY_ID, settings.MARKETPLACE_SECRET_ACCESS_KEY),
+            keys=first if account.is_first else _keys_of(account),
             read_attempts=3,
             writes_per_second=1000.0,
         )
@@ -121,6 +123,10 @@ class Amazon(RequesterApi):
     """Amazon's addresses, or whoever else answers at the ones that are set."""
 
     namespace = "mturk"
+    note = _(
+        "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; the options marked as "
+        "closed are for a service of your own that speaks its API. Your own marketplace and a plain link work today."
+    )
 
     @property
     def capabilities(self) -> Capabilities:
@@ -151,8 +157,11 @@ class Amazon(RequesterApi):
     def queue(self) -> str:
         raise NotImplementedError
 
-    def recruiter(self) -> Recruiter:
-        return _client(self, self.address, self.fees, (self.queue, settings.QUEUE_REGION, ""))
+    def recruiter(self, account: Account) -> Recruiter:
+        # the first account's keys are looked for as boto3 does: environment, profile, role
+        keys = ("", "") if account.is_first else _keys_of(account)
+        queue = (self.queue, settings.QUEUE_REGION, "")
+        return _client(self, account.code, self.address, self.fees, queue, keys=keys)
 
     @property
     def origins(self) -> list[str]:
@@ -196,9 +205,20 @@ class Production(Amazon):
         return str(settings.MTURK_PRODUCTION_QUEUE_URL)
 
 
-@lru_cache(maxsize=8)
+def _keys_of(account: Account) -> tuple[str, str]:
+    """Of a further account, from variables that bear its code; keys are in no database."""
+    prefix = re.sub(r"[^A-Z0-9]", "_", account.code.upper())
+    names = (f"{prefix}_ACCESS_KEY_ID", f"{prefix}_SECRET_ACCESS_KEY")
+    key, secret = (os.environ.get(name, "") for name in names)
+    if not (key and secret):
+        raise KeysRefused(f"There are no keys for {account.name}: set {names[0]} and {names[1]}.")
+    return key, secret
+
+
+@lru_cache(maxsize=16)
 def _client(
     kind: RequesterApi,
+    environment: str,
     endpoint_url: str,
     fees: FeeTable,
     queue: tuple[str, str, str],
@@ -212,7 +232,7 @@ def _client(
 
     url, region, queue_endpoint_url = queue
     return MTurkRecruiter(
-        environment=kind.code,
+        environment=environment,
         endpoint_url=endpoint_url,
         fees=fees,
         capabilities=kind.capabilities,

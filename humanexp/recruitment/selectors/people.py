@@ -134,7 +134,7 @@ RECIPIENTS = {
 def reachable(study: Study, group: str) -> QuerySet[Assignment]:
     """One assignment of every person of a group whom a recruiter can write to."""
     mine = Assignment.objects.filter(RECIPIENTS[group], campaign__study=study, person__isnull=False)
-    mine = mine.exclude(environment__in=recruiters.those(messages=False))
+    mine = mine.exclude(recruiters.at(messages=False))
     # the latest: a person may have returned an earlier one
     latest = mine.order_by("person", "-pk").values_list("person", "pk")
     newest: dict[int, int] = {}

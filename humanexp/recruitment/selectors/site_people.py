@@ -16,7 +16,7 @@ from humanexp.recruitment.models import Assignment, LinkTerms
 from humanexp.recruitment.models.people import INVITED, id_here
 from humanexp.recruitment.recruiters.presets import HANDLING
 from humanexp.recruitment.recruiters.tickets import Outcome
-from humanexp.recruitment.selectors.attention import owed_of
+from humanexp.recruitment.selectors.alerts import owed_of
 from humanexp.recruitment.selectors.links import outcome_of
 
 

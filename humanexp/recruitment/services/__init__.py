@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.services.accounts import open_account
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
@@ -67,6 +68,7 @@ __all__ = [
     "new_handoff",
     "notify",
     "outcome_of_refusal",
+    "open_account",
     "override_rejection",
     "plan_bonus",
     "prolong",

@@ -16,6 +16,7 @@ from humanexp.core.storage import media_path, relative_to_media
 from humanexp.core.traces import empty_journal, files_naming, rename_in
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
+from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import Assignment, Campaign, Invitation, Payment, RecruitedPerson, Rejection
 from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState
 from humanexp.studies.models import Study
@@ -86,8 +87,8 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
     waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
     refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
-    # A plain link lists who has finished; nobody is owed anything through it.
-    if owed.exclude(environment="link").exists() or waiting.exists() or refusals.exists():
+    # Nobody is owed anything through a recruiter that pays nobody.
+    if owed.exclude(recruiters.at(pays=False)).exists() or waiting.exists() or refusals.exists():
         raise Conflict(f"{code} has not been paid yet: run settle and sync first, then delete.")
     offered = _open_compensation(code)
     if offered is not None:

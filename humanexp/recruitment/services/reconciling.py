@@ -26,7 +26,7 @@ from humanexp.recruitment.models import (
     Hit,
     Payment,
     PaymentKind,
-    SenderLease,
+    RecruiterAccount,
 )
 from humanexp.recruitment.recruiters import recruiter_for, those
 from humanexp.recruitment.recruiters.base import BonusReport, Recruiter, SubmissionReport
@@ -109,7 +109,7 @@ def reconcile(*, environment: str | None = None, settled_too: bool = True) -> li
             continue
         book = Reconciliation(name)
         to_compare_since = (
-            SenderLease.objects.filter(environment=name).values_list("to_compare_since", flat=True).first()
+            RecruiterAccount.objects.filter(environment=name).values_list("to_compare_since", flat=True).first()
         )
         try:
             recruiter = recruiter_for(name)
@@ -123,7 +123,7 @@ def reconcile(*, environment: str | None = None, settled_too: bool = True) -> li
             book.remarks.append(error.message)
         if not book.hits_unread:
             # bonuses that waited for this go on; where one is missing here, its assignment's are held by that
-            SenderLease.objects.filter(environment=name, to_compare_since=to_compare_since).update(
+            RecruiterAccount.objects.filter(environment=name, to_compare_since=to_compare_since).update(
                 to_compare_since=None
             )
         _write_down(book)

@@ -25,9 +25,9 @@ from humanexp.recruitment.models import (
     Payment,
     PaymentKind,
     QualificationWrite,
+    RecruiterAccount,
     RecruiterWrite,
     Rejection,
-    SenderLease,
 )
 from humanexp.recruitment.recruiters import codes, recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
@@ -155,7 +155,7 @@ def _send_for(environment: str) -> SendReport | None:
 
 def _may_send(recruiter: Recruiter) -> None:
     """A pause for refused keys ends by itself once they are accepted; KeysRefused while they are not."""
-    if SenderLease.objects.get(environment=recruiter.environment).pause == Pause.KEYS:
+    if RecruiterAccount.objects.get(environment=recruiter.environment).pause == Pause.KEYS:
         recruiter.balance_cents()
         resume(recruiter.environment, Pause.KEYS)
 

@@ -21,7 +21,7 @@ from humanexp.core.errors import (
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pause, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruitment.recruiters import recruiter_for, those
 from humanexp.recruitment.recruiters.base import OfferReport, Recruiter, SubmissionReport
 from humanexp.recruitment.services.entering import move_session
@@ -93,7 +93,7 @@ def refresh_balance(*, environment: str) -> int | None:
     """Ask for the money left in the account, and remember the answer for the pages. Keys that work end their pause."""
     cents = recruiter_for(environment).balance_cents()
     resume(environment, Pause.KEYS)
-    SenderLease.objects.update_or_create(
+    RecruiterAccount.objects.update_or_create(
         environment=environment, defaults={"balance_cents": cents, "balance_at": clock.now()}
     )
     return cents

@@ -12,7 +12,7 @@ from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Message, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Message, RecruiterAccount
 from humanexp.recruitment.services.publishing import SMALL_HIT
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
@@ -112,7 +112,7 @@ class TestPrice:
         assert 'class="btn btn--main">' in meant
 
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
-        SenderLease.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
+        RecruiterAccount.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
         page = price(console, study)
         assert "$5.00, just now" in page and "does not hold enough" in page
 

@@ -146,6 +146,7 @@ def _page(
         "free_sessions": free_sessions,
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),
+        "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
         "budget": budget,
         "money": selectors.money_of(study, tally),
@@ -177,7 +178,7 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
         "approval_days": 3,
         "contact": suggested.contact,
         **link_initial(suggested.link),
-        # our own marketplace is small and new: what its people have done elsewhere, it cannot know
+        # a recruiter of our own house is small and new: what its people have done elsewhere, it cannot know
         **(_USUAL_REQUIREMENTS if recruiters.capabilities_of(to).pays_out else {}),
     }
 

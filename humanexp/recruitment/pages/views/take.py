@@ -22,7 +22,7 @@ from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import InvalidRequest, NotFound, StudyRefused, TooManyCalls
 from humanexp.core.languages import begin_in, tag_spoken
 from humanexp.participation.pages.views import run_shell
-from humanexp.recruitment import rehearsal, selectors, services
+from humanexp.recruitment import entry_preview, selectors, services
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import facts_of, run_address
 from humanexp.recruitment.models import Campaign, LinkTerms
@@ -51,7 +51,7 @@ def entry_page(
         @never_cache
         @wraps(view)
         def page(request: HttpRequest, entry: str) -> HttpResponseBase:
-            rehearsed = rehearsal.campaign_of(entry) if rehearses else None
+            rehearsed = entry_preview.campaign_of(entry) if rehearses else None
             try:
                 campaign = rehearsed or selectors.campaign_by_entry(entry)
             except NotFound as error:
@@ -218,7 +218,7 @@ def entry_shell(
             "protocol": _room(campaign),
             "consentDigest": consent.digest,
             "minutes": facts.minutes,
-            "showsCode": facts.is_link and facts.shows_code,
+            "showsCode": not can.vouches and facts.shows_code,
             "leadsOut": facts.leads_out,
             "isUnfilled": terms is not None and selectors.is_unfilled(terms, ticket),
             "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",

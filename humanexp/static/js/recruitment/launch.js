@@ -1,7 +1,7 @@
 /**
  * Fields that mean something to some recruiters alone are shown for those.
  *
- * <form data-launch-form><input type="radio" name="to" value="link"> <div data-only="marketplace sandbox">...</div></form>
+ * <form data-launch-form><input type="radio" name="to" value="one"> <div data-only="two three">...</div></form>
  */
 export function showFor(form) {
   const chosen = form.querySelector('input[name="to"]:checked')?.value;

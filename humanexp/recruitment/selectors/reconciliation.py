@@ -60,7 +60,10 @@ class Books:
 def books(study: Study) -> list[Books]:
     """Of every recruiter that the study was published with and that money goes through."""
     environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-    return [_last(environment) for environment in sorted(environments.intersection(recruiters.those(pays=True)))]
+    return [
+        _last(environment)
+        for environment in sorted(name for name in environments if recruiters.capabilities_of(name).pays)
+    ]
 
 
 def _last(environment: str) -> Books:

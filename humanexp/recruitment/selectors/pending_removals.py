@@ -72,9 +72,7 @@ def _with_open_ends(study: Study, launched_before: datetime) -> QuerySet[Any]:
     undecided = Assignment.objects.filter(campaign__study=study, state=AssignmentState.SUBMITTED)
     unconfirmed = waiting_payments(study).order_by()
     is_open = Q(pk__in=undecided.values("hit")) | Q(pk__in=unconfirmed.values("assignment__hit"))
-    with_open_ends = old.exclude(environment__in=recruiters.those(vouches=False)).filter(
-        is_open | Q(state=HitState.OPEN)
-    )
+    with_open_ends = old.exclude(recruiters.at(vouches=False)).filter(is_open | Q(state=HitState.OPEN))
     return with_open_ends.select_related("campaign").annotate(
         undecided=Count(
             "assignments_taken", filter=Q(assignments_taken__state=AssignmentState.SUBMITTED), distinct=True
