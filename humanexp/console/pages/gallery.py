@@ -21,7 +21,7 @@ from humanexp.core.languages import PARAMETER
 from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
-from humanexp.recruitment import rehearsal
+from humanexp.recruitment import entry_preview
 from humanexp.recruitment.facts import facts_of, language_of_study
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pages.views.take import entry_shell
@@ -86,7 +86,7 @@ def _shell(
 
 
 def _campaign(study: Study, to: str) -> Campaign:
-    campaign = rehearsal.campaign_of(rehearsal.entry_of(study=study, to=to))
+    campaign = entry_preview.campaign_of(entry_preview.entry_of(study=study, to=to))
     if campaign is None:
         raise ValueError(f"{to!r} is no environment.")
     return campaign

@@ -30,7 +30,7 @@ from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
 from humanexp.participation.services import previewing
-from humanexp.recruitment import gates, recruiters, rehearsal
+from humanexp.recruitment import entry_preview, launch_gates, recruiters
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import language_of_study
 from humanexp.recruitment.models import Campaign
@@ -170,8 +170,8 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
         "to": recruiters.account_of(to),
         "environments": recruiters.accounts(),
         "standing": standing_of(study, to),
-        "is_asked": gates.is_asked(study, to),
-        "entry": reverse("recruitment:take", args=[rehearsal.entry_of(study=study, to=to)]),
+        "is_asked": launch_gates.is_asked(study, to),
+        "entry": reverse("recruitment:take", args=[entry_preview.entry_of(study=study, to=to)]),
         **partial_context(job if is_shown else None),
     }
     return render_part(request, "console/preflight.html", context)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from humanexp.addresses import is_loopback
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core import clock
-from humanexp.recruitment import recruiters, rehearsal
+from humanexp.recruitment import entry_preview, recruiters
 
 PATIENCE_S = 10
 #: Signed requests are refused from five minutes on; a clock that is off by less is worth knowing about.
@@ -43,7 +43,7 @@ def address(launch: Launch) -> Line:
 @check(gettext_lazy("Entry page"))
 def entry_page(launch: Launch) -> Line:
     """The page itself, fetched as a browser does, through whatever stands in front of this server."""
-    name = rehearsal.entry_of(study=launch.study, to=launch.to)
+    name = entry_preview.entry_of(study=launch.study, to=launch.to)
     url = settings.PUBLIC_URL + reverse("recruitment:take", args=[name])
     try:
         reply = requests.get(url, timeout=PATIENCE_S, allow_redirects=False)

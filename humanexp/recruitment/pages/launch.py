@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from humanexp.recruitment import gates, money, pricing, recruiters, selectors, services
+from humanexp.recruitment import launch_gates, money, pricing, recruiters, selectors, services
 from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
 from humanexp.recruitment.recruiters.base import Capabilities
@@ -87,8 +87,8 @@ def price_of(
         budget=selectors.budget_of(study, tally),
         month=selectors.month_budget(terms["to"]),
         free_sessions=selectors.free_sessions(study, tally) if free_sessions is None else free_sessions,
-        refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
-        is_asked=gates.is_asked(study, terms["to"]),
+        refusal=launch_gates.refusal(study=study, to=terms["to"], price=quoted),
+        is_asked=launch_gates.is_asked(study, terms["to"]),
         is_unpaid=form.cleaned_data["unpaid"],
     )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.selectors.alerts import Attention, attention, finished_not_submitted, owed_cents
 from humanexp.recruitment.selectors.approvals import Approval, approval_of
-from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted, owed_cents
-from humanexp.recruitment.selectors.books import Books, books, differences, is_held, is_unsettled, open_differences
 from humanexp.recruitment.selectors.budgets import (
     Budget,
     budget_of,
@@ -62,6 +61,14 @@ from humanexp.recruitment.selectors.people import (
     participant_hashes,
     took_part,
 )
+from humanexp.recruitment.selectors.reconciliation import (
+    Books,
+    books,
+    differences,
+    is_held,
+    is_unsettled,
+    open_differences,
+)
 from humanexp.recruitment.selectors.rejections import (
     RejectedWork,
     proposal_on,
@@ -70,7 +77,7 @@ from humanexp.recruitment.selectors.rejections import (
     rejections_need_two,
     signs_against,
 )
-from humanexp.recruitment.selectors.tally import Tally, free_sessions, places_left, tally_of, unaccepted_places
+from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 

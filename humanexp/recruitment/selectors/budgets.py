@@ -12,7 +12,7 @@ from django.db.models import F, QuerySet, Sum
 from humanexp.core import clock
 from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, RecruiterAccount, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.selectors.tally import PlaceCount, Tally, place_counts, tally_of
+from humanexp.recruitment.selectors.state_counts import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruitment.states import UNFINISHED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 

@@ -20,7 +20,7 @@ from humanexp.participation.models import FINISHED, Session, counting
 from humanexp.recruitment.facts import advertisement
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
 from humanexp.recruitment.recruiters.base import OfferReport
-from humanexp.recruitment.selectors.tally import Tally, free_sessions
+from humanexp.recruitment.selectors.state_counts import Tally, free_sessions
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.models import Population, Study

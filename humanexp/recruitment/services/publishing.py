@@ -13,7 +13,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.recruitment import gates, money, pricing, selectors
+from humanexp.recruitment import launch_gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
@@ -114,8 +114,8 @@ def publish(
     """Launch a campaign: everything is checked and committed here, `send` talks to the recruiter afterwards.
 
     Production wants the exact total; anywhere else it is compared when given. A plain link is open at once. The gates
-    (`recruitment.gates`) can be skipped on our own grounds alone. `shown_campaigns`: how many the study had on the page
-    from which this is launched; a second click, or somebody else's launch meanwhile, is refused.
+    (`launch_gates`) can be skipped on our own grounds alone. `shown_campaigns`: how many the study had on the page from
+    which this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
     permissions.check(by, Action.LAUNCH, study)
     suggested = selectors.suggested_terms(study)
@@ -204,7 +204,7 @@ def _check_open(study: Study) -> None:
 def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> None:
     if skip and not capabilities_of(to).is_own_ground:
         raise InvalidRequest("The pre-flight check cannot be skipped where people are paid by an external service.")
-    sentence = "" if skip else gates.refusal(study=study, to=to, price=price)
+    sentence = "" if skip else launch_gates.refusal(study=study, to=to, price=price)
     if sentence:
         raise StudyRefused(sentence)
 

@@ -20,7 +20,7 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.core.languages import begin_in
 from humanexp.participation.pages.views import run_shell
-from humanexp.recruitment import rehearsal, selectors
+from humanexp.recruitment import entry_preview, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import facts_of, language_of_study, run_address
 from humanexp.recruitment.models import Campaign
@@ -42,7 +42,7 @@ def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[
         @never_cache
         @wraps(view)
         def page(request: HttpRequest, entry: str) -> HttpResponseBase:
-            rehearsed = rehearsal.campaign_of(entry) if rehearses else None
+            rehearsed = entry_preview.campaign_of(entry) if rehearses else None
             try:
                 campaign = rehearsed or selectors.campaign_by_entry(entry)
             except NotFound as error:

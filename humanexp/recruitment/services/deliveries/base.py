@@ -15,7 +15,7 @@ Write = TypeVar("Write", bound=RecruiterWrite)
 
 
 @dataclass(frozen=True)
-class Word:
+class WriteOutcome:
     """What the other side says about a write."""
 
     is_done: bool
@@ -25,8 +25,8 @@ class Word:
     wait: str = ""
 
 
-DONE = Word(is_done=True)
-NOT_DONE = Word(is_done=False)
+DONE = WriteOutcome(is_done=True)
+NOT_DONE = WriteOutcome(is_done=False)
 
 
 class Delivery(ABC, Generic[Write]):
@@ -39,7 +39,7 @@ class Delivery(ABC, Generic[Write]):
         self.recruiter, self.write = recruiter, write
 
     @abstractmethod
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         """Whether it took effect."""
 
     @abstractmethod

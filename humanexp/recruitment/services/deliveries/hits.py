@@ -21,7 +21,7 @@ from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, P
 from humanexp.recruitment.recruiters.answers import confirmation_form
 from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferTerms, Recruiter
 from humanexp.recruitment.services import qualifying
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.states import UNFINISHED, CampaignState, HitState, WriteState, advance
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class HitCreation(Delivery[HitWrite]):
 
     _hit_id = ""
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         found = self.recruiter.find(self.write.annotation)
         if found is not None:
             self._hit_id = found.offer_id
@@ -50,8 +50,8 @@ class HitCreation(Delivery[HitWrite]):
         if self.write.hit.campaign.state != CampaignState.LIVE:
             sent = self.write.first_sent_at or clock.now()
             if clock.now() - sent < READS_LAG:
-                return Word(is_done=False, wait="The campaign was stopped while this HIT was being published.")
-            return Word(is_done=False, refusal="Stopped before it was published.")
+                return WriteOutcome(is_done=False, wait="The campaign was stopped while this HIT was being published.")
+            return WriteOutcome(is_done=False, refusal="Stopped before it was published.")
         return NOT_DONE
 
     def carry_out(self) -> None:
@@ -87,13 +87,13 @@ class HitChange(Delivery[HitWrite]):
     """A write about a HIT that is there; with the last of them a campaign that is being stopped is stopped."""
 
     #: what it means that the recruiter has the HIT no more
-    gone = Word(is_done=False, refusal="The recruiter has disposed of this HIT.")
+    gone = WriteOutcome(is_done=False, refusal="The recruiter has disposed of this HIT.")
     is_for_live_campaigns = True
 
     def waits_for(self) -> str:
         return "" if self.write.hit.hit_id else NOT_KNOWN
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         try:
             report = self.recruiter.offer(self.write.hit.hit_id)
         except NotAtRecruiter:
@@ -101,7 +101,7 @@ class HitChange(Delivery[HitWrite]):
         if self.shows(report):
             return DONE
         if self.is_for_live_campaigns and self.write.hit.campaign.state != CampaignState.LIVE:
-            return Word(is_done=False, refusal="Stopped before it was sent.")
+            return WriteOutcome(is_done=False, refusal="Stopped before it was sent.")
         return NOT_DONE
 
     @abstractmethod
@@ -138,7 +138,7 @@ class HitExpiry(HitChange):
     def waits_for(self) -> str:
         return "" if self.write.hit.state == HitState.CANCELLED else super().waits_for()
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         return DONE if self.write.hit.state == HitState.CANCELLED else super().ask()
 
     def shows(self, report: OfferReport) -> bool:

@@ -9,7 +9,7 @@ from humanexp.core.errors import RecruiterError
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Payment, RecruiterAccount, Rejection
 from humanexp.recruitment.recruiters.base import BonusOrder, Proof, RewardOrder
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.states import AssignmentState, advance
 
 NOBODY = "The person has been deleted; there is nobody to pay."
@@ -20,12 +20,14 @@ class Reward(Delivery[Payment]):
 
     repeats = "approve"
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         report = self.recruiter.submission(self.write.assignment.assignment_id)
         if report is None:
             return NOT_DONE
         if report.state == AssignmentState.REJECTED and not self._overrides:
-            return Word(is_done=False, refusal="The assignment is rejected; a person has to override the rejection.")
+            return WriteOutcome(
+                is_done=False, refusal="The assignment is rejected; a person has to override the rejection."
+            )
         return DONE if report.state == AssignmentState.APPROVED else NOT_DONE
 
     def carry_out(self) -> None:
@@ -49,7 +51,7 @@ class Reward(Delivery[Payment]):
         return bool(self.write.assignment.state == AssignmentState.REJECTED and self.write.created_by_id)
 
 
-class Extra(Delivery[Payment]):
+class Bonus(Delivery[Payment]):
     """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason."""
 
     repeats = "bonus"
@@ -65,15 +67,17 @@ class Extra(Delivery[Payment]):
             return "The ledger and the recruiter are compared first: this database was restored, or they differed."
         return ""
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         order = self._order()
         if order is None:
-            return Word(is_done=False, refusal=NOBODY)
+            return WriteOutcome(is_done=False, refusal=NOBODY)
         match self.recruiter.evidence(order):
             case Proof.PAID:
                 return DONE
             case Proof.UNCLEAR:
-                return Word(is_done=False, wait="The recruiter cannot tell whether this was paid: a person must look.")
+                return WriteOutcome(
+                    is_done=False, wait="The recruiter cannot tell whether this was paid: a person must look."
+                )
         return NOT_DONE
 
     def carry_out(self) -> None:
@@ -97,15 +101,15 @@ class Extra(Delivery[Payment]):
         )
 
 
-class Refusal(Delivery[Rejection]):
+class RejectAssignment(Delivery[Rejection]):
     """RejectAssignment."""
 
     repeats = "reject"
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         report = self.recruiter.submission(self.write.assignment.assignment_id)
         if report is not None and report.state == AssignmentState.APPROVED:
-            return Word(is_done=False, refusal="The assignment is approved already.")
+            return WriteOutcome(is_done=False, refusal="The assignment is approved already.")
         return DONE if report is not None and report.state == AssignmentState.REJECTED else NOT_DONE
 
     def carry_out(self) -> None:

@@ -30,14 +30,14 @@ from humanexp.recruitment.models import (
     PaymentKind,
     RecruiterAccount,
 )
+from humanexp.recruitment.selectors.alert_words import WORDS
 from humanexp.recruitment.selectors.approvals import approval_of
-from humanexp.recruitment.selectors.attention_words import WORDS
-from humanexp.recruitment.selectors.books import open_differences
-from humanexp.recruitment.selectors.disposals import Disposal, disposals
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import environments_of, unmatched, waiting_payments
+from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
+from humanexp.recruitment.selectors.reconciliation import open_differences
 from humanexp.recruitment.selectors.rejections import proposed_rejections
-from humanexp.recruitment.selectors.tally import Tally
+from humanexp.recruitment.selectors.state_counts import Tally
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
