@@ -271,6 +271,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "OAS_VERSION": "3.1.0",  # the study file's schema is JSON Schema, as that version has it
+    "ENUM_NAME_OVERRIDES": {"SwitchedEnum": ["off", "on", "unknown"]},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "humanexp.participation.api.openapi.with_study_file",

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
 
 from analysis.spec.base import Context, InForm, Names, Sparse, Spec, refusal
+from analysis.spec.link import Link
 from analysis.spec.words import _
 
 
@@ -139,6 +140,7 @@ class Terms(Sparse):
         Quizlike,
         Field(description="a quiz that the recruiter grades ([recruitment.md](recruitment.md))"),
     ] = None
+    link: Annotated[Link, Field(description="of a link: which site sends the people, and how they go back")] = Link()
 
     @classmethod
     def called(cls) -> str:

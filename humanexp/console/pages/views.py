@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -25,18 +24,18 @@ from humanexp.console.preflight.gate import standing_of
 from humanexp.console.preflight.running import latest_job, request_preflight
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
-from humanexp.core.languages import language_of
+from humanexp.core.languages import language_of, offer
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
 from humanexp.participation.services import previewing
 from humanexp.recruitment import entry_preview, launch_gates, recruiters
 from humanexp.recruitment.consent import consent_of
-from humanexp.recruitment.facts import language_of_study
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors import suggested_terms
 from humanexp.studies import selectors as study_selectors, services as study_services
 from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.languages import bundles_of, language_of_study, languages_of
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.permissions import members_of
 from humanexp.studies.roles import MEANING, Role
@@ -101,7 +100,9 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
         "hurry": opened.hurry,
         "end": reverse("console:preview", args=[slug]),
     }
-    with translation.override(language_of(request, study=language_of_study(study))):
+    offered = offer(request, bundles_of(study))
+    begins_in = language_of_study(study)
+    with translation.override(language_of(request, study=offered.get(begins_in, begins_in))):
         facts = StudyFacts(tasks=tasks_of(study.configuration), contact=suggested_terms(study).contact)
         return render(
             request, "participation/run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts}
@@ -122,7 +123,7 @@ def gallery(request: HttpRequest, slug: str) -> HttpResponse:
         "size": size,
         "shown": [size] if size else list(SIZES),
         "language": language,
-        "languages": settings.LANGUAGES,
+        "languages": list(languages_of(study).items()),
         "to": to,
         "environments": recruiters.accounts(),
         "query": urlencode({"to": to, "language": language}),

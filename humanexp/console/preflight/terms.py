@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.html import strip_tags
@@ -17,6 +16,7 @@ from humanexp.recruitment.services.publishing import DURATION_FACTOR
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.languages import languages_of
 from humanexp.studies.models import Population, Study
 from humanexp.studies.plans import planned_stimuli
 
@@ -226,6 +226,21 @@ def time_limit(launch: Launch) -> Line:
 
 @check(gettext_lazy("Language"))
 def language(launch: Launch) -> Line:
-    spoken = dict(settings.LANGUAGES)
-    wanted = launch.configuration.language
-    return good(_("The pages begin in %(language)s; readers may change it.") % {"language": spoken.get(wanted, wanted)})
+    configuration, names = launch.configuration, languages_of(launch.study)
+    page = {"url": reverse("studies:languages", args=[launch.study.slug]), "action": _("Languages")}
+    for tag in configuration.languages:
+        if tag not in names:
+            return bad(
+                _("The text bundle of the language %(tag)s is not stored here.") % {"tag": tag},
+                _("Upload it again."),
+                **page,
+            )
+        stated = configuration.ethics.texts_in(configuration.language)
+        if stated.to_dict() and tag != configuration.language and tag not in configuration.ethics.translations:
+            return warn(
+                _("The study's own blocks of consent are not in %(language)s.") % {"language": names[tag]},
+                _("Translate them under [ethics.translations] in the study file."),
+                **page,
+            )
+    told = {"language": names[configuration.language], "all": ", ".join(names.values())}
+    return good(_("The pages begin in %(language)s; readers can choose: %(all)s.") % told)

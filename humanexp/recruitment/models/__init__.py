@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
+from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
-from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson
+from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode, SitePay
+from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
@@ -31,6 +33,7 @@ __all__ = [
     "ApprovalChange",
     "Assignment",
     "Campaign",
+    "DeletionCode",
     "Difference",
     "DifferenceKind",
     "Evidence",
@@ -39,7 +42,10 @@ __all__ = [
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "Invitation",
+    "LinkTerms",
     "Message",
+    "OutcomeCode",
     "Pause",
     "Payment",
     "PaymentKind",
@@ -53,7 +59,9 @@ __all__ = [
     "ResumeConfirmation",
     "ReviewPolicy",
     "RecruiterAccount",
+    "SitePay",
     "StudyBudget",
     "WayBack",
     "WayBackKind",
+    "id_here",
 ]

@@ -8,6 +8,15 @@ from humanexp.studies.models import StudyFamily
 
 #: Ids made here, for visitors of a link that names nobody, begin so.
 VISITOR = "visitor:"
+#: Between the preset of a link and the id that its site gave: two sites may give the same to different people.
+FROM = "/"
+#: Those whom a list names by personal links lie under this name: nobody can type one of their ids into an address.
+INVITED = "invited"
+
+
+def id_here(preset: str, given: str) -> str:
+    """Under which id a person of a site is kept here."""
+    return f"{preset}{FROM}{given}"
 
 
 class RecruitedPerson(models.Model):
@@ -29,7 +38,7 @@ class RecruitedPerson(models.Model):
     @property
     def given_id(self) -> str:
         """The id that the person came with; empty where one was made up here."""
-        return "" if self.worker_id.startswith(VISITOR) else self.worker_id
+        return "" if self.worker_id.startswith(VISITOR) else self.worker_id.rpartition(FROM)[2]
 
     def __str__(self) -> str:
         # the code, so that no log line and no admin list carries a worker id

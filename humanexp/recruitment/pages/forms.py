@@ -14,6 +14,7 @@ from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, Wor
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models.campaigns import DAY_S
+from humanexp.recruitment.pages.link_forms import LinkFields
 from humanexp.recruitment.services.publishing import SMALL_HIT, LaunchTerms
 from humanexp.studies.models import StudyFamily
 
@@ -98,7 +99,7 @@ class TermsForm(forms.Form):
         }
 
 
-class LaunchForm(TermsForm):
+class LaunchForm(LinkFields, TermsForm):
     """Everything a campaign is launched with. `shown_total` is the price that stood on the page.
 
     `shown_campaigns`: how many the study had there, so that a second click launches no second one.
@@ -202,7 +203,7 @@ class LaunchForm(TermsForm):
             assignments_per_hit=offer["assignments_per_hit"],
             auto_approval_s=given["approval_days"] * DAY_S,
             **{name: given[name] for name in _AS_TYPED},
-            **(asked if recruiters.capabilities_of(given["to"]).pays else {}),
+            **(asked if recruiters.capabilities_of(given["to"]).pays else {"link": self.link}),
         )
 
     @property

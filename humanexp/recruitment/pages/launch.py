@@ -8,9 +8,11 @@ from typing import Any
 from humanexp.recruitment import launch_gates, money, pricing, recruiters, selectors, services
 from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
+from humanexp.recruitment.pages.links import site_of
 from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
+from humanexp.recruitment.services.inviting import takes_invitations
 from humanexp.recruitment.states import HitState
 from humanexp.studies.models import Study
 
@@ -108,6 +110,8 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "places": selectors.places_of(campaign, tally),
             "hits": [(state, HitState(state).label, n) for state, n in tally.hits_by_state(campaign.pk).items()],
             "asks_for": campaign.asks_for,
+            "site": site_of(campaign),
+            "invites": takes_invitations(campaign),
         }
         for campaign in tally.campaigns.values()
     ]

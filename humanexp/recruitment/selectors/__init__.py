@@ -37,6 +37,15 @@ from humanexp.recruitment.selectors.figures import (
     payment_summary,
     places_of,
 )
+from humanexp.recruitment.selectors.links import (
+    check_ticket,
+    is_unfilled,
+    outcome_of,
+    site_of,
+    ticket_behind,
+    ticket_in,
+    way_out,
+)
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
@@ -110,6 +119,7 @@ __all__ = [
     "campaign_by_entry",
     "campaigns_of",
     "campaigns_with_hits",
+    "check_ticket",
     "committed_cents",
     "differences",
     "entrance_of",
@@ -124,6 +134,12 @@ __all__ = [
     "listed_by_hit",
     "is_excluded",
     "is_recruiting",
+    "is_unfilled",
+    "outcome_of",
+    "site_of",
+    "ticket_behind",
+    "ticket_in",
+    "way_out",
     "is_held",
     "is_unsettled",
     "latest_payments",

@@ -114,14 +114,18 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
 
 def owed_cents(assignment: Assignment) -> int:
     """What such a person is owed: the pay, or of somebody who left, what the study pays for the minutes until then."""
-    campaign, session = assignment.campaign, assignment.session
+    return owed_of(assignment.campaign, assignment.session, pay=assignment.campaign.reward_cents)
+
+
+def owed_of(campaign: Campaign, session: Session | None, *, pay: int) -> int:
+    """The same where `pay` is what one person gets, in the smallest unit of some currency."""
     if session is None or pay_on_leaving(campaign.study) != "share":
-        return campaign.reward_cents
+        return pay
     until = session.left_at or (session.withdrawn_at if session.erase_after else None)
     if until is None:
-        return campaign.reward_cents
+        return pay
     share = (until - session.opened_at) / timedelta(minutes=max(1, campaign.estimated_minutes))
-    return max(1, ceil(campaign.reward_cents * min(1.0, share)))
+    return max(1, ceil(pay * min(1.0, share)))
 
 
 def _told(

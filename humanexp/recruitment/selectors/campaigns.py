@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
+from analysis.spec import Link
 from humanexp.core import clock
 from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
@@ -45,6 +46,8 @@ class SuggestedTerms:
     free_sessions: int
     #: whom a participant can write to
     contact: str
+    #: of a link: which site sends the people
+    link: Link
 
 
 def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
@@ -65,6 +68,7 @@ def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
         assignments=min(int(stated.get("assignments") or free), free),
         free_sessions=free,
         contact=str(stated.get("contact") or settings.CONTACT)[:200],
+        link=Link.from_dict(stated.get("link") or {}),
     )
 
 

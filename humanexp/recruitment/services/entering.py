@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from django.db import transaction
@@ -17,8 +17,11 @@ from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, RecruitedPerson
+from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
+from humanexp.recruitment.models.people import INVITED
 from humanexp.recruitment.recruiters import kind_of
+from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.services.inviting import invited
 from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
@@ -31,6 +34,7 @@ from humanexp.recruitment.services.resuming import (
     remember_opening,
     session_behind,
 )
+from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
 from humanexp.studies.models import Population
 
@@ -63,6 +67,8 @@ class Arrival:
     is_minor: bool = False
     guardian_agrees: bool = False
     proof: Proof = NO_PROOF
+    #: what a personal link has said, in place of an id
+    invitation: str = ""
     #: nothing is kept with which the next person could go on
     shared_computer: bool = False
     #: who calls, as far as it may be known (`core.caller_hash`), held to limits of openings
@@ -89,10 +95,13 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     if arrival.scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
     kind_of(campaign.environment).check_submission(arrival.assignment_id)
+    arrival, terms = _ids_checked(campaign, arrival)
     resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.worker_id)
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
     worker_id = arrival.worker_id or _visitor(campaign, arrival.proof)
     check_worker_id(campaign.environment, worker_id)
+    if arrival.invitation or terms is not None:
+        worker_id = id_here(INVITED if arrival.invitation or terms is None else terms.preset, worker_id)
     with transaction.atomic():
         person = _lock(
             person_for(
@@ -108,6 +117,19 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
+
+
+def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
+    """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
+    if campaign.capabilities.vouches:
+        return arrival, None
+    terms = LinkTerms.of(campaign)
+    if arrival.invitation:
+        return replace(arrival, worker_id=invited(campaign=campaign, link=arrival.invitation), assignment_id=""), terms
+    if terms is None:
+        return replace(arrival, assignment_id=""), None
+    selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
+    return arrival, terms
 
 
 def _agreed_text(campaign: Campaign, arrival: Arrival) -> Consent:
@@ -126,9 +148,7 @@ def _check_age(consent: Consent, arrival: Arrival) -> None:
     if not arrival.is_minor:
         return
     if not consent.ethics.guardian_consent:
-        raise StudyRefused(
-            "You are too young to take part in this study. Nothing is stored. Thank you for your interest."
-        )
+        raise TooYoung
     if not arrival.guardian_agrees:
         raise InvalidRequest(
             "A parent or guardian must agree, too. Nothing is stored without that.",
@@ -176,7 +196,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
     if not campaign.capabilities.vouches:
         known = mine.filter(campaign=campaign).order_by("pk").last()
-        assignment_id = known.assignment_id if known else secrets.token_urlsafe(12)
+        assignment_id = _participation(campaign, person, arrival, known)
     else:
         assignment_id = arrival.assignment_id
         known = mine.filter(assignment_id=assignment_id).first()
@@ -190,7 +210,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
         else:
             if known.state == AssignmentState.RETURNED:
                 advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
-            return known
+            return _under(known, assignment_id)
     _check_open(campaign)
     _check_welcome(campaign, person)
     begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
@@ -218,6 +238,24 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
     return known
 
 
+def _participation(campaign: Campaign, person: RecruitedPerson, arrival: Arrival, known: Assignment | None) -> str:
+    """Under which id somebody takes part by a link: the site's, which is used by one person alone, or one of ours."""
+    given = arrival.assignment_id
+    if not given:
+        return known.assignment_id if known else secrets.token_urlsafe(12)
+    if campaign.assignments_taken.filter(assignment_id=given).exclude(person=person).exists():
+        raise AlreadyTookPart("This participation was begun by someone else. Open the study from where you found it.")
+    return given
+
+
+def _under(known: Assignment, assignment_id: str) -> Assignment:
+    """A person who goes on may have come back with another id of participation: that is the one to be paid."""
+    if known.assignment_id != assignment_id and not known.is_listed:
+        known.assignment_id = assignment_id
+        known.save(update_fields=["assignment_id"])
+    return known
+
+
 def _is_nobodys_work(session: Session) -> bool:
     """Nobody has listed who it is of, and nothing was answered: whoever holds the HIT may begin anew under it."""
     return session.state == SessionState.OPEN and not session.is_verified and session.cursor == 0
@@ -235,11 +273,11 @@ def _check_open(campaign: Campaign) -> None:
     if campaign.state == CampaignState.LIVE:
         if campaign.capabilities.vouches or selectors.places_left(campaign) > 0:
             return
-        raise StudyRefused("All places in this study are taken. Thank you for your interest.")
+        raise PlacesTaken
     # Who accepted a HIT before the stop may still do it.
     latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
     if not campaign.capabilities.vouches:
-        raise StudyRefused("This study has ended and takes no new participants. Thank you for your interest.")
+        raise NotOpen("This study has ended and takes no new participants. Thank you for your interest.")
     if latest is None or clock.now() > latest:
         raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
 
@@ -249,7 +287,7 @@ def _check_approval(campaign: Campaign) -> None:
     if selectors.approval_of(campaign.study).is_in_force:
         return
     if not campaign.capabilities.vouches:
-        raise StudyRefused("This study is paused and takes no new participants at the moment. Nothing is stored.")
+        raise NotOpen("This study is paused and takes no new participants at the moment. Nothing is stored.")
     raise StudyRefused(
         "This study is paused and takes no new participants at the moment. Nothing is stored. If you hold a HIT of it, "
         "please return it; that does you no harm."
@@ -258,15 +296,16 @@ def _check_approval(campaign: Campaign) -> None:
 
 def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
     """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
-    if selectors.is_excluded(person.family, environment=person.environment, worker_id=person.worker_id):
+    names = {person.worker_id, person.given_id} - {""}
+    if any(selectors.is_excluded(person.family, environment=person.environment, worker_id=name) for name in names):
         if not campaign.capabilities.vouches:
-            raise AlreadyTookPart("This study is not open to you. Thank you for your interest.")
+            raise NotEligible
         raise AlreadyTookPart(
             "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
         )
     if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
         if not campaign.capabilities.vouches:
-            raise AlreadyTookPart("This study is for people who have passed its qualification.")
+            raise NotEligible("This study is for people who have passed its qualification.")
         raise AlreadyTookPart(
             "This study is for people who have passed its qualification, which is a HIT of its own. "
             "Please return this one; that does you no harm."
@@ -343,7 +382,12 @@ def _session_for(
         study=campaign.study,
         participant=person.participant,
         scripted=arrival.scripted,
-        agreement=participation.Agreement(version=consent.version, digest=consent.digest, by_guardian=arrival.is_minor),
+        agreement=participation.Agreement(
+            version=consent.version,
+            digest=consent.digest,
+            language=consent.language,
+            by_guardian=arrival.is_minor,
+        ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
     )

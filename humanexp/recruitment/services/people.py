@@ -14,6 +14,7 @@ from humanexp.core.models import User
 from humanexp.participation import services as participation
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Exclusion, RecruitedPerson
+from humanexp.recruitment.models.people import FROM
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.selectors.people import code_of
 from humanexp.studies.models import Study, StudyFamily
@@ -31,7 +32,7 @@ def check_worker_id(environment: str, worker_id: str) -> str:
 @transaction.atomic
 def person_for(*, environment: str, worker_id: str, family: StudyFamily, scripted: bool = False) -> RecruitedPerson:
     """The person behind a worker id, known from now on by a code."""
-    check_worker_id(environment, worker_id)
+    check_worker_id(environment, worker_id.rpartition(FROM)[2])
     known = RecruitedPerson.objects.filter(environment=environment, worker_id=worker_id, family=family)
     person = known.select_related("participant").first()
     if person is not None:

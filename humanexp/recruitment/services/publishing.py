@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from analysis.spec import Quiz
+from analysis.spec import Link, Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -17,10 +17,12 @@ from humanexp.recruitment import launch_gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
+from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
+from humanexp.recruitment.services.links import freeze, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
 from humanexp.studies import permissions, services as studies
@@ -88,6 +90,8 @@ class LaunchTerms:
     needs_qualification: bool = False
     #: a paid qualification of its own, whose pass opens that family's campaigns that need it
     qualifies: StudyFamily | None = None
+    #: of a link: which site sends the people, and how they go back; None: as the study's file has it
+    link: Link | None = None
 
     def price(self, suggested: selectors.SuggestedTerms) -> pricing.Quote:
         reward_cents = self.reward_cents
@@ -125,6 +129,10 @@ def publish(
     _check_contact(study, campaign.contact)
     check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
+    link = suggested.link if terms.link is None else terms.link
+    link_terms = terms_of(link) if link.preset and not campaign.capabilities.vouches else None
+    if link_terms is not None and preset_called(link_terms.preset).shared_computers:
+        campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
     if campaign.cap_cents < price.total_cents:
         raise CapExceeded(
@@ -139,6 +147,8 @@ def publish(
         campaign.quiz, campaign.created_by, campaign.launched_at = _quiz_of(study), by, clock.now()
         campaign.full_clean()
         campaign.save()
+        if link_terms is not None:
+            freeze(campaign=campaign, terms=link_terms)
         for size in price.hit_sizes:
             plan_hit(campaign=campaign, places=size, by=by)
         record(

@@ -15,6 +15,7 @@ from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
+from humanexp.recruitment.pages.link_forms import host_typed, link_initial
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
@@ -40,7 +41,11 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page("GET")
 def price(request: HttpRequest, study: Study) -> HttpResponse:
     """The exact cost of what the form holds now."""
-    context = {"study": study, "price": price_of(study, TermsForm(request.GET))}
+    context = {
+        "study": study,
+        "price": price_of(study, TermsForm(request.GET)),
+        "return_host": host_typed(request.GET),
+    }
     return render(request, "recruitment/_price.html", context)
 
 
@@ -147,6 +152,7 @@ def _page(
         "money": selectors.money_of(study, tally),
         "limits": LimitsForm(initial={"study_cap": typed(budget.cap_cents)}),
         "price": priced,
+        "return_host": host_typed(terms.data if form.is_bound else form.initial),
         "approval": selectors.approval_of(study),
         "rejections_need_two": selectors.rejections_need_two(study),
     }
@@ -171,6 +177,7 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
         "estimated_minutes": suggested.estimated_minutes,
         "approval_days": 3,
         "contact": suggested.contact,
+        **link_initial(suggested.link),
         # a recruiter of our own house is small and new: what its people have done elsewhere, it cannot know
         **(_USUAL_REQUIREMENTS if recruiters.capabilities_of(to).pays_out else {}),
     }

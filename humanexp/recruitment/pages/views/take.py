@@ -14,31 +14,40 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_GET
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_http_methods
 
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, NotFound
-from humanexp.core.languages import begin_in
+from humanexp.core.caller_hash import caller_of
+from humanexp.core.errors import InvalidRequest, NotFound, StudyRefused, TooManyCalls
+from humanexp.core.languages import begin_in, tag_spoken
 from humanexp.participation.pages.views import run_shell
-from humanexp.recruitment import entry_preview, selectors
+from humanexp.recruitment import entry_preview, selectors, services
 from humanexp.recruitment.consent import consent_of
-from humanexp.recruitment.facts import facts_of, language_of_study, run_address
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.facts import facts_of, run_address
+from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import FormPost, Outcome
 from humanexp.recruitment.services import resuming
 from humanexp.recruitment.states import CampaignState
 from humanexp.studies.facts import StudyFacts
+from humanexp.studies.languages import bundles_of, language_of_study
 from humanexp.studies.models import Population
 
+#: Characters of a deletion code that are looked at: it may be typed with spaces.
+LONGEST_CODE = 60
 CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
 
 
-def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
-    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch."""
+def entry_page(
+    *, rehearses: bool = False, has_form: bool = False
+) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
+    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch.
+
+    `has_form`: it takes what somebody writes into a form of its own."""
 
     def decorate(view: CampaignView) -> Callable[..., HttpResponseBase]:
-        @require_GET
+        @require_http_methods(["GET", "HEAD", "POST"] if has_form else ["GET"])
         @never_cache
         @wraps(view)
         def page(request: HttpRequest, entry: str) -> HttpResponseBase:
@@ -47,7 +56,7 @@ def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[
                 campaign = rehearsed or selectors.campaign_by_entry(entry)
             except NotFound as error:
                 return render(request, "recruitment/take/refused.html", _refusal(error), status=404)
-            begin_in(request, language_of_study(campaign.study))
+            begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
             return view(request, campaign)
 
         return page
@@ -83,7 +92,7 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     campaign = selectors.campaign_by_entry(entry)
     if not campaign.capabilities.frames:
         raise NotFound
-    begin_in(request, language_of_study(campaign.study))
+    begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
 
     @xframe_options_exempt
     @csp_replace({"frame-ancestors": [SELF, *kind_of(campaign.environment).origins]})
@@ -98,7 +107,9 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
 @entry_page()
 def run(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """The study in a window of its own: the shell, with the words of this campaign. It holds nothing of any session."""
-    return run_shell(request, facts_of(campaign, shows_code="code" in request.GET))
+    facts = facts_of(campaign, shows_code="code" in request.GET)
+    way_out = reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else ""
+    return run_shell(request, facts, way_out)
 
 
 @entry_page(rehearses=True)
@@ -109,7 +120,7 @@ def consent(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
         "campaign": campaign,
         "study": campaign.study,
         "facts": facts,
-        "consent": consent_of(campaign.study, get_language() or "en", facts),
+        "consent": consent_of(campaign.study, tag_spoken(), facts),
         "today": clock.now(),
     }
     if "download" not in request.GET:
@@ -124,19 +135,53 @@ def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Where a personal link leads. Looking at it changes nothing: a scanner of mail uses nothing up."""
     page = {
         "followUrl": reverse("recruitment:follow", args=[campaign.entry]),
-        "language": get_language() or "en",
+        "language": tag_spoken(),
+        "texts": get_language(),
     }
     return render(
         request, "recruitment/take/personal.html", {"campaign": campaign, "study": campaign.study, "page": page}
     )
 
 
+def _room(campaign: Campaign) -> dict[str, int]:
+    """What decides how large the window must be."""
+    protocol = campaign.study.protocol
+    if protocol is None:
+        return {}
+    return {name: protocol.configuration[name] for name in ("size_px", "fixation_px")}
+
+
+@csrf_exempt  # no cookie is set or read: the code in the form is all that this page goes by
+@entry_page(has_form=True)
+def delete(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
+    """Where somebody who came without an id has their answers deleted, with the code that they were given."""
+    facts = facts_of(campaign)
+    if not facts.gives_deletion_code:
+        raise NotFound
+    context: dict[str, object] = {"campaign": campaign, "study": campaign.study, "facts": facts}
+    status = 200
+    if request.method == "POST":
+        code = request.POST.get("code", "")[:LONGEST_CODE]
+        try:
+            services.delete_by_code(campaign=campaign, code=code, caller=caller_of(request))
+        except (StudyRefused, TooManyCalls) as error:
+            context |= {"complaint": gettext(error.message), "code": code}
+            status = error.status_code
+        else:
+            context["is_done"] = True
+    page = render(request, "recruitment/take/delete.html", context, status=status)
+    page["Referrer-Policy"] = "no-referrer"
+    return page
+
+
 def entry_shell(
     request: HttpRequest, campaign: Campaign, *, template: str = "recruitment/take/entry.html", **more: object
 ) -> HttpResponse:
     """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
+    given = request.GET.dict()
+    terms = LinkTerms.of(campaign)
     recruiter, can = kind_of(campaign.environment), campaign.capabilities
-    ticket = recruiter.ticket(request.GET.dict())
+    ticket = recruiter.ticket(given) if terms is None else selectors.ticket_in(terms, given)
     submit_address = fault = ""
     if not ticket.is_preview:
         try:
@@ -151,7 +196,7 @@ def entry_shell(
     )
     is_over = not can.vouches and campaign.state != CampaignState.LIVE
     is_paused = not is_over and not selectors.approval_of(campaign.study).is_in_force
-    consent = consent_of(campaign.study, get_language() or "en", facts)
+    consent = consent_of(campaign.study, tag_spoken(), facts)
     context = {
         "campaign": campaign,
         "study": campaign.study,
@@ -164,14 +209,20 @@ def entry_shell(
         # what the page's script needs to know; the ids came with the address and prove nothing
         "page": {
             "entry": campaign.entry,
-            "language": get_language() or "en",
+            "language": tag_spoken(),
+            "texts": get_language(),
             "isLink": not can.vouches,
             "isPreview": ticket.is_preview,
             "isPaused": is_paused,
             "isTimed": facts.is_timed and not (is_over or is_paused),
+            "protocol": _room(campaign),
             "consentDigest": consent.digest,
             "minutes": facts.minutes,
             "showsCode": not can.vouches and facts.shows_code,
+            "leadsOut": facts.leads_out,
+            "isUnfilled": terms is not None and selectors.is_unfilled(terms, ticket),
+            "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",
+            "wayOutUrl": reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",
             "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if can.frames else "",
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),

@@ -23,6 +23,7 @@ from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferT
 from humanexp.recruitment.services import qualifying
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.states import UNFINISHED, CampaignState, HitState, WriteState, advance
+from humanexp.studies.languages import code_in, language_of_study
 
 logger = logging.getLogger(__name__)
 
@@ -254,7 +255,7 @@ def _described(campaign: Campaign) -> str:
     if campaign.is_compensation or _MINUTES.search(f"{campaign.title} {text}"):
         return text
     minutes = campaign.estimated_minutes
-    with translation.override(campaign.study.configuration.get("language") or "en"):
+    with translation.override(code_in(campaign.study, language_of_study(campaign.study))):
         # as the entry page says it
         told = ngettext(
             "A research study of about %(minutes)s minute", "A research study of about %(minutes)s minutes", minutes

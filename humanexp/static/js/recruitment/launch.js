@@ -8,6 +8,13 @@ export function showFor(form) {
   for (const part of form.querySelectorAll("[data-only]")) {
     part.hidden = chosen !== undefined && !part.dataset.only.split(" ").includes(chosen);
   }
+  const site = form.querySelector('input[name="link_preset"]:checked')?.value;
+  for (const part of form.querySelectorAll("[data-with-site]")) {
+    part.hidden = site === "";
+    const usual = part.dataset.credit.split(" ").includes(site) ? "credit" : "money";
+    const pay = part.querySelector('[name="link_pay"]').value || usual;
+    for (const field of part.querySelectorAll("[data-for-pay]")) field.hidden = field.dataset.forPay !== pay;
+  }
 }
 
 if (globalThis.document) {
