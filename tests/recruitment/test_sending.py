@@ -547,7 +547,7 @@ class TestFirstSends:
 
     def test_the_file_never_counts_back_and_is_its_owners_alone(self, db: None, settings: Any, tmp_path: Path) -> None:
         settings.MEDIA_ROOT = tmp_path
-        RecruiterAccount.objects.create(environment="sandbox", sends=7)
+        RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 7})
         assert not counting.notice_restoring("sandbox")
         file = counting.file_of("sandbox")
         assert (file.read_text(), file.stat().st_mode & 0o777) == ("7\n", 0o600)
