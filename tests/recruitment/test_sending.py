@@ -557,7 +557,7 @@ class TestFirstSends:
         counting.count_send("sandbox")
         assert file.read_text() == "8\n"
         assert counting.notice_restoring("sandbox")
-        assert RecruiterAccount.objects.get().sends == 8
+        assert RecruiterAccount.objects.get(environment="sandbox").sends == 8
         assert not counting.notice_restoring("sandbox")
 
 
