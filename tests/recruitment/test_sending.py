@@ -426,7 +426,7 @@ class TestLease:
         assert alive.renew()
         assert not dead.renew()
         dead.give_back()  # not its own any more
-        assert RecruiterAccount.objects.get().holder == alive.holder
+        assert RecruiterAccount.objects.get(environment="marketplace").holder == alive.holder
 
     @pytest.mark.parametrize("hours", [-30, 30])
     def test_a_clock_that_is_set_hands_the_lease_to_nobody_else(
@@ -527,7 +527,7 @@ class TestFirstSends:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
         services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
-        before = RecruiterAccount.objects.get().sends
+        before = RecruiterAccount.objects.get(environment="marketplace").sends
         assert int(counting.file_of("marketplace").read_text()) >= before
         send()
         Payment.objects.update(state="planned", attempts=0, first_sent_at=None, token="another")
@@ -543,7 +543,7 @@ class TestFirstSends:
             Payment.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
         assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
         assert sorted(bonuses(other_side, row)) == ["0.01", "0.33"]
-        assert RecruiterAccount.objects.get().to_compare_since is None
+        assert RecruiterAccount.objects.get(environment="marketplace").to_compare_since is None
 
     def test_the_file_never_counts_back_and_is_its_owners_alone(self, db: None, settings: Any, tmp_path: Path) -> None:
         settings.MEDIA_ROOT = tmp_path
