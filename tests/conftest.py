@@ -86,7 +86,6 @@ def unhurried(monkeypatch):
 @pytest.fixture
 def open_gates(monkeypatch):
     """Studies are launched without a pre-flight check. A folder or a test that wants this asks for it."""
-
     from humanexp.recruitment import launch_gates
 
     monkeypatch.setattr(launch_gates, "GATES", [])

@@ -307,7 +307,7 @@ def test_a_restored_backup_pays_nobody_twice(
         kind: list(kind.objects.filter(state="planned").values("pk", "attempts", "first_sent_at"))
         for kind in (Payment, HitWrite)
     }
-    sends = RecruiterAccount.objects.get().sends
+    sends = RecruiterAccount.objects.get(environment="marketplace").sends
     send()
     there = other_side.get_account_balance()["AvailableBalance"]
     marketplace.advance(30 * 3600)

@@ -25,7 +25,7 @@ APART = (
     "humanexp/static/vendor/",
     "humanexp/static/js/marketplace/",
 )
-#: The site that this distribution brings along has to be started, watched, tried out and given keys by somebody.
+#: The sites that this distribution brings along have to be started, watched, tried out and given keys by somebody.
 OF_THE_SITE = {
     "humanexp/addresses.py",
     "humanexp/console/demo/report.py",
@@ -35,11 +35,14 @@ OF_THE_SITE = {
     "humanexp/console/doctor_checks/operation.py",
     "humanexp/console/management/commands/demo.py",
     "humanexp/console/management/commands/marketplace.py",
+    "humanexp/console/management/commands/panel.py",
     "humanexp/console/management/commands/simulate.py",
     "humanexp/console/scripted.py",
     "humanexp/console/supervisor.py",
+    "humanexp/controls.py",
     "humanexp/health.py",
     "humanexp/key_files.py",
+    "humanexp/listening.py",
     "humanexp/places.py",
     "humanexp/settings.py",
     "humanexp/simulation/browser/driver.py",
@@ -47,9 +50,11 @@ OF_THE_SITE = {
 }
 #: Others that say such a word, and mean something else by it.
 MEANT_OTHERWISE = {
+    "analysis/spec/link.py": "the presets of links that a study file can name",
     "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
     "humanexp/templates/participation/run/_start.html": "the same fact",
     "humanexp/templates/recruitment/take/_device.html": "the same fact",
+    "humanexp/templates/recruitment/take/_small.html": "the same fact",
     "humanexp/templates/participation/run/_messages.html": "any place where work is offered, whose time limit runs",
 }
 

@@ -426,7 +426,7 @@ class TestLease:
         assert alive.renew()
         assert not dead.renew()
         dead.give_back()  # not its own any more
-        assert RecruiterAccount.objects.get().holder == alive.holder
+        assert RecruiterAccount.objects.get(environment="marketplace").holder == alive.holder
 
     @pytest.mark.parametrize("hours", [-30, 30])
     def test_a_clock_that_is_set_hands_the_lease_to_nobody_else(
@@ -527,7 +527,7 @@ class TestFirstSends:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
         services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
-        before = RecruiterAccount.objects.get().sends
+        before = RecruiterAccount.objects.get(environment="marketplace").sends
         assert int(counting.file_of("marketplace").read_text()) >= before
         send()
         Payment.objects.update(state="planned", attempts=0, first_sent_at=None, token="another")
@@ -543,11 +543,11 @@ class TestFirstSends:
             Payment.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
         assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
         assert sorted(bonuses(other_side, row)) == ["0.01", "0.33"]
-        assert RecruiterAccount.objects.get().to_compare_since is None
+        assert RecruiterAccount.objects.get(environment="marketplace").to_compare_since is None
 
     def test_the_file_never_counts_back_and_is_its_owners_alone(self, db: None, settings: Any, tmp_path: Path) -> None:
         settings.MEDIA_ROOT = tmp_path
-        RecruiterAccount.objects.create(environment="sandbox", sends=7)
+        RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 7})
         assert not counting.notice_restoring("sandbox")
         file = counting.file_of("sandbox")
         assert (file.read_text(), file.stat().st_mode & 0o777) == ("7\n", 0o600)
@@ -557,7 +557,7 @@ class TestFirstSends:
         counting.count_send("sandbox")
         assert file.read_text() == "8\n"
         assert counting.notice_restoring("sandbox")
-        assert RecruiterAccount.objects.get().sends == 8
+        assert RecruiterAccount.objects.get(environment="sandbox").sends == 8
         assert not counting.notice_restoring("sandbox")
 
 

@@ -278,7 +278,7 @@ class TestBooks:
         sender = Lease("marketplace")
         assert sender.renew()
         assert services.reconcile(environment="marketplace")[0].adds_up
-        assert RecruiterAccount.objects.get().holder == sender.holder
+        assert RecruiterAccount.objects.get(environment="marketplace").holder == sender.holder
 
     def test_what_is_on_its_way_is_on_neither_side(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker

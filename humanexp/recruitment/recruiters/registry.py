@@ -185,7 +185,7 @@ def those(**wanted: object) -> list[str]:
 
 
 def at(**wanted: object) -> Q:
-    """The same for rows that have an `environment`, without a question of its own to the database."""
+    """The same for rows that have an `environment`, without a question of its own to the database; `at()` is all."""
     of = _with(wanted)
     return Q(environment__in=of) | Q(environment__in=_rows().filter(kind__in=of).values("environment"))
 

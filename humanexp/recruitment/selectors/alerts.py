@@ -33,7 +33,7 @@ from humanexp.recruitment.models import (
 from humanexp.recruitment.selectors.alert_words import WORDS
 from humanexp.recruitment.selectors.approvals import approval_of
 from humanexp.recruitment.selectors.figures import money_of
-from humanexp.recruitment.selectors.payments import environments_of, unmatched, waiting_payments
+from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
 from humanexp.recruitment.selectors.reconciliation import open_differences
 from humanexp.recruitment.selectors.rejections import proposed_rejections
@@ -310,6 +310,6 @@ def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
 
 
 def _messages(study: Study) -> list[Attention]:
-    refused = Message.objects.filter(environment__in=environments_of(study), state=WriteState.REFUSED)
+    refused = Message.objects.filter(recruiters.at(), state=WriteState.REFUSED)
     lost = list(refused.filter(assignment__campaign__study=study).values_list("assignment_id", "last_error"))
     return _counted("notice", [pk for pk, _error in lost], why=lost[0][1] if lost else "")

@@ -50,15 +50,10 @@ def unmatched(study: Study) -> QuerySet[Assignment]:
     return found.select_related("person__participant", "session", "campaign")
 
 
-def environments_of(study: Study) -> QuerySet[Campaign, str]:
-    """Accounts that the study was launched through."""
-    return Campaign.objects.filter(study=study).order_by().values_list("environment", flat=True)
-
-
 def waiting_payments(study: Study) -> QuerySet[Payment]:
     """Promised and not confirmed, oldest first; refused ones too, because they wait for a person."""
     # few among many: with the environment, the index of the outbox finds them
-    unconfirmed = _payments(study).filter(environment__in=environments_of(study), state__in=UNCONFIRMED)
+    unconfirmed = _payments(study).filter(recruiters.at(), state__in=UNCONFIRMED)
     return unconfirmed.order_by("created_at", "pk")
 
 

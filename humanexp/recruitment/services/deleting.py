@@ -115,7 +115,9 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
 
 def _forget_ids_of_sites(code: str) -> None:
     """The id of a participation is the site's name for a person; so is the personal link by which they came."""
-    rows = Assignment.objects.filter(person__participant__code=code, environment="link").select_related("person")
+    rows = Assignment.objects.filter(recruiters.at(vouches=False), person__participant__code=code).select_related(
+        "person"
+    )
     for row in rows:
         if row.person is not None:
             Invitation.objects.filter(campaign=row.campaign_id, code=row.person.given_id).delete()

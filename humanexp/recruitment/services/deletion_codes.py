@@ -19,6 +19,7 @@ from humanexp.core.keys import pseudonym
 from humanexp.core.limits import SharedAllowance
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import FINISHED, Session, SessionState
+from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import VISITOR, Assignment, Campaign, DeletionCode
 
 #: Letters of a code: nobody guesses one of so many.
@@ -69,7 +70,7 @@ def delete_by_code(*, campaign: Campaign, code: str, caller: str) -> None:
 
 def _is_anonymous(session: Session) -> bool:
     """Whether nobody who recruits knows the person: a visitor of a plain link without an id."""
-    visited = Assignment.objects.filter(session=session, environment="link")
+    visited = Assignment.objects.filter(recruiters.at(vouches=False), session=session)
     return visited.filter(person__worker_id__startswith=VISITOR).exists()
 
 

@@ -154,7 +154,7 @@ class TestResolutions:
         reply = console.post(f"{path}resolve/", {"kind": "keys", "subject": str(account.pk)}, follow=True)
         assert b"The keys are being tried" in reply.content
         assert Job.objects.filter(kind="recruitment.send").count() >= before
-        elsewhere = RecruiterAccount.objects.create(environment="production", pause="keys")
+        elsewhere, _ = RecruiterAccount.objects.update_or_create(environment="production", defaults={"pause": "keys"})
         assert console.post(f"{path}resolve/", {"kind": "keys", "subject": str(elsewhere.pk)}).status_code == 404
 
     def test_a_hit_that_was_cut_is_published_again(self, launched: Campaign, console: Client) -> None:

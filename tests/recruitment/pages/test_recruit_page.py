@@ -112,7 +112,9 @@ class TestPrice:
         assert 'class="btn btn--main">' in meant
 
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
-        RecruiterAccount.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
+        RecruiterAccount.objects.update_or_create(
+            environment="marketplace", defaults={"balance_cents": 500, "balance_at": timezone.now()}
+        )
         page = price(console, study)
         assert "$5.00, just now" in page and "does not hold enough" in page
 
