@@ -86,9 +86,10 @@ def unhurried(monkeypatch):
 @pytest.fixture
 def open_gates(monkeypatch):
     """Studies are launched without a pre-flight check. A folder or a test that wants this asks for it."""
-    from humanexp.recruitment import gates
 
-    monkeypatch.setattr(gates, "GATES", [])
+    from humanexp.recruitment import launch_gates
+
+    monkeypatch.setattr(launch_gates, "GATES", [])
 
 
 @pytest.fixture(autouse=True)

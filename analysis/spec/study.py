@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -28,13 +28,19 @@ from analysis.spec.design import DesignConfig, DiscriminationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import PROTOCOLS, PUBLISHED_PRACTICE, ProtocolConfig, shipped_values
+from analysis.spec.setup import SetUp
 from analysis.spec.terms import Terms
 from analysis.spec.toml import from_toml, to_toml
 from analysis.spec.words import _
 
 Population = Literal["people", "scripted"]
-Language = Literal["en", "de"]
+#: Languages of the participants' pages that need no bundle.
+SHIPPED_LANGUAGES = ("en", "de")
+#: What a study brings: language, script and region, as in "fa", "zh-Hant" or "pt-BR".
+LANGUAGE_TAG = r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?"
 _Slug = Annotated[str, Field(max_length=80), Must("lower-case letters, digits and hyphens, at most 80")]
+#: Studies of this version of the specification and later ones may bring languages.
+LANGUAGES_SINCE = 4
 #: A worker may judge several sets of pictures (ImageNet-D had 1,540 sessions by 679 workers).
 _VALIDATION_SESSIONS = 5
 #: What other settings say, and where it is said.
@@ -151,18 +157,27 @@ class StudyConfiguration(Spec):
         InForm(_("Shown after the last trial"), part="texts", rows=3),
     ] = ""
     language: Annotated[
-        Language,
+        str,
         Field(
             description="language in which the participant's pages and the advertisement begin, whatever the browser "
-            "says; readers may change it"
+            "says; readers may change it. `en`, `de`, or one of `[languages]`"
         ),
         InForm(_("Language of the pages"), choices={"en": "English", "de": "Deutsch"}),
+        Must("en, de, or the tag of a language that [languages] brings"),
     ] = "en"
+    languages: Annotated[
+        dict[str, str],
+        Field(
+            description="languages that the study brings, by their tag, such as `fa`: for `create_study` the path of "
+            "a text bundle beside the study file; stored is the bundle's SHA-256"
+        ),
+    ] = {}
     calibrate_size: Annotated[
         bool,
         Field(description="ask participants to fit a card on the screen, so that the size of a pixel is known"),
         InForm(_("Ask for the size of the screen"), part="record"),
     ] = False
+    setup: Annotated[SetUp, Field(description="what is asked and measured before practice")] = SetUp()
     recruitment: Annotated[Terms, Field(description="what a launch starts from")] = Terms()
     ending: Annotated[Ending, Field(description="what is asked and shown after the last answer")] = Ending()
     analysis: Annotated[
@@ -226,12 +241,43 @@ class StudyConfiguration(Spec):
         return words
 
     @model_validator(mode="after")
+    def _languages_are_there(self) -> Self:
+        for tag in self.languages:
+            if re.fullmatch(LANGUAGE_TAG, tag) is None:
+                raise refusal(f"[languages] takes tags such as fa, zh-Hant or pt-BR, not {tag!r}.", "languages", tag)
+            if tag in SHIPPED_LANGUAGES:
+                raise refusal(f"[languages] cannot bring {tag!r}: HumanExp has it itself.", "languages", tag)
+        if self.languages and self.spec < LANGUAGES_SINCE:
+            raise refusal(f"[languages] needs spec = {LANGUAGES_SINCE}: take out the line that says spec.", "languages")
+        if self.language not in (*SHIPPED_LANGUAGES, *self.languages):
+            known = ", ".join((*SHIPPED_LANGUAGES, *self.languages))
+            raise refusal(f"{{place}} must be one of {known}, not {self.language!r}.", "language")
+        return self
+
+    @model_validator(mode="after")
     def _other_languages_are_translations(self) -> Self:
-        others = [code for code in get_args(Language) if code != self.language]
+        others = [code for code in (*SHIPPED_LANGUAGES, *self.languages) if code != self.language]
         for code in self.ethics.translations:
             if code not in others:
                 sentence = f"[ethics.translations] takes {', '.join(others)}: the study is in {self.language!r} itself."
                 raise refusal(sentence, "ethics", "translations", code)
+        return self
+
+    @model_validator(mode="after")
+    def _window_is_longer(self) -> Self:
+        longer_ms, protocol = self.setup.longer_window_ms, self.protocol
+        if longer_ms and protocol.fixed_response_window:
+            raise refusal(
+                f"{{place}} cannot be offered: the answer window of {protocol.name} is fixed.",
+                "setup",
+                "longer_window_ms",
+            )
+        if longer_ms and longer_ms <= protocol.response_ms:
+            raise refusal(
+                f"{{place}} must be more than the protocol's response_ms, {protocol.response_ms}, not {longer_ms}.",
+                "setup",
+                "longer_window_ms",
+            )
         return self
 
     @model_validator(mode="after")
@@ -276,7 +322,8 @@ class StudyConfiguration(Spec):
         values: dict[str, object] = handler(self)
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
-        for table in ("ethics", "ending"):  # studies without them are stored as they were before there were any
+        # studies without them are stored as they were before there were any
+        for table in ("ethics", "setup", "ending", "languages"):
             if not values[table]:
                 del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept
@@ -300,7 +347,15 @@ class StudyConfiguration(Spec):
             sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
             raise InvalidInput(sentence, fields={"spec": sentence})
         # A table that is left out has the defaults of this version, too.
-        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}, "ethics": {}, "ending": {}}
+        tables = {
+            "protocol": "vcr",
+            "design": {},
+            "recruitment": {},
+            "analysis": {},
+            "ethics": {},
+            "setup": {},
+            "ending": {},
+        }
         try:
             return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
         except ValidationError as error:

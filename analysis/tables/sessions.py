@@ -58,10 +58,34 @@ SESSIONS = TableSchema(
             optional=True,
         ),
         Column(
+            name="answer_window_ms",
+            kind="integer",
+            description="the longer time for each answer that the participant asked for at the set-up; empty where "
+            "they did not, or it is not offered",
+            unit="ms",
+            minimum=1,
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="left",
+            kind="boolean",
+            description="whether the participant stopped for good before the last trial, and left the answers",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="practised",
             kind="boolean",
             description="whether the criterion of practice was met; empty where practice has none, or is not over. "
             "Where it is false the session ended there",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="language",
+            kind="text",
+            description="tag of the language in which the participant agreed and began; empty where that was not kept",
             nullable=True,
             optional=True,
         ),

@@ -24,7 +24,7 @@ class Lab(models.Model):
 
 
 class User(AbstractUser):
-    """A researcher's account. Participants and marketplace workers have none here."""
+    """A researcher's account. Participants, and whoever works for a recruiter, have none here."""
 
     lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="accounts")
 
@@ -39,6 +39,22 @@ class Owned(models.Model):
 
     class Meta:
         abstract = True
+
+
+class StoredBundle(models.Model):
+    """Every text of a participant in a language that a study brings. Studies name it by its digest; never changed."""
+
+    #: SHA-256 of `bundle`
+    digest = models.CharField(max_length=64, unique=True)
+    #: `core.text_bundles.TextBundle`
+    bundle = models.JSONField()
+    stored_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.bundle['tag']} {self.digest[:12]}"
 
 
 class OnlyAdded(models.QuerySet[Any]):

@@ -97,6 +97,8 @@ class Session(models.Model):
     consent_version = models.CharField(max_length=40, blank=True)
     #: SHA-256 of exactly what was shown (recruitment.AgreedText has the words); empty where nobody kept that
     consent_digest = models.CharField(max_length=64, blank=True, default="")
+    #: tag of the language in which the person read it; empty where nobody kept that
+    language = models.CharField(max_length=35, blank=True, default="")
     #: a parent or guardian agrees, too: the person is younger than those who agree for themselves
     guardian_agreed = models.BooleanField(default=False)
     consented_at = models.DateTimeField(null=True, blank=True)
@@ -281,6 +283,17 @@ class ClosingAnswers(models.Model):
 
     def __str__(self) -> str:
         return f"closing answers of {self.session_id}"
+
+
+class SetUp(models.Model):
+    """What was measured and asked before practice (`analysis.tables.setup` has the items); the latest one counts."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="set_up")
+    #: by item: how it is known, "measured" or "asked", and its value
+    items = models.JSONField(default=dict)
+    #: the longer time for each answer that the person asked for; None where they did not
+    answer_window_ms = models.PositiveIntegerField(null=True, blank=True)
+    stored_at = models.DateTimeField()
 
 
 class RefusalReason(models.TextChoices):

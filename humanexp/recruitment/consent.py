@@ -12,7 +12,9 @@ from django.utils.html import linebreaks
 from django.utils.safestring import SafeString
 
 from analysis.spec.ethics import SINCE, Ethics
+from humanexp.core.text_bundles import CONSENT
 from humanexp.studies.facts import StudyFacts
+from humanexp.studies.languages import code_in
 from humanexp.studies.models import Study
 
 #: Change the number with the text in templates/recruitment/take/consent; old files stay, so that old sessions can be
@@ -54,11 +56,13 @@ def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
     """What a reader of this language agrees to.
 
     The study's configuration holds its own text and the text's version; both are frozen with it. The house text comes
-    in the reader's language, and its version says which one that was.
+    in the reader's language, and its version says which one that was; in a brought language, sentence by sentence.
     """
     own = str(study.configuration.get("consent") or "").strip()
     house = HOUSE_VERSION if has_blocks(study) else HOUSE_VERSION_WITHOUT_BLOCKS
-    spoken = language if language in HOUSE_LANGUAGES else "en"
+    code = code_in(study, language)
+    is_brought = code != language
+    spoken = language if is_brought or language in HOUSE_LANGUAGES else "en"
     version = house if spoken == "en" else f"{house}.{spoken}"
     ethics = ethics_of(study)
     if own and not has_blocks(study):
@@ -73,7 +77,8 @@ def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
             "own_text": own,
             "own_language": own_language,
         }
-        with translation.override(spoken):
-            html = render_to_string(f"recruitment/take/consent/{version}.html", context)
+        template = CONSENT if is_brought else f"recruitment/take/consent/{version}.html"
+        with translation.override(code if is_brought else spoken):
+            html = render_to_string(template, context)
     stated = str(study.configuration.get("consent_version") or "1") if own else version
     return Consent(version=stated, language=spoken, html=html, ethics=ethics)

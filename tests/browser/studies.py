@@ -22,6 +22,7 @@ from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import load_protocol
 from analysis.spec.study import StudyConfiguration
+from humanexp.core.text_bundles import TextBundle
 from humanexp.jobs import runner
 from humanexp.participation import services as participation
 from humanexp.participation.models import Response, Session
@@ -104,8 +105,9 @@ def make_study(
     per_corruption: int = 24,
     language: str = "en",
     ethics: Ethics = NO_BLOCKS,
+    brings: Sequence[TextBundle] = (),
 ) -> Study:
-    """A study that is open for participants."""
+    """A study that is open for participants; `brings`: its own languages."""
     noise = stimulus_set(
         folder, name="noise", corruptions=["gaussian_noise", "gaussian_blur"], count=per_corruption, seed=3
     )
@@ -115,10 +117,12 @@ def make_study(
         protocol=load_protocol("vcr").but(size_px=SIZE_PX, **protocol),
         design=design,
         language=language,
+        languages={bundle.tag: bundle.digest for bundle in brings},
         ethics=ethics,
         ending=QUIET,
         debrief="Thank you: this is what the study is about.",
     )
+    studies.with_bundles(configuration, {bundle.tag: bundle for bundle in brings})
     return studies.start_collecting(study=studies.create_study(configuration=configuration))
 
 

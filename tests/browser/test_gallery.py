@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +13,10 @@ from humanexp.core.models import User
 from humanexp.participation.models import Participant, Preview, Session
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.studies.models import Study
+from tests.browser import studies
 from tests.browser.axe import grave_violations
 from tests.browser.looks import shot
+from tests.made_up import TAG, made_up_bundle
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 STORED = (Session, Preview, Participant, Campaign, Assignment, RecruitedPerson)
@@ -19,6 +24,11 @@ STORED = (Session, Preview, Participant, Campaign, Assignment, RecruitedPerson)
 
 @pytest.fixture
 def anna(study: Study, page: Any, live_server: Any) -> User:
+    return sign_in(study, page, live_server)
+
+
+def sign_in(study: Study, page: Any, live_server: Any) -> User:
+    """As the study's owner."""
     made = User.objects.create_user("anna", password="a-long-password")
     study.memberships.create(user=made, role="owner")
     page.goto(f"{live_server.url}/login/")
@@ -27,6 +37,12 @@ def anna(study: Study, page: Any, live_server: Any) -> User:
     page.click("button[type=submit]")
     page.wait_for_load_state()
     return made
+
+
+def keep(printed: Path) -> None:
+    """A copy to be looked at."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        shutil.copy(printed, folder)
 
 
 def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server: Any, study: Study, anna: User) -> None:
@@ -55,3 +71,25 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
     assert not page.is_visible("[data-action=print]") and page.locator(".gallery iframe").count() == len(keys)
     assert {model: model.objects.count() for model in STORED} == before, "nothing is stored"
     assert page.complaints == []
+
+
+def test_printed_at_one_width_every_page_is_whole(
+    page: Any, live_server: Any, drawings: Any, tmp_path: Any, transactional_db: None
+) -> None:
+    study = studies.make_study(drawings, design=studies.short_design(), brings=[made_up_bundle()])
+    sign_in(study, page, live_server)
+    for width, language in ((390, "en"), (768, TAG), (1280, "de")):
+        page.goto(f"{live_server.url}/studies/{study.slug}/pages/?size={width}&language={language}&to=link")
+        page.wait_for_load_state("networkidle")
+        shown = page.locator(".gallery").count()
+        inside = page.eval_on_selector_all(
+            ".gallery iframe",
+            "frames => frames.map(({ contentWindow: { innerWidth, innerHeight, document }, title }) => "
+            "({ title, innerWidth, cut: document.documentElement.scrollHeight - innerHeight }))",
+        )
+        assert {abs(one["innerWidth"] - width) <= 1 for one in inside} == {True}
+        assert [one["title"] for one in inside if one["cut"] > 2] == [], "nothing has to be scrolled"
+        printed = tmp_path / f"gallery-{width}.pdf"
+        page.pdf(path=str(printed), format="A4", print_background=True)
+        keep(printed)
+        assert shown > 20

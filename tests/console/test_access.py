@@ -41,7 +41,8 @@ EXPECTED = {
 #: one line to another is a decision, not a slip. (what reading takes, what sending takes): addresses
 PAGES: dict[tuple[str, str], str] = {
     ("see", "see"): """
-        console:overview participation:count-again studies:study-file participation:live recruitment:price
+        console:overview participation:count-again studies:study-file studies:bundle-file participation:live
+        recruitment:price
         recruitment:monitor
         recruitment:answers screening:review screening:timing
         screening:timing-certificate results:dashboard results:room results:panel results:card results:methods
@@ -64,7 +65,7 @@ PAGES: dict[tuple[str, str], str] = {
         console:audit console:audit-csv
     """,
     ("see", "design"): """
-        studies:design studies:power
+        studies:design studies:power studies:languages
     """,
     ("design", "design"): """
         studies:change
@@ -83,10 +84,11 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("pay", "pay"): """
         recruitment:try-again recruitment:compensate recruitment:top-up recruitment:resolve
+        recruitment:finished recruitment:finished-csv
     """,
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
-        recruitment:agreed
+        recruitment:agreed recruitment:sheet
         recruitment:ledger recruitment:ledger-csv
     """,
     ("evidence", "pay"): """
@@ -94,7 +96,7 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("launch", "launch"): """
         recruitment:approval recruitment:extend recruitment:change recruitment:limits recruitment:notify
-        recruitment:exclusion
+        recruitment:exclusion recruitment:invitations
     """,
     ("evidence", "review"): """
         screening:golds screening:session screening:comments participation:withdrawn

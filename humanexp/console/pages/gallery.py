@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
@@ -21,10 +20,12 @@ from humanexp.core.languages import PARAMETER
 from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
-from humanexp.recruitment import rehearsal
-from humanexp.recruitment.facts import facts_of, language_of_study
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment import entry_preview
+from humanexp.recruitment.facts import facts_of
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pages.views.take import entry_shell
+from humanexp.studies.facts import tasks_of
+from humanexp.studies.languages import code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS
 
@@ -33,6 +34,8 @@ SIZES = {390: 844, 768: 1024, 1280: 860}
 #: Kinds of pages: where they are marked in the templates.
 _MARKS = {"entry": "data-panel", "run": "data-screen"}
 _HEADING = re.compile(r"<h[12][^>]*>(.*?)</h[12]>", re.S)
+#: What a script shows in place of the rest of a heading.
+_HIDDEN = re.compile(r"<span[^>]*\shidden>.*?</span>", re.S)
 #: Pages of tasks that a study may not have.
 _OF_TASK = ("instructions-", "validation")
 #: One part of the instructions.
@@ -51,7 +54,7 @@ class GalleryPage:
 
 def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> list[GalleryPage]:
     """In the order of the templates, which is about that of the way."""
-    with translation.override(language):
+    with translation.override(code_in(study, language)):
         found = []
         for kind, mark in _MARKS.items():
             content = _shell(request, study, kind=kind, to=to, language=language, config={}).text
@@ -67,7 +70,7 @@ def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language:
     kind, _dash, name = key.partition("-")
     name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
     config = {"name": name, "part": part, "choices": _choices(study) if name == "trial" else []}
-    with translation.override(language):
+    with translation.override(code_in(study, language)):
         return _shell(request, study, kind=kind, to=to, language=language, config=config)
 
 
@@ -85,7 +88,7 @@ def _shell(
 
 
 def _campaign(study: Study, to: str) -> Campaign:
-    campaign = rehearsal.campaign_of(rehearsal.entry_of(study=study, to=to))
+    campaign = entry_preview.campaign_of(entry_preview.entry_of(study=study, to=to))
     if campaign is None:
         raise ValueError(f"{to!r} is no environment.")
     return campaign
@@ -98,7 +101,7 @@ def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
             continue  # nothing to read
         parts = _PART.split(section.split("</section>")[0])
         for number, part in enumerate(parts[1:] or parts, start=1 if len(parts) > 1 else 0):
-            heading = _HEADING.search(part)
+            heading = _HEADING.search(_HIDDEN.sub("", part))
             title = " ".join(strip_tags(heading[1]).split()) if heading else ""
             yield GalleryPage(key=f"{kind}-{name[1]}" + (f"-{number}" if number else ""), title=title)
 
@@ -106,17 +109,17 @@ def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
 def _is_met(study: Study, key: str) -> bool:
     """Whether a participant of this study can meet the page, as far as its tasks say."""
     name = key.partition("-")[2]
-    tasks = facts_of(_campaign(study, Environment.LINK)).tasks
+    tasks = tasks_of(study.configuration)
     if name.startswith(_OF_TASK[0]):
         return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks
 
 
 def _choices(study: Study) -> list[object]:
-    task = facts_of(_campaign(study, Environment.LINK)).tasks[0]
+    task = tasks_of(study.configuration)[0]
     return [choice.to_json() for choice in TASKS[task].in_order([])]
 
 
 def chosen_language(request: HttpRequest, study: Study) -> str:
     asked = request.GET.get(PARAMETER, "")
-    return asked if asked in dict(settings.LANGUAGES) else language_of_study(study)
+    return asked if asked in languages_of(study) else language_of_study(study)

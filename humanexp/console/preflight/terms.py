@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.html import strip_tags
@@ -11,13 +10,13 @@ from django.utils.translation import gettext as _, gettext_lazy
 from analysis.acceptance import qualification_rule
 from analysis.spec.ethics import missing_blocks
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
-from humanexp.recruitment import money, selectors
+from humanexp.recruitment import money, recruiters, selectors
 from humanexp.recruitment.consent import consent_of, has_blocks
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.services.publishing import DURATION_FACTOR
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.languages import languages_of
 from humanexp.studies.models import Population, Study
 from humanexp.studies.plans import planned_stimuli
 
@@ -47,7 +46,7 @@ def consent(launch: Launch) -> Line:
 
 def _facts(launch: Launch) -> StudyFacts:
     return StudyFacts(
-        tasks=tasks_of(launch.study.configuration), way="link" if launch.to == Environment.LINK else "hit",
+        tasks=tasks_of(launch.study.configuration), way=recruiters.kind_of(launch.to).way,
         reward_cents=launch.terms.reward_cents, contact=launch.terms.contact,
     )  # fmt: skip
 
@@ -108,7 +107,7 @@ def contact(launch: Launch) -> Line:
 
 @check(gettext_lazy("Pay"))
 def pay(launch: Launch) -> Line:
-    if launch.is_link:
+    if not launch.can.pays:
         return good(_("People who come by the link are not paid through it."))
     wage = selectors.wage_at(
         launch.study, reward_cents=launch.price.reward_cents, stated_minutes=launch.terms.estimated_minutes
@@ -157,10 +156,10 @@ def qualification(launch: Launch) -> Line:
 def paid_qualification(launch: Launch) -> Line:
     """A campaign for those alone who have passed is seen by nobody while nobody has."""
     entrance = selectors.entrance_of(launch.study.family, launch.to)
-    if launch.is_link or not (entrance.campaigns or entrance.elsewhere):
+    if not launch.can.pays or not (entrance.campaigns or entrance.elsewhere):
         return good(_("No paid qualification opens this study's family here."))
     if not entrance.campaigns:
-        where = ", ".join(str(Environment(name).label) for name in entrance.elsewhere)
+        where = ", ".join(recruiters.name_of(name) for name in entrance.elsewhere)
         return warn(
             _("Its qualification runs on %(where)s: who passed there is not known as such here.") % {"where": where},
             _("Offer the qualification here too, or open this campaign to everyone."),
@@ -227,6 +226,21 @@ def time_limit(launch: Launch) -> Line:
 
 @check(gettext_lazy("Language"))
 def language(launch: Launch) -> Line:
-    spoken = dict(settings.LANGUAGES)
-    wanted = launch.configuration.language
-    return good(_("The pages begin in %(language)s; readers may change it.") % {"language": spoken.get(wanted, wanted)})
+    configuration, names = launch.configuration, languages_of(launch.study)
+    page = {"url": reverse("studies:languages", args=[launch.study.slug]), "action": _("Languages")}
+    for tag in configuration.languages:
+        if tag not in names:
+            return bad(
+                _("The text bundle of the language %(tag)s is not stored here.") % {"tag": tag},
+                _("Upload it again."),
+                **page,
+            )
+        stated = configuration.ethics.texts_in(configuration.language)
+        if stated.to_dict() and tag != configuration.language and tag not in configuration.ethics.translations:
+            return warn(
+                _("The study's own blocks of consent are not in %(language)s.") % {"language": names[tag]},
+                _("Translate them under [ethics.translations] in the study file."),
+                **page,
+            )
+    told = {"language": names[configuration.language], "all": ", ".join(names.values())}
+    return good(_("The pages begin in %(language)s; readers can choose: %(all)s.") % told)

@@ -23,6 +23,7 @@ from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors.sessions import undoable
 from humanexp.studies import selectors as studies
 from humanexp.studies.facts import KEPT_DAYS, StudyFacts
+from humanexp.studies.languages import bundles_of, language_of_study
 
 #: Rows of a page.
 WITHDRAWN_SHOWN = 50
@@ -34,10 +35,14 @@ def run(request: HttpRequest) -> HttpResponse:
     return run_shell(request, StudyFacts(shows_code=True, contact=settings.CONTACT))
 
 
-def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:
-    """The page that a participant works on, in the words of a study."""
+def run_shell(request: HttpRequest, facts: StudyFacts, way_out: str = "") -> HttpResponse:
+    """The page that a participant works on, in the words of a study.
+
+    `way_out`: the call that tells a page whose session has ended where its person goes; empty where nobody waits.
+    """
     api = reverse("participation:run-session").removesuffix("session/")
-    return render(request, "participation/run/run.html", {"run_config": {"api": api}, "facts": facts})
+    config = {"api": api, "wayOut": way_out}
+    return render(request, "participation/run/run.html", {"run_config": config, "facts": facts})
 
 
 @require_GET
@@ -49,7 +54,7 @@ def own_result(request: HttpRequest) -> HttpResponse:
     except NotFound:
         page = render(request, "participation/run/own_result.html", {"result": None}, status=404)
     else:
-        begin_in(request, str(session.study.configuration.get("language") or "en"))
+        begin_in(request, language_of_study(session.study), bundles_of(session.study))
         context = {"result": own_result_page(found), "study": session.study, "kept_days": selectors.KEPT_DAYS}
         page = render(request, "participation/run/own_result.html", context)
     page["Referrer-Policy"] = "no-referrer"

@@ -62,6 +62,8 @@ class Agreement:
     version: str = ""
     #: SHA-256 of exactly what was shown
     digest: str = ""
+    #: tag of the language in which it was read
+    language: str = ""
     #: the person is young, and says that a parent or guardian agrees, too
     by_guardian: bool = False
 
@@ -138,6 +140,7 @@ def _open(study_pk: int, participant: Participant, agreement: Agreement, is_veri
         token_nonce=secrets.token_urlsafe(12),
         consent_version=agreement.version,
         consent_digest=agreement.digest,
+        language=agreement.language,
         guardian_agreed=agreement.by_guardian,
         consented_at=now if agreement.version else None,
         opened_at=now,

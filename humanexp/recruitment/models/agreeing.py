@@ -14,7 +14,7 @@ class AgreedText(models.Model):
     #: SHA-256 of the text
     digest = models.CharField(max_length=64, unique=True)
     version = models.CharField(max_length=40)
-    language = models.CharField(max_length=10)
+    language = models.CharField(max_length=35)
     html = models.TextField()
     first_agreed_at = models.DateTimeField()
 

@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.spec import PROTOCOLS, RULE_SETS
 from analysis.spec.base import limits, plain_type
+from humanexp.core.errors import InputRefused
+from humanexp.core.text_bundles import LONGEST, TextBundle
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.pages import fields
 from humanexp.studies.pages.fields import Setting
@@ -75,12 +77,19 @@ class StudyForm(forms.Form):
         self._offer("stimuli", [one.name for one in sets])
         self._offer("protocol", list(PROTOCOLS))
         self._offer("rules", list(RULE_SETS))
+        self._offer_brought_language()
 
     def _offer(self, name: str, known: list[str]) -> None:
         """The choices, and what a file has said: what does not exist is refused by the study, in its words."""
         said = str(self[name].value() or "")
         choices = [*known, said] if said and said not in known else known
         self.fields[name].widget = forms.Select(choices=[(one, one) for one in choices])
+
+    def _offer_brought_language(self) -> None:
+        """A language that a file or a study brings; whether it does, the study says."""
+        said, field = str(self["language"].value() or ""), self.fields["language"]
+        if isinstance(field, forms.ChoiceField) and said and not field.valid_value(said):
+            field.choices = [*field.choices, (said, said)]
 
     def ethics_refused(self) -> bool:
         """Whether a block of consent is at fault: its part of the page is open then."""
@@ -121,6 +130,23 @@ class StudyFileForm(forms.Form):
         if not (cleaned.get("text") or "").strip() and "text" not in self.errors:
             raise forms.ValidationError(_("Paste a study file, or choose one."))
         return cleaned
+
+
+class BundleForm(forms.Form):
+    """A text bundle: a language that the study brings."""
+
+    file = forms.FileField(label=_("Filled-in text bundle"))
+
+    def clean_file(self) -> TextBundle:
+        uploaded = self.cleaned_data["file"]
+        if uploaded.size > 4 * LONGEST:
+            raise forms.ValidationError(_("No text bundle is that long."))
+        try:
+            return TextBundle.read(uploaded.read().decode("utf-8"), source=uploaded.name)
+        except UnicodeDecodeError:
+            raise forms.ValidationError(_("This file is not UTF-8 text: save it as UTF-8.")) from None
+        except InputRefused as error:
+            raise forms.ValidationError(error.message) from error
 
 
 def _whole(name: str, label: Text, help_text: Text = "") -> forms.IntegerField:

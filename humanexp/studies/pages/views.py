@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
@@ -16,13 +18,15 @@ from analysis.spec.toml import in_file
 from humanexp.core.errors import ApplicationError, existing
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
+from humanexp.core.text_bundles import bundle_template
 from humanexp.jobs.throughput import partial_context
 from humanexp.studies import plans, selectors, services
+from humanexp.studies.languages import bundles_of, languages_of
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.pages.design import design_page
 from humanexp.studies.pages.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
 from humanexp.studies.pages.fields import stated, to_fields
-from humanexp.studies.pages.forms import PowerForm, StudyFileForm, StudyForm
+from humanexp.studies.pages.forms import BundleForm, PowerForm, StudyFileForm, StudyForm
 from humanexp.studies.pages.power import power_page
 from humanexp.studies.pages.session_strip import strip_of
 from humanexp.studies.power import planned_answers, telling_apart
@@ -79,6 +83,34 @@ def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     study = selectors.study_for(request.user, slug)
     content = selectors.configuration_of(study).to_toml()
     return attached(content, "application/toml; charset=utf-8", f"{study.slug}.toml")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def languages(request: HttpRequest, slug: str) -> HttpResponse:
+    """The languages that participants can read, and the form that brings another one."""
+    study = selectors.study_for(request.user, slug)
+    form = BundleForm(request.POST or None, request.FILES or None)
+    try:
+        if request.POST.get("remove"):
+            changed = services.take_language_away(study=study, tag=request.POST["remove"], by=user_of(request))
+            return redirect("studies:languages", slug=changed.slug)
+        if request.method == "POST" and form.is_valid():
+            bundle = form.cleaned_data["file"]
+            changed = services.bring_language(study=study, bundle=bundle, by=user_of(request))
+            messages.success(request, _("Participants can read the study in %(name)s.") % {"name": bundle.name})
+            return redirect("studies:languages", slug=changed.slug)
+    except (ApplicationError, AnalysisError) as error:
+        form.add_error(None, str(error))
+    context = {"study": study, "form": form, "names": languages_of(study), "bundles": bundles_of(study)}
+    return render(request, "studies/languages.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def bundle_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every text that a participant reads, to be translated."""
+    selectors.study_for(request.user, slug)
+    return attached(bundle_template(), "application/toml; charset=utf-8", "texts.toml")
 
 
 @login_required

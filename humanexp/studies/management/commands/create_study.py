@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
 
 from analysis.acceptance import RULE_SETS, RuleSet, read_rule_set
 from analysis.spec.study import StudyConfiguration
@@ -23,11 +24,14 @@ class Command(OwnedCommand):
         try:
             configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
             rules = _rules_beside(configuration, path)
+            bundles = services.bundles_beside(configuration, path.parent)
         except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}.") from error
+            raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{path} is not UTF-8: save it as UTF-8.") from error
-        study = services.create_study(configuration=configuration, by=options["owner"], rules=rules)
+        with transaction.atomic():
+            planned = services.with_bundles(configuration, bundles)
+            study = services.create_study(configuration=planned, by=options["owner"], rules=rules)
         for note in study.plan_notes:
             self.stdout.write(f"- {note}")
         self.stdout.write(

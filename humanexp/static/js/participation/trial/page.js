@@ -14,6 +14,9 @@ import { OpenWindows } from "./windows.js";
 /** What the server wrote into the page for its scripts. */
 export const config = JSON.parse(document.getElementById("run-config")?.textContent || "{}") || {};
 
+/** What calls ask for: a language that the study brings has a name of its own there. */
+const languageOf = ({ documentElement: { dataset, lang } }) => dataset.texts ?? lang;
+
 /** Everything that a run needs of the browser. @returns {Promise<object>} as `runSession` takes it */
 export async function openPage() {
   const clock = () => performance.now();
@@ -21,6 +24,8 @@ export async function openPage() {
   const tab = openStorage(() => sessionStorage);
   // A switch of languages loads the page anew: not where that would lose the session.
   document.querySelector("[data-languages]").hidden = !(tab instanceof Storage);
+  // No form of this page is ever sent: a second press of Enter between two pictures would load the page anew.
+  document.addEventListener("submit", (event) => event.preventDefault());
   const later = (action, ms) => {
     const timer = setTimeout(action, ms);
     return () => clearTimeout(timer);
@@ -47,11 +52,13 @@ export async function openPage() {
     local: await openDurableStorage(() => indexedDB, () => localStorage),
     tab,
     secrets: openStorage(() => localStorage),
-    api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
+    api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: languageOf(document) }),
     grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
     watch,
     presence: new Presence({ watch, later }),
     windows: new OpenWindows({ Channel: window.BroadcastChannel, later }),
+    /** The call that tells how people go back to the site that has sent them; empty where none has. */
+    wayOut: config.wayOut ?? "",
     lowTone: () => lowTone(window),
     onOutbox: (state) => progress.saved(state),
   };

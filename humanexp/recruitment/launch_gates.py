@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pricing import Quote
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.studies.models import Population, Study
-
-#: Where nobody's money is at stake but our own house's: a rehearsal there may go unchecked.
-REHEARSAL_GROUNDS = (Environment.LINK, Environment.MARKETPLACE)
 
 
 class Gate(Protocol):
@@ -27,7 +24,7 @@ def register(gate: Gate) -> None:
 
 def is_asked(study: Study, to: str) -> bool:
     """Scripted participants are no people: their studies open on our own grounds without a check."""
-    return not (study.population == Population.SCRIPTED and to in REHEARSAL_GROUNDS)
+    return not (study.population == Population.SCRIPTED and capabilities_of(to).is_own_ground)
 
 
 def refusal(*, study: Study, to: str, price: Quote) -> str:

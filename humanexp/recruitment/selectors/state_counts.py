@@ -236,7 +236,7 @@ def _known(study: Study, standing: Iterable[_Standing]) -> Iterator[PeopleCount]
 
 def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
     """Assignments that take a place of the campaign for good, or for now."""
-    if not campaign.is_link:
+    if campaign.capabilities.vouches:
         return campaign.assignments_taken.filter(state__in=LISTED)
     begun = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
     begun = begun.exclude(session__state=SessionState.WITHDRAWN).exclude(session__left_at__isnull=False)
@@ -245,7 +245,7 @@ def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
 
 def places_left(campaign: Campaign, tally: Tally | None = None) -> int:
     """`tally`: of a page that has made it already, where nothing is decided by the number."""
-    if tally is None or campaign.is_link:
+    if tally is None or not campaign.capabilities.vouches:
         return max(0, campaign.assignments - taken_places(campaign).count())
     taken = sum(row.count for row in tally.places if row.campaign == campaign.pk and row.state in LISTED)
     return max(0, campaign.assignments - taken)
@@ -253,7 +253,7 @@ def places_left(campaign: Campaign, tally: Tally | None = None) -> int:
 
 def unaccepted_places(campaign: Campaign) -> int:
     """Places that nobody under way has accepted either: what is left for those of whom none invents an id."""
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         return places_left(campaign)
     held = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
     return max(0, campaign.assignments - held.count())

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from django.core import signing
 
-from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment import recruiters, selectors
+from humanexp.recruitment.models import Campaign
 from humanexp.studies.models import Study
 
 LIVES_S = 3600
@@ -28,7 +28,7 @@ def campaign_of(entry: str) -> Campaign | None:
     except signing.BadSignature:
         return None
     study = Study.objects.select_related("family").filter(pk=pk).first()
-    if study is None or to not in Environment.values:
+    if study is None or not recruiters.is_known(to):
         return None
     terms = selectors.suggested_terms(study)
     return Campaign(
@@ -37,7 +37,7 @@ def campaign_of(entry: str) -> Campaign | None:
         entry=entry,
         title=terms.title,
         description=terms.description,
-        reward_cents=0 if to == Environment.LINK else terms.reward_cents,
+        reward_cents=terms.reward_cents if recruiters.capabilities_of(to).pays else 0,
         assignments=max(1, terms.assignments),
         estimated_minutes=terms.estimated_minutes,
         contact=terms.contact,

@@ -16,12 +16,11 @@ from django.utils.translation import ngettext
 from humanexp.core import clock
 from humanexp.participation.models import DamagedPicture, Session, SessionState
 from humanexp.participation.selectors.faults import damaged_files
-from humanexp.recruitment import money
+from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.facts import pay_on_leaving
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
-    Environment,
     Evidence,
     HitWrite,
     HitWriteKind,
@@ -29,16 +28,16 @@ from humanexp.recruitment.models import (
     Pause,
     Payment,
     PaymentKind,
-    SenderLease,
+    RecruiterAccount,
 )
+from humanexp.recruitment.selectors.alert_words import WORDS
 from humanexp.recruitment.selectors.approvals import approval_of
-from humanexp.recruitment.selectors.attention_words import WORDS
-from humanexp.recruitment.selectors.books import open_differences
-from humanexp.recruitment.selectors.disposals import Disposal, disposals
 from humanexp.recruitment.selectors.figures import money_of
-from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
+from humanexp.recruitment.selectors.payments import environments_of, unmatched, waiting_payments
+from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
+from humanexp.recruitment.selectors.reconciliation import open_differences
 from humanexp.recruitment.selectors.rejections import proposed_rejections
-from humanexp.recruitment.selectors.tally import Tally
+from humanexp.recruitment.selectors.state_counts import Tally
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
@@ -76,7 +75,7 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     campaigns = list(tally.campaigns.values() if tally is not None else Campaign.objects.filter(study=study))
     if not campaigns:
         return list(_pictures(study))
-    accounts = list(SenderLease.objects.filter(environment__in={campaign.environment for campaign in campaigns}))
+    accounts = list(RecruiterAccount.objects.filter(environment__in={campaign.environment for campaign in campaigns}))
     found = [*_approval(study), *_pauses(accounts), *_not_asked(campaigns), *_pictures(study), *_differences(study)]
     found += [*_money(study, accounts, tally), *_hits(study), *_payments(study, tally), *_removals(study, campaigns)]
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
@@ -100,7 +99,7 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
     if pay_on_leaving(study) != "none":
         left = Q(session__left_at__isnull=False) | Q(session__erase_after__isnull=False)
         worked |= left & Q(campaign__reward_cents__gt=0)
-    finished = begun.filter(worked).exclude(environment=Environment.LINK)
+    finished = begun.filter(worked).exclude(recruiters.at(vouches=False))
     over = Q(state=AssignmentState.RETURNED)
     for campaign in Campaign.objects.filter(study=study) if campaigns is None else campaigns:
         if not campaign.is_compensation:
@@ -115,14 +114,18 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
 
 def owed_cents(assignment: Assignment) -> int:
     """What such a person is owed: the pay, or of somebody who left, what the study pays for the minutes until then."""
-    campaign, session = assignment.campaign, assignment.session
+    return owed_of(assignment.campaign, assignment.session, pay=assignment.campaign.reward_cents)
+
+
+def owed_of(campaign: Campaign, session: Session | None, *, pay: int) -> int:
+    """The same where `pay` is what one person gets, in the smallest unit of some currency."""
     if session is None or pay_on_leaving(campaign.study) != "share":
-        return campaign.reward_cents
+        return pay
     until = session.left_at or (session.withdrawn_at if session.erase_after else None)
     if until is None:
-        return campaign.reward_cents
+        return pay
     share = (until - session.opened_at) / timedelta(minutes=max(1, campaign.estimated_minutes))
-    return max(1, ceil(campaign.reward_cents * min(1.0, share)))
+    return max(1, ceil(pay * min(1.0, share)))
 
 
 def _told(
@@ -163,16 +166,18 @@ def _approval(study: Study) -> Iterator[Attention]:
         yield _told("approval-ends", day=day)
 
 
-def _pauses(accounts: Collection[SenderLease]) -> Iterator[Attention]:
+def _pauses(accounts: Collection[RecruiterAccount]) -> Iterator[Attention]:
     for row in accounts:
         if row.pause != Pause.NO:
-            where, why = row.get_environment_display(), row.pause_detail
+            where, why = recruiters.name_of(row.environment), row.pause_detail
             yield _told("keys", subject_pk=row.pk, environment=row.environment, where=where, why=why)
 
 
 def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     """While a campaign is live; a runner that asks and is not answered stands here, too."""
-    live = [campaign for campaign in campaigns if campaign.state == CampaignState.LIVE and not campaign.is_link]
+    live = [
+        campaign for campaign in campaigns if campaign.state == CampaignState.LIVE and campaign.capabilities.vouches
+    ]
     waited = clock.now() - min((campaign.synced_at or campaign.launched_at for campaign in live), default=clock.now())
     if waited > ASKED_WITHIN:
         yield _told("not-asked", minutes=int(waited.total_seconds() // 60))
@@ -196,7 +201,7 @@ def _pictures(study: Study) -> Iterator[Attention]:
         )
 
 
-def _money(study: Study, accounts: Collection[SenderLease], tally: Tally | None) -> Iterator[Attention]:
+def _money(study: Study, accounts: Collection[RecruiterAccount], tally: Tally | None) -> Iterator[Attention]:
     asked = [(account, account.balance_cents) for account in accounts if account.balance_cents is not None]
     sums = money_of(study, tally) if asked else None
     due = sums.submitted_cents + sums.promised_extra_cents if sums else 0
@@ -206,7 +211,7 @@ def _money(study: Study, accounts: Collection[SenderLease], tally: Tally | None)
                 "money",
                 subject_pk=account.pk,
                 environment=account.environment,
-                where=account.get_environment_display(),
+                where=recruiters.name_of(account.environment),
                 owed=money.dollars(due),
                 left=money.dollars(left),
                 missing=money.dollars(due - left),
@@ -227,7 +232,7 @@ def _removals(study: Study, campaigns: Collection[Campaign]) -> Iterator[Attenti
             tone="note" if found.is_over and not found.unconfirmed else "",
             count=found.hits,
             environment=found.environment,
-            where=capfirst(str(Environment(found.environment).label)),
+            where=capfirst(recruiters.name_of(found.environment)),
             day=date_format(found.at, "j F Y"),
             open=", ".join(_left_open(found)),
         )
@@ -293,7 +298,7 @@ def _not_submitted(study: Study, campaigns: Collection[Campaign], tally: Tally |
 def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     """One assignment id under two people: returned by the first, accepted by the second."""
     # the recruiter lists one of them: the other is one that we saw begin; few among many, whose names an index tells
-    begun = Assignment.objects.filter(campaign__in=campaigns, state__in=BEGUN).exclude(environment=Environment.LINK)
+    begun = Assignment.objects.filter(campaign__in=campaigns, state__in=BEGUN).exclude(recruiters.at(vouches=False))
     namesakes = Assignment.objects.filter(
         environment=OuterRef("environment"), assignment_id=OuterRef("assignment_id")
     ).exclude(pk=OuterRef("pk"))
@@ -305,6 +310,6 @@ def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
 
 
 def _messages(study: Study) -> list[Attention]:
-    refused = Message.objects.filter(environment__in=Environment.values, state=WriteState.REFUSED)
+    refused = Message.objects.filter(environment__in=environments_of(study), state=WriteState.REFUSED)
     lost = list(refused.filter(assignment__campaign__study=study).values_list("assignment_id", "last_error"))
     return _counted("notice", [pk for pk, _error in lost], why=lost[0][1] if lost else "")

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from humanexp.core.models import AuditEvent
-from humanexp.recruitment.models import Assignment, Campaign, Difference, Environment
-from humanexp.recruitment.states import DifferenceState
+from humanexp.recruitment import recruiters
+from humanexp.recruitment.models import Assignment, Campaign, Difference, Payment
+from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, DifferenceState
 from humanexp.studies.models import Study
+
+#: Also where nothing has happened, both sides are compared again after so long.
+COMPARED_AGAIN = timedelta(days=7)
+
+
+def is_unsettled(now: datetime) -> Q:
+    """Which HITs the recruiter has to be asked about: money may have moved there since both sides were found equal."""
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
+    payments = Payment.objects.filter(assignment__hit=OuterRef("pk"))
+    listed = of_hit.filter(state__in=LISTED)
+    has_moved = (
+        Exists(of_hit.filter(state=AssignmentState.SUBMITTED))
+        | Exists(of_hit.filter(decided_at__gte=OuterRef("compared_at")))
+        | Exists(payments.filter(state__in=UNFINISHED))
+        | Exists(payments.filter(confirmed_at__gte=OuterRef("compared_at")))
+        | Exists(Difference.objects.filter(hit=OuterRef("pk")))
+    )
+    return (Q(compared_at=None) | Q(compared_at__lt=now - COMPARED_AGAIN) | Q(has_moved)) & (
+        Q(Exists(listed)) | Q(Exists(payments))
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +50,7 @@ class Books:
 
     @property
     def label(self) -> str:
-        return str(Environment(self.environment).label)
+        return recruiters.name_of(self.environment)
 
     @property
     def adds_up(self) -> bool:
@@ -39,7 +60,10 @@ class Books:
 def books(study: Study) -> list[Books]:
     """Of every recruiter that the study was published with and that money goes through."""
     environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-    return [_last(environment) for environment in sorted(environments - {Environment.LINK.value})]
+    return [
+        _last(environment)
+        for environment in sorted(name for name in environments if recruiters.capabilities_of(name).pays)
+    ]
 
 
 def _last(environment: str) -> Books:

@@ -11,7 +11,8 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 
 from humanexp.core import clock
-from humanexp.recruitment.models import Assignment, Campaign, Environment, Hit
+from humanexp.recruitment import recruiters
+from humanexp.recruitment.models import Assignment, Campaign, Hit
 from humanexp.recruitment.selectors.payments import UNCONFIRMED, waiting_payments
 from humanexp.recruitment.states import AssignmentState, HitState
 from humanexp.studies.models import Study
@@ -71,7 +72,7 @@ def _with_open_ends(study: Study, launched_before: datetime) -> QuerySet[Any]:
     undecided = Assignment.objects.filter(campaign__study=study, state=AssignmentState.SUBMITTED)
     unconfirmed = waiting_payments(study).order_by()
     is_open = Q(pk__in=undecided.values("hit")) | Q(pk__in=unconfirmed.values("assignment__hit"))
-    with_open_ends = old.exclude(environment=Environment.LINK).filter(is_open | Q(state=HitState.OPEN))
+    with_open_ends = old.exclude(recruiters.at(vouches=False)).filter(is_open | Q(state=HitState.OPEN))
     return with_open_ends.select_related("campaign").annotate(
         undecided=Count(
             "assignments_taken", filter=Q(assignments_taken__state=AssignmentState.SUBMITTED), distinct=True

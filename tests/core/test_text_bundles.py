@@ -1,0 +1,196 @@
+"""A language that a study brings: refused as a whole unless it says everything, and then spoken on every page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext, ngettext
+
+from analysis.errors import InvalidInput
+from analysis.spec.ethics import Ethics, EthicsTexts
+from analysis.spec.study import StudyConfiguration
+from humanexp.core.errors import InputRefused
+from humanexp.core.languages import brought_language
+from humanexp.core.models import StoredBundle
+from humanexp.core.text_bundles import CONSENT, TextBundle, bundle_template, catalogue_keys
+from humanexp.recruitment.consent import HOUSE_VERSION
+from humanexp.studies.facts import StudyFacts
+from tests.made_up import TAG, bundle_file, made_up_bundle, said
+from tests.texts import participant_texts
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(InputRefused) as refused:
+        TextBundle.read(text, source="farsi.toml")
+    return refused.value.message
+
+
+class TestKeys:
+    def test_a_bundle_translates_every_text_of_a_participant(self) -> None:
+        keys = catalogue_keys()
+        assert {text: plural or "" for text, plural in participant_texts().items()}.items() <= keys.items()
+        assert "Taking part is voluntary" in keys and keys["This takes about %(minutes)s minute in total."]
+
+    def test_the_template_has_every_key_and_is_refused_as_long_as_it_is_empty(self) -> None:
+        empty = bundle_template()
+        assert len(re.findall(r'^".*" = (?:""|\["", ""\])$', empty, re.M)) == len(catalogue_keys())
+        assert refusal(empty).startswith("farsi.toml: language must be a language tag")
+        filled = empty.replace('language = ""', 'language = "fa"').replace('name = ""', 'name = "فارسی"')
+        assert re.match(r"farsi.toml has no text for the \d+ keys '.*' and \d+ others. Add it", refusal(filled))
+
+    @pytest.mark.parametrize("leaves", ["full", "share", "none"])
+    @pytest.mark.parametrize("contact", ["", "lab@example.org"])
+    @pytest.mark.parametrize("own_text", ["", "Our own text."])
+    @pytest.mark.parametrize("way", ["link", "hit"])
+    @pytest.mark.parametrize("tasks", [("categorisation",), ("abx",), ("categorisation", "abx"), ("validation",)])
+    def test_consent_by_sentence_says_what_the_house_text_says(
+        self, leaves: Any, contact: str, own_text: str, way: Any, tasks: tuple[str, ...]
+    ) -> None:
+        full = EthicsTexts(**{name: f"Our {name}." for name in EthicsTexts.model_fields})
+        for texts, cents, minor in ((EthicsTexts(), 0, False), (full, 120, True), (EthicsTexts(), 120, False)):
+            facts = StudyFacts(
+                tasks=tasks, way=way, contact=contact, pay_on_leaving=leaves, reward_cents=cents, minutes=1 + minor
+            )
+            context = {
+                "facts": facts,
+                "ethics": Ethics(guardian_consent=minor),
+                "texts": texts,
+                "texts_language": "en",
+                "own_text": own_text,
+                "own_language": "en",
+            }
+            house = render_to_string(f"recruitment/take/consent/{HOUSE_VERSION}.html", context)
+            assert words(render_to_string(CONSENT, context)) == words(house)
+
+
+def words(html: str) -> list[str]:
+    return re.sub(r"<[^>]+>", " ", html.replace(' dir="auto"', "")).split()
+
+
+class TestRefusals:
+    """Each names the file, the key, and what to do."""
+
+    def test_a_whole_one_is_taken(self) -> None:
+        bundle = made_up_bundle()
+        assert (bundle.tag, bundle.direction) == (TAG, "rtl") and bundle.texts["Continue"] == (said("Continue"),)
+        assert bundle.digest == made_up_bundle().digest != made_up_bundle(direction="ltr").digest
+        assert TextBundle.from_stored(bundle.to_dict()) == bundle
+
+    @pytest.mark.parametrize(
+        ("key", "text", "sentence"),
+        [
+            ("Continue", None, "farsi.toml has no text for the key 'Continue'. Add it under [texts]."),
+            ("Continue", "  ", "farsi.toml has no text for the key 'Continue'. Add it under [texts]."),
+            ("Contine", "x", "farsi.toml has a key 'Contine' that no page has. Take it out, or compare with the "),
+            ("Continue", "<b>x</b>", "farsi.toml: the text of 'Continue' holds '<'. Texts are plain:"),
+            ("Continue", 'x" onfocus=', "farsi.toml: the text of 'Continue' holds '\"'. Texts are plain:"),
+            ("Continue", "&lt;", "farsi.toml: the text of 'Continue' holds '&'. Texts are plain:"),
+            ("Continue", "{label}", "farsi.toml: the text of 'Continue' has, and its key has not, '{label}'. Keep"),
+            ("Continue", "100 %", "farsi.toml: the text of 'Continue' has, and its key has not, '%'. Keep what"),
+            ("Text %(version)s", "x", "farsi.toml: the text of 'Text %(version)s' lacks '%(version)s'. Keep what"),
+            ("Continue", ["x"], "farsi.toml: the key 'Continue' takes one text."),
+            ("Continue", 3, "farsi.toml: the key 'Continue' takes one text."),
+            ("https://en.wikipedia.org/wiki/Cat", "javascript:x", "farsi.toml: the text of 'https://en.wikipedia"),
+            (
+                "A research study of about %(minutes)s minute",
+                ["%(minutes)s"],
+                "farsi.toml: the key 'A research study of about %(minutes)s minute' takes a list of 2 texts, one for",
+            ),
+        ],
+    )
+    def test_texts(self, key: str, text: object, sentence: str) -> None:
+        assert refusal(bundle_file(changes={key: text})).startswith(sentence)
+
+    @pytest.mark.parametrize(
+        ("line", "other", "sentence"),
+        [
+            (f'language = "{TAG}"', 'language = "Farsi"', "farsi.toml: language must be a language tag"),
+            (f'language = "{TAG}"', 'language = "de"', "farsi.toml: HumanExp has 'de' itself."),
+            ('direction = "rtl"', 'direction = "up"', "farsi.toml: direction must be"),
+            ("plural=(n != 1);", "plural=__import__('os');", "farsi.toml: plural must be a rule"),
+            ("plural=(n != 1);", "plural=n;", "farsi.toml: plural must be a rule"),
+            ("plural=(n != 1);", "plural=1/n;", "farsi.toml: plural must be a rule"),
+            ("[texts]", "colour = 3\n[texts]", "farsi.toml has no use for 'colour': take it out."),
+            ("[texts]", "[text]", "farsi.toml has no use for 'text': take it out."),
+            ("[texts]", "[texts", "farsi.toml is no valid TOML"),
+        ],
+    )
+    def test_the_head(self, line: str, other: str, sentence: str) -> None:
+        file = bundle_file()
+        assert line in file and refusal(file.replace(line, other, 1)).startswith(sentence)
+
+
+@pytest.mark.django_db
+class TestSpoken:
+    def test_django_speaks_it_and_comes_back(self) -> None:
+        bundle = made_up_bundle()
+        StoredBundle.objects.create(digest=bundle.digest, bundle=bundle.to_dict())
+        brought = brought_language(bundle.digest)
+        assert brought is not None
+        with translation.override(brought.code):
+            assert gettext("Continue") == said("Continue") and gettext("Not on any page") == "Not on any page"
+            one, many = "You named %(pictures)s picture.", "x"
+            assert ngettext(one, many, 2) == many
+            with translation.override("de"):
+                assert gettext("Continue") == "Weiter"
+            assert gettext("Continue") == said("Continue")
+        assert gettext("Continue") == "Continue"
+        assert brought_language("0" * 64) is None
+
+    def test_plural_forms_follow_the_rule_of_the_language(self) -> None:
+        key = "This takes about %(minutes)s minute in total."
+        file = bundle_file(tag="pl").replace(
+            "nplurals=2; plural=(n != 1);", "nplurals=3; plural=n==1 ? 0 : n<5 ? 1 : 2;"
+        )
+        for plural_key, plural in catalogue_keys().items():
+            if plural:
+                found = next(line for line in file.splitlines() if line.startswith(f'"{plural_key}" = '))
+                forms = [f"{number} {' '.join(re.findall(r'%[(][a-z]+[)]s', plural_key))}" for number in "abc"]
+                file = file.replace(found, f'"{plural_key}" = ["{forms[0]}", "{forms[1]}", "{forms[2]}"]')
+        bundle = TextBundle.read(file, source="pl.toml")
+        StoredBundle.objects.create(digest=bundle.digest, bundle=bundle.to_dict())
+        brought = brought_language(bundle.digest)
+        assert brought is not None
+        assert [brought.ngettext(key, "", n)[0] for n in (1, 3, 7)] == ["a", "b", "c"]
+
+
+class TestCommand:
+    def test_it_writes_the_template_and_checks_a_file(self, capsys: Any, tmp_path: Any) -> None:
+        call_command("text_bundle")
+        assert capsys.readouterr().out == bundle_template()
+        path = tmp_path / "made-up.toml"
+        path.write_text(bundle_file(), encoding="utf-8")
+        call_command("text_bundle", str(path))
+        assert (
+            f"made-up.toml is complete: {made_up_bundle().name}, {len(catalogue_keys())} texts"
+            in capsys.readouterr().out
+        )
+
+
+class TestStudyFile:
+    def configuration(self, **values: Any) -> StudyConfiguration:
+        return StudyConfiguration.from_file_values({"title": "T", "stimuli": "s", **values})
+
+    def test_a_study_that_brings_none_is_stored_as_before(self) -> None:
+        assert "languages" not in self.configuration().to_dict()
+        assert self.configuration(languages={"fa": "fa.toml"}, language="fa").to_dict()["languages"] == {
+            "fa": "fa.toml"
+        }
+
+    @pytest.mark.parametrize(
+        ("values", "sentence"),
+        [
+            ({"language": "fa"}, "language must be one of en, de, not 'fa'."),
+            ({"languages": {"de": "x"}}, "[languages] cannot bring 'de': HumanExp has it itself."),
+            ({"languages": {"Farsi": "x"}}, "[languages] takes tags such as fa, zh-Hant or pt-BR, not 'Farsi'."),
+            ({"languages": {"fa": "x"}, "spec": 3}, "[languages] needs spec = 4: take out the line that says spec."),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, values: dict[str, Any], sentence: str) -> None:
+        with pytest.raises(InvalidInput, match=re.escape(sentence)):
+            self.configuration(**values)
