@@ -132,6 +132,17 @@ def test_the_transitions_of_a_study(lab: Lab, panel: PanelServer) -> None:
     assert lab.call("PATCH", f"studies/{study}/", {"total_available_places": 4}).json()["status"] == "ACTIVE"
 
 
+def test_a_scheduled_study_that_cannot_be_paid_for_is_a_draft_again(panel: PanelServer) -> None:
+    lab = panel.lab(balance_cents=3 * 200)
+    at = datetime.fromisoformat(panel.shown("clock")["now"]) + timedelta(hours=1)
+    studies = [lab.draft() for _ in range(2)]
+    for study in studies:
+        lab.transition(study, "SCHEDULE_PUBLISH", publish_at=at.isoformat())
+    panel.advance(3700)
+    assert [lab.status(study) for study in studies] == ["ACTIVE", "UNPUBLISHED"]
+    assert lab.balance() == (600, 0)
+
+
 def test_the_disputed_end_of_stop_is_a_switch(lab: Lab, panel: PanelServer) -> None:
     panel.control("switches", stop_awaits_review=True, processing_s=60, processing_word="UNKNOWN")
     study = lab.study()
@@ -218,6 +229,7 @@ def test_messages_reach_people_of_the_study_only(lab: Lab, panel: PanelServer) -
     assert sent.status_code == 204 and not sent.content
     stranger = panel.control("people", count=1)["participant_ids"][0]
     lab.refused("POST", "messages/", {"recipient_id": stranger, "body": "Hello", "study_id": study})
+    assert person.post("/messages/", study=study, body=" ").status_code == 400
     assert "Thank you!" in person.get("/messages/").text
     person.post("/messages/", study=study, body="My code failed.")
     assert [one["body"] for one in lab.get("messages/unread/")["results"]] == ["My code failed."]

@@ -113,7 +113,7 @@ def _transition(call: Call, submission_id: str) -> dict[str, Any]:
         codes = [one["code"] for one in submission.study.completion_codes if one["actor"] == "researcher"]
         if wanted.completion_code not in codes:
             raise invalid("completion_code", "Not a code of this study for researchers.")
-        submission.entered_code = wanted.completion_code
+        submission.entered_code = submission.entered_code or wanted.completion_code
     if wanted.action == "REJECT":
         submission.rejection_category = wanted.rejection_category
     return _json(services.transition(submission, wanted.action, call.now))

@@ -215,6 +215,8 @@ def by_json(request: HttpRequest, name: str) -> HttpResponse:
         return JsonResponse({"detail": "JSON is needed."}, status=415)
     try:
         return JsonResponse(_carry_out(name, json.loads(request.body)))
+    except ValueError:
+        return JsonResponse({"detail": "This is not JSON."}, status=400)
     except Refused as err:
         return err.response()
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from humanexp.panel.errors import not_found
+from humanexp.panel.errors import invalid, not_found
 from humanexp.panel.models import Message, Participant, Study, Submission
 from humanexp.panel.models.switches import now
 from humanexp.panel.pages.visitors import as_participant, play, played
@@ -123,12 +123,15 @@ def complete(request: HttpRequest, person: Participant) -> HttpResponse:
 def messages(request: HttpRequest, person: Participant) -> HttpResponse:
     taken = Study.objects.filter(submissions__participant=person).distinct().order_by("-pk")
     if request.method == "POST":
+        body = request.POST.get("body", "").strip()[:5000]
+        if not body:
+            raise invalid("message", "Write something first.")
         about = one(taken.filter(study_id=request.POST.get("study", "")), "study")
         Message.objects.create(
             researcher=about.project.workspace.researcher,
             participant=person,
             study=about,
-            body=request.POST.get("body", "")[:5000],
+            body=body,
             is_from_participant=True,
             sent_at=now(),
         )

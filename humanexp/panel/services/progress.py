@@ -9,6 +9,7 @@ from django.db.models import F
 
 from humanexp.panel.models import Payment, Study, Submission, Switches
 from humanexp.panel.selectors.studies import places_taken
+from humanexp.panel.selectors.wallet import balance, cost_in
 from humanexp.panel.services.events import study_changed, submission_changed
 from humanexp.panel.services.payments import reward
 from humanexp.panel.states import AT_WORK, StudyStatus, SubmissionStatus
@@ -64,6 +65,14 @@ def _follow(study: Study, now: datetime, *, was_rejected: bool) -> None:
         move_study(study, StudyStatus.COMPLETED, now)
 
 
+def _move_on(study: Study, now: datetime) -> None:
+    """A scheduled study that cannot be paid for when its time comes is a draft again."""
+    workspace = study.project.workspace
+    cost = cost_in(workspace, study.reward_cents) * study.places
+    is_short = study.status == StudyStatus.SCHEDULED and balance(workspace).available < cost.total
+    move_study(study, StudyStatus.UNPUBLISHED if is_short else study.next_status, now)
+
+
 #: What time makes of a submission; PROCESSING knows itself what comes next.
 _BY_TIME = {
     # A place that nobody started on is given up like work that nobody finished.
@@ -83,6 +92,6 @@ def catch_up(now: datetime) -> None:
     with transaction.atomic():
         payments.update(paid_at=F("due_at"))
         for study in studies.select_related("project__workspace"):
-            move_study(study, study.next_status, now)
+            _move_on(study, now)
         for submission in submissions.select_related("participant", "study__project__workspace").order_by("due_at"):
             move_submission(submission, submission.next_status or _BY_TIME[SubmissionStatus(submission.status)], now)
