@@ -21,6 +21,7 @@ from humanexp.core.languages import PARAMETER
 from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
+from humanexp.participation.services.setting_up import steps_of
 from humanexp.recruitment import rehearsal
 from humanexp.recruitment.facts import facts_of, language_of_study
 from humanexp.recruitment.models import Campaign, Environment
@@ -35,6 +36,8 @@ _MARKS = {"entry": "data-panel", "run": "data-screen"}
 _HEADING = re.compile(r"<h[12][^>]*>(.*?)</h[12]>", re.S)
 #: Pages of tasks that a study may not have.
 _OF_TASK = ("instructions-", "validation")
+#: Pages of the set-up, and the steps of which a study must want one to have them.
+_OF_STEP = {"calibration": {"size", "distance"}, "distance": {"distance"}, "brightness": {"brightness"}}
 #: One part of the instructions.
 _PART = re.compile(r"<div data-page[ >]")
 #: Numbers of nobody, for the page of a participant's own result.
@@ -66,7 +69,8 @@ def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language:
     """One page as participants see it, with the names of what is filled in later in its place."""
     kind, _dash, name = key.partition("-")
     name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
-    config = {"name": name, "part": part, "choices": _choices(study) if name == "trial" else []}
+    choices = _choices(study) if name == "trial" else []
+    config = {"name": name, "part": part, "choices": choices, "steps": steps_of(study)}
     with translation.override(language):
         return _shell(request, study, kind=kind, to=to, language=language, config=config)
 
@@ -104,11 +108,13 @@ def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
 
 
 def _is_met(study: Study, key: str) -> bool:
-    """Whether a participant of this study can meet the page, as far as its tasks say."""
+    """Whether a participant of this study can meet the page, as far as its tasks and its set-up say."""
     name = key.partition("-")[2]
     tasks = facts_of(_campaign(study, Environment.LINK)).tasks
     if name.startswith(_OF_TASK[0]):
         return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
+    if name in _OF_STEP:
+        return not _OF_STEP[name].isdisjoint(steps_of(study))
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks
 
 
