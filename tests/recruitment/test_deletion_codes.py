@@ -95,15 +95,19 @@ def test_a_study_without_codes_gives_none_and_has_no_page(client: Client) -> Non
     assert client.get(f"/take/{campaign.entry}/delete/").status_code == 404
 
 
-def test_a_wrong_code_another_study_s_and_a_late_one_delete_nothing(client: Client) -> None:
-    yesterday = (clock.now().date() - timedelta(days=1)).isoformat()
-    campaign = link(deletable_until=yesterday)
-    code = code_of(client, finished(client, campaign))
+def test_a_wrong_code_and_another_study_s_delete_nothing(client: Client) -> None:
+    code = code_of(client, finished(client, link()))
     other = link("another-study")
-    late = deletes(client, campaign, code)
-    assert late.status_code == 409 and "last day" in late.text
     assert deletes(client, other, code).status_code == 409
     assert deletes(client, other, "D-2222222222222222").status_code == 409
+    assert Session.objects.get().state == SessionState.COMPLETED
+
+
+def test_after_the_last_day_nothing_is_deleted(client: Client) -> None:
+    yesterday = (clock.now().date() - timedelta(days=1)).isoformat()
+    campaign = link(deletable_until=yesterday)
+    late = deletes(client, campaign, code_of(client, finished(client, campaign)))
+    assert late.status_code == 409 and "last day" in late.text
     assert Session.objects.get().state == SessionState.COMPLETED
 
 

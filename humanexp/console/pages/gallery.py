@@ -20,6 +20,7 @@ from humanexp.core.languages import PARAMETER
 from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
+from humanexp.participation.services.setting_up import steps_of
 from humanexp.recruitment import entry_preview
 from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import Campaign
@@ -38,6 +39,8 @@ _HEADING = re.compile(r"<h[12][^>]*>(.*?)</h[12]>", re.S)
 _HIDDEN = re.compile(r"<span[^>]*\shidden>.*?</span>", re.S)
 #: Pages of tasks that a study may not have.
 _OF_TASK = ("instructions-", "validation")
+#: Pages of the set-up, and the steps of which a study must want one to have them.
+_OF_STEP = {"calibration": {"size", "distance"}, "distance": {"distance"}, "brightness": {"brightness"}}
 #: One part of the instructions.
 _PART = re.compile(r"<div data-page[ >]")
 #: Numbers of nobody, for the page of a participant's own result.
@@ -69,7 +72,8 @@ def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language:
     """One page as participants see it, with the names of what is filled in later in its place."""
     kind, _dash, name = key.partition("-")
     name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
-    config = {"name": name, "part": part, "choices": _choices(study) if name == "trial" else []}
+    choices = _choices(study) if name == "trial" else []
+    config = {"name": name, "part": part, "choices": choices, "steps": steps_of(study)}
     with translation.override(code_in(study, language)):
         return _shell(request, study, kind=kind, to=to, language=language, config=config)
 
@@ -107,11 +111,13 @@ def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
 
 
 def _is_met(study: Study, key: str) -> bool:
-    """Whether a participant of this study can meet the page, as far as its tasks say."""
+    """Whether a participant of this study can meet the page, as far as its tasks and its set-up say."""
     name = key.partition("-")[2]
     tasks = tasks_of(study.configuration)
     if name.startswith(_OF_TASK[0]):
         return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
+    if name in _OF_STEP:
+        return not _OF_STEP[name].isdisjoint(steps_of(study))
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks
 
 

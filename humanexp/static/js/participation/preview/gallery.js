@@ -1,7 +1,7 @@
 /** Shows one of the participants' pages in a frame of the gallery. Nothing is sent, and nothing can be pressed. */
 import { ChoiceGrid } from "../trial/grid.js";
 
-const { name, part, choices } = JSON.parse(document.getElementById("gallery-page").textContent);
+const { name, part, choices, steps } = JSON.parse(document.getElementById("gallery-page").textContent);
 
 /** What is filled in while the study runs stands there by its name. */
 function showNames(root) {
@@ -19,6 +19,8 @@ function showOne(mark) {
       page.hidden = index + 1 !== part;
     });
     for (const question of section.querySelectorAll("[data-question], [data-about-texts]")) question.hidden = false;
+    for (const step of section.querySelectorAll("[data-step]")) step.hidden = !steps.includes(step.dataset.step);
+    for (const code of section.querySelectorAll("[data-deletion]")) code.hidden = false;
     showNames(section);
   }
 }
