@@ -68,7 +68,8 @@ function turnTo(screens, pages, at) {
   pages[at].querySelector("h2").focus({ preventScroll: true });
 }
 
-function choiceCard(document, choice) {
+/** A choice as the instructions show it. */
+export function choiceCard(document, choice) {
   const card = document.createElement("li");
   if (choice.icon) {
     const icon = document.createElement("img");
