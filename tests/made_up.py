@@ -1,4 +1,4 @@
-"""A language that nobody speaks: English in Hebrew letters, read from right to left, what is filled in left as it is."""
+"""A language that nobody speaks: English in Hebrew letters, read from right to left; what is filled in stays."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from humanexp.core.text_bundles import TextBundle, catalogue_keys
 
 TAG = "qaa-Hebr"
 NAME = "אנגלית הפוכה"
-_LETTERS = str.maketrans(
-    dict(zip("abcdefghijklmnopqrstuvwxyz", "אבגדהוזחטיכלמנסעפצקרשתםןףץ", strict=True))
-)
+_LETTERS = str.maketrans(dict(zip("abcdefghijklmnopqrstuvwxyz", "אבגדהוזחטיכלמנסעפצקרשתםןףץ", strict=True)))
 _KEPT = re.compile(r"(%\(\w+\)[sd]|%%|\{\w+\}|https://\S+)")
 
 

@@ -303,7 +303,8 @@ class StudyConfiguration(Spec):
         values: dict[str, object] = handler(self)
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
-        for table in ("ethics", "ending", "languages"):  # studies without them are stored as they were before there were any
+        # Studies without them are stored as they were before there were any.
+        for table in ("ethics", "ending", "languages"):
             if not values[table]:
                 del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept

@@ -13,10 +13,10 @@ from humanexp.core.models import User
 from humanexp.participation.models import Participant, Preview, Session
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
 from tests.browser import studies
+from tests.browser.axe import grave_violations
 from tests.browser.looks import shot
-from tests.made_up import TAG, made_up_bundle, said
+from tests.made_up import TAG, made_up_bundle
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 STORED = (Session, Preview, Participant, Campaign, Assignment, RecruitedPerson)

@@ -59,7 +59,7 @@ def test_tiles_and_pictures_are_where_they_are_in_english(
         person.sees(f"instructions-{task}")
         seen = {}
         while person.screen.startswith("instructions-"):
-            shown = '[data-screen]:not([hidden]) [data-page]:not([hidden])'
+            shown = "[data-screen]:not([hidden]) [data-page]:not([hidden])"
             for part in (".choices li", ".strip li", ".stills__row:first-child .stills__picture"):
                 if window.locator(f"{shown} {part}").count():
                     seen[part, len(seen)] = left_to_right(window, f"{shown} {part}")

@@ -144,7 +144,9 @@ class TestSpoken:
 
     def test_plural_forms_follow_the_rule_of_the_language(self) -> None:
         key = "This takes about %(minutes)s minute in total."
-        file = bundle_file(tag="pl").replace("nplurals=2; plural=(n != 1);", "nplurals=3; plural=n==1 ? 0 : n<5 ? 1 : 2;")
+        file = bundle_file(tag="pl").replace(
+            "nplurals=2; plural=(n != 1);", "nplurals=3; plural=n==1 ? 0 : n<5 ? 1 : 2;"
+        )
         for plural_key, plural in catalogue_keys().items():
             if plural:
                 found = next(line for line in file.splitlines() if line.startswith(f'"{plural_key}" = '))
@@ -164,7 +166,10 @@ class TestCommand:
         path = tmp_path / "made-up.toml"
         path.write_text(bundle_file(), encoding="utf-8")
         call_command("text_bundle", str(path))
-        assert f"made-up.toml is complete: {made_up_bundle().name}, {len(catalogue_keys())} texts" in capsys.readouterr().out
+        assert (
+            f"made-up.toml is complete: {made_up_bundle().name}, {len(catalogue_keys())} texts"
+            in capsys.readouterr().out
+        )
 
 
 class TestStudyFile:
@@ -173,7 +178,9 @@ class TestStudyFile:
 
     def test_a_study_that_brings_none_is_stored_as_before(self) -> None:
         assert "languages" not in self.configuration().to_dict()
-        assert self.configuration(languages={"fa": "fa.toml"}, language="fa").to_dict()["languages"] == {"fa": "fa.toml"}
+        assert self.configuration(languages={"fa": "fa.toml"}, language="fa").to_dict()["languages"] == {
+            "fa": "fa.toml"
+        }
 
     @pytest.mark.parametrize(
         ("values", "sentence"),

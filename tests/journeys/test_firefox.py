@@ -16,7 +16,6 @@ from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services
 from humanexp.studies.models import Study
 from tests.browser import studies
-from tests.browser.conftest import drawings, own_media, without_guards  # noqa: F401  the browser's fixtures
 from tests.journeys import firefox as browsers
 from tests.journeys.firefox import Firefox, Tab
 from tests.journeys.test_participants import DESIGNS
@@ -26,7 +25,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("own_media"),
+    pytest.mark.usefixtures("own_media", "unhurried", "open_gates"),
     pytest.mark.skipif(browsers.FIREFOX is None, reason="there is no firefox-esr"),
 ]
 
@@ -124,7 +123,12 @@ class Visitor:
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("task", "language", "by"), WAYS)
 def test_a_way_through_the_study(
-    firefox: Firefox, live_server: Any, drawings: Path, task: str, language: str, by: str  # noqa: F811
+    firefox: Firefox,
+    live_server: Any,
+    drawings: Path,
+    task: str,
+    language: str,
+    by: str,
 ) -> None:
     study = studies.make_study(drawings, design=DESIGNS[task], brings=[made_up_bundle()])
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})

@@ -45,7 +45,7 @@ class Walker(Participant):
     def meets(self) -> None:
         name = self.screen
         if name.startswith("instructions-"):
-            shown = '[data-screen]:not([hidden]) [data-page]:not([hidden])'
+            shown = "[data-screen]:not([hidden]) [data-page]:not([hidden])"
             within = "page => [...page.parentElement.querySelectorAll('[data-page]')].indexOf(page) + 1"
             name += f"-{self.page.eval_on_selector(shown, within)}"
         if name not in self.came:
