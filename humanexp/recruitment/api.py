@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from analysis.spec.study import LANGUAGE_TAG
 from humanexp.core.api.problems import problem_body
 from humanexp.core.caller_hash import caller_of
-from humanexp.core.errors import TokenRefused
+from humanexp.core.errors import InvalidRequest, TokenRefused
 from humanexp.participation import services as participation
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.serializers import ProblemOut
@@ -25,6 +25,7 @@ from humanexp.recruitment import frames, selectors, services
 from humanexp.recruitment.facts import run_address
 from humanexp.recruitment.services.entering import Arrival
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
+from humanexp.studies.languages import languages_of
 
 
 class OpenRequest(serializers.Serializer[Any]):
@@ -140,6 +141,8 @@ class Open(EntryView):
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         campaign = selectors.campaign_by_entry(entry)
+        if wanted["language"] not in languages_of(campaign.study):
+            raise InvalidRequest("The study is not in this language.", fields={"language": "There is no such language."})
         # A page that could not be submitted at the end is refused before any work is done.
         frames.submit_address(campaign, wanted["turkSubmitTo"])
         try:
