@@ -8,8 +8,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ PATIENCE_S = 30
 #: Signs under which WebDriver knows keys that write nothing.
 KEYS = {"Enter": "\ue007", "Tab": "\ue004", "Space": " ", "ArrowDown": "\ue015", "ArrowRight": "\ue014"}
 _LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
+
+
+class NotThereError(AssertionError):
+    """What was to be pressed has gone, or has not come."""
 
 
 class Firefox:
@@ -35,9 +40,9 @@ class Firefox:
 
     def sends(self, method: str, **parameters: Any) -> dict[str, Any]:
         self._number += 1
-        self._loop.run_until_complete(self._said({"id": self._number, "method": method, "params": parameters}))
+        self._waits(self._said({"id": self._number, "method": method, "params": parameters}))
         while True:
-            said = self._loop.run_until_complete(asyncio.wait_for(self._heard(), PATIENCE_S))
+            said = self._waits(self._heard())
             if said.get("type") == "event":
                 entry = said["params"]
                 if entry.get("level") == "error":
@@ -45,6 +50,9 @@ class Firefox:
             elif said.get("id") == self._number:
                 assert said["type"] == "success", said
                 return dict(said["result"])
+
+    def _waits(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
 
     async def _said(self, message: dict[str, Any]) -> None:
         await self._socket.write_message(json.dumps(message))
@@ -109,9 +117,11 @@ class Tab:
 
     def clicks(self, selector: str) -> None:
         """With a real pointer, in the middle of what is seen."""
-        self.waits_for(f"document.querySelector({json.dumps(selector)})?.checkVisibility()", f"{selector} is not seen")
-        self.asks(f"document.querySelector({json.dumps(selector)}).scrollIntoView({{ block: 'center' }})")
-        node = self._evaluated(f"document.querySelector({json.dumps(selector)})")
+        quoted = json.dumps(selector)
+        self.asks(f"document.querySelector({quoted})?.scrollIntoView({{ block: 'center' }})")
+        node = self._evaluated(f"(one => one?.checkVisibility() ? one : null)(document.querySelector({quoted}))")
+        if "sharedId" not in node:
+            raise NotThereError(selector)
         origin = {"type": "element", "element": {"sharedId": node["sharedId"]}}
         steps = [
             {"type": "pointerMove", "x": 0, "y": 0, "origin": origin},
@@ -126,7 +136,10 @@ class Tab:
         self._acts({"type": "key", "id": "keyboard", "actions": steps})
 
     def _acts(self, source: dict[str, Any]) -> None:
-        self.firefox.sends("input.performActions", context=self.context, actions=[source])
+        try:
+            self.firefox.sends("input.performActions", context=self.context, actions=[source])
+        except AssertionError as error:
+            raise NotThereError(str(error)) from error
 
     def comes_to_the_front(self) -> None:
         self.firefox.sends("browsingContext.activate", context=self.context)
@@ -139,17 +152,21 @@ def running() -> Iterator[Firefox]:
     command = [str(FIREFOX), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
     with (Path(profile) / "stderr.log").open("w+") as log:
         process = subprocess.Popen(command, stderr=log, stdout=subprocess.DEVNULL)
+        # In a thread: playwright's loop may be running in this one.
         loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever, daemon=True)
+        thread.start()
         try:
-            address = _address(Path(log.name))
-            socket = loop.run_until_complete(_connected(f"{address}/session"))
-            firefox = Firefox(socket, loop)
-            yield firefox
-            socket.close()
+            connecting = asyncio.run_coroutine_threadsafe(_connected(f"{_address(Path(log.name))}/session"), loop)
+            socket = connecting.result(PATIENCE_S)
+            yield Firefox(socket, loop)
+            loop.call_soon_threadsafe(socket.close)
         finally:
             process.terminate()
             process.wait(20)
-            loop.run_until_complete(asyncio.sleep(0.1))
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0.2), loop).result(5)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(5)
             loop.close()
             shutil.rmtree(profile, ignore_errors=True)
 
