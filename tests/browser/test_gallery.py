@@ -83,7 +83,11 @@ def test_printed_at_one_width_every_page_is_whole(
     sign_in(study, page, live_server)
     for width, language in ((390, "en"), (768, TAG), (1280, "de")):
         page.goto(f"{live_server.url}/studies/{study.slug}/pages/?size={width}&language={language}&to=link")
-        page.wait_for_load_state("networkidle")
+        page.wait_for_function(
+            "[...document.querySelectorAll('.gallery iframe')].every(({ contentDocument: shown }) => "
+            "shown?.readyState === 'complete' && shown.documentElement.scrollHeight > 100)",
+            timeout=100_000,
+        )
         shown = page.locator(".gallery").count()
         inside = page.eval_on_selector_all(
             ".gallery iframe",

@@ -48,13 +48,6 @@ _BUTTONS = {
     "absent": "continue",
     "slow": "continue",
 }
-    "closing": "finish",
-    "calibration": "no-card",
-    "ready": "start",
-    "paused": "continue",
-    "absent": "continue",
-    "slow": "continue",
-}
 
 
 @pytest.fixture
