@@ -142,7 +142,9 @@ class Open(EntryView):
         wanted = given.validated_data
         campaign = selectors.campaign_by_entry(entry)
         if wanted["language"] not in languages_of(campaign.study):
-            raise InvalidRequest("The study is not in this language.", fields={"language": "There is no such language."})
+            raise InvalidRequest(
+                "The study is not in this language.", fields={"language": "There is no such language."}
+            )
         # A page that could not be submitted at the end is refused before any work is done.
         frames.submit_address(campaign, wanted["turkSubmitTo"])
         try:
