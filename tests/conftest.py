@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Modules of fixtures that several folders use.
 pytest_plugins = [
     "tests.postgres",
+    "tests.browser.machine",
     "tests.recruitment.at_marketplace",
     "tests.journeys.processes",
     "tests.stimuli.killing",

@@ -1,4 +1,4 @@
-"""A language that nobody speaks: English in Hebrew letters, read from right to left, what is filled in left as it is."""
+"""A language that nobody speaks: English in Hebrew letters, read from right to left; what is filled in stays."""
 
 from __future__ import annotations
 

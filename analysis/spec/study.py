@@ -322,7 +322,7 @@ class StudyConfiguration(Spec):
         values: dict[str, object] = handler(self)
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
-        # studies without them are stored as they were before there were any
+        # Studies without them are stored as they were before there were any.
         for table in ("ethics", "setup", "ending", "languages"):
             if not values[table]:
                 del values[table]

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from analysis.spec.study import LANGUAGE_TAG
 from humanexp.core.api.problems import problem_body
 from humanexp.core.caller_hash import caller_of
-from humanexp.core.errors import ApplicationError, Conflict, TokenRefused
+from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, TokenRefused
 from humanexp.participation import services as participation
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.serializers import ProblemOut
@@ -29,6 +29,7 @@ from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Code, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruitment.services.entering import Arrival
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
+from humanexp.studies.languages import languages_of
 
 
 class OpenRequest(serializers.Serializer[Any]):
@@ -172,6 +173,10 @@ class Open(EntryView):
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         campaign = selectors.campaign_by_entry(entry)
+        if wanted["language"] not in languages_of(campaign.study):
+            raise InvalidRequest(
+                "The study is not in this language.", fields={"language": "There is no such language."}
+            )
         # A page that could not be submitted at the end is refused before any work is done.
         came_from = Ticket(
             submission=wanted["assignmentId"], person=wanted["workerId"], return_to=wanted["turkSubmitTo"]

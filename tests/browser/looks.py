@@ -1,4 +1,5 @@
-"""What a page looks like: whether it fits its window, and pictures of it where SCREENSHOTS names a folder."""
+"""What a page looks like: whether it fits its window, pictures of it where SCREENSHOTS names a folder, and what its
+accessibility tree says where TRANSCRIPTS does."""
 
 from __future__ import annotations
 
@@ -13,6 +14,13 @@ def shot(page: Any, name: str, *, full_page: bool = False) -> None:
     if folder := os.environ.get("SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=full_page)
+
+
+def transcript(page: Any, name: str) -> None:
+    """The accessibility tree of the page as text: what a screen reader has to go by. None is run."""
+    if folder := os.environ.get("TRANSCRIPTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / f"{name}.yaml").write_text(page.locator("body").aria_snapshot() + "\n", encoding="utf-8")
 
 
 def fits(page: Any, name: str) -> None:

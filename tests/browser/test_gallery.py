@@ -64,6 +64,9 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
             page.goto(f"{address}{key}/?language={language}&to=marketplace")
             page.wait_for_selector("body[inert]", state="attached") if key != "result" else None
             assert key != "run-leave" or page.is_visible("[data-leave-dialog]")
+            if key in ("run-trial", "run-instructions-categorisation-3"):
+                shown = page.inner_text(".stage__grid" if key == "run-trial" else "[data-choices]")
+                assert ("Messer" in shown, "Knife" in shown) == (language == "de", language == "en")
             assert page.locator("main").inner_text().strip() or key == "run-trial", key
             shot(page, f"gallery-{language}-{key}")
     page.goto(f"{address}?size=768")
@@ -80,7 +83,11 @@ def test_printed_at_one_width_every_page_is_whole(
     sign_in(study, page, live_server)
     for width, language in ((390, "en"), (768, TAG), (1280, "de")):
         page.goto(f"{live_server.url}/studies/{study.slug}/pages/?size={width}&language={language}&to=link")
-        page.wait_for_load_state("networkidle")
+        page.wait_for_function(
+            "[...document.querySelectorAll('.gallery iframe')].every(({ contentDocument: shown }) => "
+            "shown?.readyState === 'complete' && shown.documentElement.scrollHeight > 100)",
+            timeout=100_000,
+        )
         shown = page.locator(".gallery").count()
         inside = page.eval_on_selector_all(
             ".gallery iframe",

@@ -57,6 +57,24 @@ def test_the_example_is_played_before_the_page_can_be_left(page: Any, live_serve
     assert page.is_enabled(NEXT), "once is enough"
 
 
+def test_an_example_that_still_plays_when_the_person_has_gone_on_harms_nothing(
+    page: Any, live_server: Any, practising: Session
+) -> None:
+    person = Person(page, live_server.url)
+    person.enters(practising)
+    person.passes_the_checks()
+    person.sees("instructions-categorisation")
+    person.presses("next")
+    person.plays_the_example()
+    page.click("[data-screen]:not([hidden]) [data-play][data-pace=slow]:enabled")
+    while person.screen.startswith("instructions"):
+        page.click(NEXT)
+    played = "[data-screen=instructions-categorisation] [data-play][data-pace=slow]:enabled"
+    page.wait_for_selector(played, state="attached")
+    page.wait_for_timeout(500)
+    assert person.complaints == []
+
+
 def test_with_reduced_motion_the_example_stands_still_and_the_way_is_open(
     chromium: Any, live_server: Any, drawings: Path
 ) -> None:

@@ -17,22 +17,16 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from humanexp.studies.models import Study
 from tests.browser import studies
-from tests.browser.conftest import (  # noqa: F401  the browser's fixtures
-    chromium,
-    drawings,
-    market,
-    own_media,
-    page,
-    platform,
-    requester,
-    without_guards,
-)
 from tests.browser.looks import PHONE
 from tests.journeys.pairwise import all_pairs, covering, pairs_of
 from tests.journeys.walking import KINDS, PATIENCE_MS, Confused, looks_at
 from tests.made_up import TAG, made_up_bundle
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("own_media", "unhurried", "open_gates"),
+]
 
 FACTORS = {
     "person": tuple(KINDS),
@@ -65,7 +59,7 @@ def journeys() -> list[Any]:
 
 
 @pytest.fixture
-def campaign(request: pytest.FixtureRequest, drawings: Path) -> Campaign:  # noqa: F811
+def campaign(request: pytest.FixtureRequest, drawings: Path) -> Campaign:
     row = request.getfixturevalue("row")
     is_hit = row["way"] == "marketplace"
     brief = {**studies.BRIEF, "response_ms": 2_500} if row["person"] == "absent" else studies.BRIEF
@@ -95,9 +89,9 @@ def campaign(request: pytest.FixtureRequest, drawings: Path) -> Campaign:  # noq
 @pytest.mark.parametrize("row", journeys())
 def test_a_way_through_the_study(
     row: dict[str, str],
-    chromium: Any,  # noqa: F811
-    platform: str,  # noqa: F811
-    market: Any,  # noqa: F811
+    chromium: Any,
+    platform: str,
+    market: Any,
     campaign: Campaign,
 ) -> None:
     narrow = PHONE if row["task"] == "validation" else SMALLEST
@@ -137,13 +131,13 @@ def _complaint(said: Any) -> str:
     return str(getattr(said, "text", None) or said.error)
 
 
-def opens(outer: Any, platform: str, campaign: Campaign, row: dict[str, str]) -> Any:  # noqa: F811
+def opens(outer: Any, platform: str, campaign: Campaign, row: dict[str, str]) -> Any:
     """By link, in the language that the switch or the link itself names."""
     outer.goto(f"{platform}/take/{campaign.entry}/?language={row['language']}")
     return outer
 
 
-def accepts(outer: Any, market: Any, campaign: Campaign) -> Any:  # noqa: F811
+def accepts(outer: Any, market: Any, campaign: Campaign) -> Any:
     """A worker finds the work in the list and accepts it; the frame in which the study is."""
     outer.goto(f"{market.url}/signup/")
     outer.get_by_label("User name").fill(f"ada-{next(_numbers)}-{campaign.entry[:6].lower()}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from humanexp.participation.models import Session
 from tests.browser.axe import grave_violations
-from tests.browser.looks import fits
+from tests.browser.looks import fits, transcript
 from tests.browser.participant import Participant
 from tests.browser.person import NO_DOUBLE_CLICK_MS, PATIENCE_MS
 
@@ -22,6 +22,7 @@ def looks_at(page: Any, name: str) -> None:
         return
     _seen.add((name, language, width))
     fits(page, f"{name}-{language}-{width}")
+    transcript(page, f"{name}-{language}")
     found = grave_violations(page)
     assert not found, f"{name}: {found}"
 
@@ -172,10 +173,10 @@ class Confused(Walker):
         self.has_stayed = True
 
     def presses(self, action: str) -> None:
-        if action == "next" and not self.came[-1:][0].startswith("instructions"):
+        if action == "next" and not self.came[-1].startswith("instructions"):
             super().presses("next")
             self.page.wait_for_timeout(100)
-            self.page.click('[data-screen]:not([hidden]) [data-page]:not([hidden]) [data-action="back"]')
+            self.page.click('[data-screen]:not([hidden]) [data-action="back"]:not([hidden])')
             self.page.wait_for_timeout(100)
             self.came.append("instructions-again")
         super().presses(action)

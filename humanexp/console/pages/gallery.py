@@ -72,9 +72,8 @@ def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language:
     """One page as participants see it, with the names of what is filled in later in its place."""
     kind, _dash, name = key.partition("-")
     name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
-    choices = _choices(study) if name == "trial" else []
-    config = {"name": name, "part": part, "choices": choices, "steps": steps_of(study)}
     with translation.override(code_in(study, language)):
+        config = {"name": name, "part": part, "choices": _choices(study, name), "steps": steps_of(study)}
         return _shell(request, study, kind=kind, to=to, language=language, config=config)
 
 
@@ -121,8 +120,10 @@ def _is_met(study: Study, key: str) -> bool:
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks
 
 
-def _choices(study: Study) -> list[object]:
-    task = tasks_of(study.configuration)[0]
+def _choices(study: Study, name: str) -> list[object]:
+    """Of the task that the page is about; of the first one where it is about all."""
+    tasks = tasks_of(study.configuration)
+    task = next((task for task in tasks if name == f"{_OF_TASK[0]}{task}"), tasks[0])
     return [choice.to_json() for choice in TASKS[task].in_order([])]
 
 

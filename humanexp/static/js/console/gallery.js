@@ -5,16 +5,16 @@ const SHEET = { width: 690, height: 930 };
 const SMALLEST = 0.45;
 
 function fit(frame) {
-  const holder = frame.parentElement;
+  const sheet = frame.parentElement;
   const shown = frame.contentDocument?.documentElement;
   if (!shown) return;
   const height = shown.scrollHeight;
-  holder.style.setProperty("--height", `${height + 2}px`);
+  sheet.style.setProperty("--height", `${height}px`);
   const printed = Math.min(1, SHEET.width / shown.clientWidth, SHEET.height / height);
-  holder.style.setProperty("--printed", String(Math.max(SMALLEST, printed)));
+  sheet.style.setProperty("--printed", String(Math.max(SMALLEST, printed)));
 }
 
-for (const frame of document.querySelectorAll(".gallery__frame iframe")) {
+for (const frame of document.querySelectorAll("[data-gallery-frame]")) {
   frame.addEventListener("load", () => fit(frame));
   if (frame.contentDocument?.readyState === "complete") fit(frame);
 }

@@ -1,5 +1,6 @@
 /** Shows one of the participants' pages in a frame of the gallery. Nothing is sent, and nothing can be pressed. */
 import { ChoiceGrid } from "../trial/grid.js";
+import { choiceCard } from "../trial/instructions.js";
 
 const { name, part, choices, steps } = JSON.parse(document.getElementById("gallery-page").textContent);
 
@@ -18,6 +19,7 @@ function showOne(mark) {
     section.querySelectorAll("[data-page]").forEach((page, index) => {
       page.hidden = index + 1 !== part;
     });
+    section.querySelector("[data-choices]")?.replaceChildren(...choices.map((choice) => choiceCard(document, choice)));
     for (const question of section.querySelectorAll("[data-question], [data-about-texts]")) question.hidden = false;
     for (const step of section.querySelectorAll("[data-step]")) step.hidden = !steps.includes(step.dataset.step);
     for (const code of section.querySelectorAll("[data-deletion]")) code.hidden = false;

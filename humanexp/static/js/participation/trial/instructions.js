@@ -29,10 +29,13 @@ export async function instruct(run, task) {
   let at = 0;
   // The page with the example is left only once it was played.
   let isWatched = !screens.find("canvas");
+  // Found now: an example may still be playing when the person has gone on to another screen.
+  const next = screens.find("[data-action=next]");
+  const notes = screens.findAll("[data-watch-first]");
   const allowNext = () => {
     const mustWatch = !isWatched && pages[at]?.querySelector("canvas") !== null;
-    screens.find("[data-action=next]").disabled = mustWatch;
-    for (const note of screens.findAll("[data-watch-first]")) note.hidden = !mustWatch;
+    next.disabled = mustWatch;
+    for (const note of notes) note.hidden = !mustWatch;
   };
   const onWatched = () => {
     isWatched = true;
@@ -68,7 +71,8 @@ function turnTo(screens, pages, at) {
   pages[at].querySelector("h2").focus({ preventScroll: true });
 }
 
-function choiceCard(document, choice) {
+/** A choice as the instructions show it. */
+export function choiceCard(document, choice) {
   const card = document.createElement("li");
   if (choice.icon) {
     const icon = document.createElement("img");
