@@ -22,6 +22,7 @@ FILES = ("humanexp/recruitment/facts.py", "humanexp/participation/pages/own_resu
 REFUSALS = (
     "humanexp/recruitment/frames.py",
     "humanexp/recruitment/services/entering.py",
+    "humanexp/recruitment/services/participations.py",
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/ways_back.py",
     "humanexp/recruitment/selectors/campaigns.py",
