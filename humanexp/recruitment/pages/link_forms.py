@@ -67,7 +67,7 @@ class LinkFields(forms.Form):
         ),
     )
     link_reward = forms.CharField(
-        label=_("Reward there"),
+        label=_("Paid there"),
         max_length=12,
         required=False,
         help_text=_("What one person is paid there, like 1.50. Bonuses are suggested from it."),
