@@ -31,7 +31,7 @@ AGREED_TO = {
     "house-5.de": "cd13a47294c3b759",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",
-    "site.de": "edcb757601883043",
+    "site.de": "970a9d8dc87e7905",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
