@@ -14,7 +14,7 @@ import os
 import shutil
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import sync_playwright
 
@@ -129,7 +129,9 @@ def _take_sites(page: Any, participant: Any, options: argparse.Namespace) -> Non
         page.go_back()
         page.get_by_role("link", name="Who finished?").first.click()
         page.locator("main section.card").screenshot(path=str(options.to / "site-prolific-finished.png"))
-        participant.goto(f"{address}?PROLIFIC_PID=5f0c0ffee0ddba11&STUDY_ID=66&SESSION_ID=66aa00bb")
+        # the sheet names the address that people outside know
+        there = urljoin(options.entry, urlsplit(address).path)
+        participant.goto(f"{there}?PROLIFIC_PID=5f0c0ffee0ddba11&STUDY_ID=66&SESSION_ID=66aa00bb")
         participant.wait_for_selector("[data-panel=start]:not([hidden])")
         participant.screenshot(path=str(options.to / "site-prolific-entry.png"), full_page=True)
         participant.get_by_role("button", name="I do not want to take part").click()

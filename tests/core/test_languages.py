@@ -32,7 +32,7 @@ AGREED_TO = {
     "house-5.de": "f06ebc148b94365b",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",
-    "site.de": "edcb757601883043",
+    "site.de": "970a9d8dc87e7905",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 

@@ -61,7 +61,7 @@ class FakeForm {
   elements = { namedItem: (name) => this.fields[name] };
 }
 
-function make({ page = HIT, replies = {}, search = "?assignmentId=A1", popups = "allowed", tab = new Storage(), browser = new Storage(), isLasting = true } = {}) {
+function make({ page = HIT, replies = {}, search = "?assignmentId=A1", hash = "", popups = "allowed", tab = new Storage(), browser = new Storage(), isLasting = true } = {}) {
   const calls = [];
   const api = new Proxy({}, {
     get: (_, name) => async (...args) => {
@@ -73,7 +73,7 @@ function make({ page = HIT, replies = {}, search = "?assignmentId=A1", popups = 
   });
   const windows = [];
   const view = {
-    location: { href: "https://lab.example/take/abc/", search, pathname: "/take/abc/", assign: (url) => windows.push(["assign", url]) },
+    location: { href: "https://lab.example/take/abc/", search, hash, pathname: "/take/abc/", assign: (url) => windows.push(["assign", url]) },
     history: { replaceState: (...args) => windows.push(["replaceState", args[2]]) },
     document: { title: "" },
     crypto,
@@ -111,6 +111,34 @@ test("where a frame may store nothing, the ids stay in the address for a reload"
   const link = make({ page: LINK, search: "?p=panel-7", isLasting: false });
   link.entry.begin();
   assert.deepEqual(link.windows, [["replaceState", "/take/abc/"]]);
+});
+
+test("of people whom a site has sent, a reload knows for whom the page was opened, until they begin", async () => {
+  const tab = new Storage();
+  const site = { ...LINK, leadsOut: true, wayOutUrl: "/take/abc/way-out/" };
+  make({ page: { ...site, workerId: "P1", assignmentId: "S1" }, search: "?id=P1", tab }).entry.begin();
+  const again = make({ page: { ...site }, search: "", tab, replies: { open: OPENED } });
+  again.entry.begin();
+  assert.equal(again.panels.shown, "start");
+  await again.entry.start({ consents: true });
+  assert.deepEqual([again.calls[0][1].workerId, again.calls[0][1].assignmentId], ["P1", "S1"]);
+  const later = make({ page: { ...site }, search: "", tab: new Storage() });
+  later.entry.begin();
+  assert.equal(later.panels.shown, "unnamed");
+});
+
+test("the proof of a personal link leaves the address and goes with the opening", async () => {
+  const { entry, windows, calls } = make({ page: { ...LINK, leadsOut: true }, search: "", hash: "#7:proof", replies: { open: OPENED } });
+  entry.begin();
+  assert.deepEqual(windows, [["replaceState", "/take/abc/"]]);
+  await entry.start({ consents: true });
+  assert.equal(calls[0][1].invitation, "7:proof");
+});
+
+test("placeholders that were not filled in open nothing", () => {
+  const { entry, panels } = make({ page: { ...LINK, leadsOut: true, isUnfilled: true, workerId: "{{%PID%}}" } });
+  entry.begin();
+  assert.equal(panels.shown, "unfilled");
 });
 
 test("the language that was chosen stays in the address, and is nobody's id", async () => {
@@ -172,6 +200,7 @@ test("start opens the window inside the click, then sends it to the study with t
     minutes: 12,
     isMinor: false,
     guardianAgrees: false,
+    invitation: "",
   });
   assert.equal(panels.shown, "under-way");
   assert.equal(polls.started, 1);

@@ -144,6 +144,11 @@ class TestFrozen:
         terms = LinkTerms.objects.get()
         assert (terms.person_parameter, terms.return_address) == ("who", BACK)
 
+    def test_a_rehearsal_with_scripted_participants_has_no_site(self) -> None:
+        study = make_study("rehearsed", population="scripted", recruitment={"link": {"preset": "prolific"}})
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        assert not LinkTerms.objects.exists()
+
     def test_a_link_that_anybody_hands_out_stays_as_it_was(self, study: Study) -> None:
         plain = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
         assert not LinkTerms.objects.exists() and not OutcomeCode.objects.exists()

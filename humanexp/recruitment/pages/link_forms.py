@@ -67,7 +67,7 @@ class LinkFields(forms.Form):
         ),
     )
     link_reward = forms.CharField(
-        label=_("Reward there"),
+        label=_("Paid there"),
         max_length=12,
         required=False,
         help_text=_("What one person is paid there, like 1.50. Bonuses are suggested from it."),
@@ -102,7 +102,7 @@ class InvitationForm(forms.Form):
         label=_("People, one on each line"),
         max_length=200_000,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
-        help_text=_("Names, numbers or addresses, as your mail merge needs them. Nothing of it is stored."),
+        help_text=_("Names, numbers or addresses, as your mail merge needs them."),
     )
     days = forms.IntegerField(label=_("Days until the links expire"), min_value=1, max_value=MOST_DAYS, initial=DAYS)
 

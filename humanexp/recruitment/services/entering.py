@@ -23,6 +23,7 @@ from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.services.inviting import invited
 from humanexp.recruitment.services.openings import BEGUN, check_opening
+from humanexp.recruitment.services.participations import go_on_under, participation_id
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
     GoOnRefused,
@@ -196,7 +197,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
     if not campaign.capabilities.vouches:
         known = mine.filter(campaign=campaign).order_by("pk").last()
-        assignment_id = _participation(campaign, person, arrival, known)
+        assignment_id = participation_id(campaign=campaign, person=person, given=arrival.assignment_id, known=known)
     else:
         assignment_id = arrival.assignment_id
         known = mine.filter(assignment_id=assignment_id).first()
@@ -210,7 +211,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
         else:
             if known.state == AssignmentState.RETURNED:
                 advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
-            return _under(known, assignment_id)
+            return go_on_under(known, assignment_id)
     _check_open(campaign)
     _check_welcome(campaign, person)
     begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
@@ -235,24 +236,6 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
         advance(known, AssignmentState.OPENED, opened_at=clock.now())
     if begun is not None:
         move_session(begun, known)
-    return known
-
-
-def _participation(campaign: Campaign, person: RecruitedPerson, arrival: Arrival, known: Assignment | None) -> str:
-    """Under which id somebody takes part by a link: the site's, which is used by one person alone, or one of ours."""
-    given = arrival.assignment_id
-    if not given:
-        return known.assignment_id if known else secrets.token_urlsafe(12)
-    if campaign.assignments_taken.filter(assignment_id=given).exclude(person=person).exists():
-        raise AlreadyTookPart("This participation was begun by someone else. Open the study from where you found it.")
-    return given
-
-
-def _under(known: Assignment, assignment_id: str) -> Assignment:
-    """A person who goes on may have come back with another id of participation: that is the one to be paid."""
-    if known.assignment_id != assignment_id and not known.is_listed:
-        known.assignment_id = assignment_id
-        known.save(update_fields=["assignment_id"])
     return known
 
 

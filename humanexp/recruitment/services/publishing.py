@@ -130,7 +130,9 @@ def publish(
     check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
     link = suggested.link if terms.link is None else terms.link
-    link_terms = terms_of(link) if link.preset and not campaign.capabilities.vouches else None
+    # Scripted participants come from nowhere: a rehearsal has no site.
+    is_sent = bool(link.preset) and not campaign.capabilities.vouches and study.population == Population.PEOPLE
+    link_terms = terms_of(link) if is_sent else None
     if link_terms is not None and preset_called(link_terms.preset).shared_computers:
         campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
