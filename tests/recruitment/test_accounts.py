@@ -130,7 +130,7 @@ def test_who_opens_one_and_how_often(memory: Memory, second: RecruiterAccount) -
 def test_the_migration_makes_a_row_of_every_kind_and_keeps_what_was_set() -> None:
     RecruiterAccount.objects.all().delete()
     RecruiterAccount.objects.bulk_create([RecruiterAccount(environment="sandbox", month_cap_cents=700)])
-    import_module("humanexp.recruitment.migrations.0024_recruiter_accounts").name_kinds(apps, None)
+    import_module("humanexp.recruitment.migrations.0021_recruiters_and_accounts").name_kinds(apps, None)
     rows = RecruiterAccount.objects.order_by("environment").values_list("environment", "kind", "month_cap_cents")
     assert list(rows) == [
         ("link", "link", None),

@@ -14,7 +14,7 @@ def name_kinds(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("recruitment", "0023_deletion_codes")]
+    dependencies = [("recruitment", "0020_links_to_sites")]
 
     operations = [
         # the table keeps its name
@@ -24,5 +24,15 @@ class Migration(migrations.Migration):
         migrations.AddField("recruiteraccount", "name", models.CharField(blank=True, default="", max_length=80)),
         migrations.AddField("recruiteraccount", "currency", models.CharField(default="USD", max_length=3)),
         migrations.AddField("recruiteraccount", "workspace", models.CharField(blank=True, default="", max_length=64)),
+        migrations.AddField("hit", "compared_at", models.DateTimeField(blank=True, null=True)),
+        migrations.RemoveConstraint("campaign", "campaign_link_pays_nobody"),
+        *[
+            migrations.AlterField(name, "environment", models.CharField(max_length=12))
+            for name in (
+                "assignment", "campaign", "difference", "hit", "hitwrite", "message", "payment", "qualificationtype",
+                "qualificationwrite", "recruitedperson", "rejection",
+            )
+        ],
+        migrations.AlterField("recruiteraccount", "environment", models.CharField(max_length=12, unique=True)),
         migrations.RunPython(name_kinds, migrations.RunPython.noop),
-    ]
+    ]  # fmt: skip
