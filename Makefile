@@ -17,6 +17,10 @@ FILE ?=
 PINS := requirements.txt requirements/analysis.txt requirements/server.txt requirements/torch.txt
 # More than two cores: a test in a browser, or of processes that are killed, waits for half of its time.
 WORKERS ?= 4
+# Tests of whole pages, studies and installations take as long as all others together; faults run one after the other,
+# for they starve, stop and kill what a neighbour would need.
+WHOLE := tests/browser tests/attacks tests/journeys tests/upgrades
+FAULTS := tests/faults
 
 .PHONY: help
 help:  ## this list
@@ -37,19 +41,18 @@ run: $(VENV)/product.stamp  ## development server and job runner at http://127.0
 
 .PHONY: test
 ifeq ($(FILE),)
-test: $(VENV)/tests.stamp check  ## checks, then every fast test (FILE=tests/a/test_b.py::test_c: that one alone, at once)
+test: $(VENV)/tests.stamp check  ## checks, then every fast test outside browsers (FILE=tests/a/test_b.py::test_c: that one alone, at once)
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" \
-		--ignore=tests/attacks --ignore=tests/journeys --ignore=tests/faults --ignore=tests/upgrades $(ARGS)
+		$(addprefix --ignore=,$(WHOLE) $(FAULTS)) $(ARGS)
 else
 test: $(VENV)/tests.stamp
 	$(PY) -m pytest $(FILE) $(ARGS)
 endif
 
-# Faults run one after the other: they starve, stop and kill what a neighbour would need.
 .PHONY: verify
-verify: $(VENV)/tests.stamp  ## attacks, killed studies, upgrades, faults, simulated claims in small, and the product alone
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks tests/journeys tests/upgrades $(ARGS)
-	$(PY) -m pytest -m "not slow" tests/faults $(ARGS)
+verify: $(VENV)/tests.stamp  ## pages in a browser, attacks, killed studies, upgrades, faults, simulated claims in small, and the product alone
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(WHOLE) $(ARGS)
+	$(PY) -m pytest -m "not slow" $(FAULTS) $(ARGS)
 	$(PY) -m benchmarks.claims --smoke
 	$(MAKE) --no-print-directory product
 
@@ -77,6 +80,7 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy analysis humanexp fixtures
 	$(VENV)/bin/mypy --config-file humanexp/marketplace/mypy.ini -p humanexp.marketplace
+	$(VENV)/bin/mypy --config-file humanexp/panel/mypy.ini -p humanexp.panel
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/djade --check $$(git ls-files '*.html')
 	$(PY) manage.py makemigrations --check --dry-run

@@ -2,7 +2,7 @@
 
     make demo                                  # in another terminal; it prints what is asked for here
     python docs/take_screenshots.py --password PASSWORD --entry http://127.0.0.1:8000/take/.../ [--to DIR]
-        [--all | --only NAME,NAME]
+        [--all | --only NAME,NAME | --sites STUDY]
 
 With --all every page at 1280 and 390 px, for looking at; with --only these pages; without, those that are shown.
 """
@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("--entry", required=True, help="the demo's participant link")
     parser.add_argument("--to", type=Path, default=Path(__file__).parent / "images")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--sites", metavar="STUDY", help="of links to sites alone: opens one for each on this study")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[], help=f"of {', '.join(PAGES)}")
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
@@ -70,6 +71,10 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which(os.environ.get("CHROMIUM", "chromium")), args=["--no-sandbox"]
         )
+        if options.sites:
+            _take_sites(_signed_in(browser, options, DESKTOP), _page(browser, NARROW), options)
+            browser.close()
+            return
         for size in (DESKTOP, PHONE) if options.all else (DESKTOP,):
             page = _signed_in(browser, options, size)
             if not options.only or "stimuli-compared" in options.only:
@@ -88,6 +93,48 @@ def main() -> None:
             page.screenshot(path=str(options.to / "consent.png"), full_page=True)
             _walk_to_a_trial(_page(browser, DESKTOP), options)
         browser.close()
+
+
+#: What is filled in on the form for each site.
+SITES = {
+    "prolific": {"#id_link_reward": "1.50", "#id_link_currency": "GBP"},
+    "connect": {"#id_link_reward": "2.00", "#id_link_currency": "USD"},
+    "sona": {"#id_link_alternative": "Read the first chapter and write ten lines about it."},
+    "class": {"#id_link_alternative": "Read the first chapter and write ten lines about it."},
+}
+
+
+def _take_sites(page: Any, participant: Any, options: argparse.Namespace) -> None:
+    """Every step of a link to each site: the form, the sheet, the first page, the way back, and who finished."""
+    for site, filled in SITES.items():
+        page.goto(urljoin(options.entry, f"/studies/{options.sites}/recruit/?to=link"))
+        page.check(f'[name="link_preset"][value="{site}"]')
+        page.fill("#id_assignments", "2")
+        for field, text in filled.items():
+            page.fill(field, text)
+        page.wait_for_timeout(1500)  # the price follows what is typed
+        page.locator("section:has(#launch)").screenshot(path=str(options.to / f"site-{site}-launch.png"))
+        page.get_by_role("button", name="Open the link").click()
+        page.get_by_role("link", name="What to paste there").first.click()
+        page.locator("main section.card").screenshot(path=str(options.to / f"site-{site}-sheet.png"))
+        page.go_back()
+        if site == "class":
+            page.get_by_role("link", name="Personal links for a list").first.click()
+            page.fill("#id_labels", "Ada Lovelace\nGrace Hopper\nMary Somerville")
+            page.locator("main section.card").screenshot(path=str(options.to / "site-class-invitations.png"))
+        if site != "prolific":
+            continue
+        page.get_by_role("link", name="What to paste there").first.click()
+        address = page.inner_text("[data-copy-source]").partition("?")[0]
+        page.go_back()
+        page.get_by_role("link", name="Who finished?").first.click()
+        page.locator("main section.card").screenshot(path=str(options.to / "site-prolific-finished.png"))
+        participant.goto(f"{address}?PROLIFIC_PID=5f0c0ffee0ddba11&STUDY_ID=66&SESSION_ID=66aa00bb")
+        participant.wait_for_selector("[data-panel=start]:not([hidden])")
+        participant.screenshot(path=str(options.to / "site-prolific-entry.png"), full_page=True)
+        participant.get_by_role("button", name="I do not want to take part").click()
+        participant.wait_for_selector("[data-panel=declined]:not([hidden])")
+        participant.screenshot(path=str(options.to / "site-prolific-declined.png"))
 
 
 def _page(browser: Any, size: tuple[int, int]) -> Any:

@@ -16,8 +16,8 @@ from humanexp.core.storage_address import storage_of_address
 from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK
 from humanexp.recruitment.pricing import (
-    MTURK_FEES as PUBLISHED_FEES,
     NO_FEES,
+    PUBLISHED_FEES,
     WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS,
     FeeTable,
 )
@@ -271,6 +271,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "OAS_VERSION": "3.1.0",  # the study file's schema is JSON Schema, as that version has it
+    "ENUM_NAME_OVERRIDES": {"SwitchedEnum": ["off", "on", "unknown"]},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "humanexp.participation.api.openapi.with_study_file",

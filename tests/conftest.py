@@ -87,9 +87,9 @@ def unhurried(monkeypatch):
 @pytest.fixture
 def open_gates(monkeypatch):
     """Studies are launched without a pre-flight check. A folder or a test that wants this asks for it."""
-    from humanexp.recruitment import gates
+    from humanexp.recruitment import launch_gates
 
-    monkeypatch.setattr(gates, "GATES", [])
+    monkeypatch.setattr(launch_gates, "GATES", [])
 
 
 @pytest.fixture(autouse=True)

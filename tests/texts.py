@@ -20,7 +20,8 @@ MODULES = ("humanexp/studies/tasks",)
 FILES = ("humanexp/recruitment/facts.py", "humanexp/participation/pages/own_result.py")
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
-    "humanexp/recruitment/frames.py",
+    "humanexp/recruitment/recruiters/requester_api.py",
+    "humanexp/recruitment/services/deletion_codes.py",
     "humanexp/recruitment/services/entering.py",
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/ways_back.py",
@@ -95,9 +96,13 @@ def _raised(path: Path) -> Iterator[str]:
 
 def _defaults() -> Iterator[str]:
     from humanexp.core import errors
+    from humanexp.recruitment.recruiters.presets import TicketRefused
+    from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
 
     for name in DEFAULT_MESSAGES:
         yield getattr(errors, name)().message
+    for refusal in (PlacesTaken, NotOpen, NotEligible, TooYoung, TicketRefused):
+        yield refusal().message
 
 
 def catalogue(path: Path) -> dict[str, list[str]]:

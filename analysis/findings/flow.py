@@ -27,10 +27,14 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
     counts: Counter[str] = Counter()
     verified = sessions["verified"] if "verified" in sessions else sessions["state"].notna()
     practised = sessions["practised"] if "practised" in sessions else sessions["state"].notna()
-    for state, is_verified, is_practised, accepted, told, by_hand in zip(
+    left = sessions["left"] if "left" in sessions else sessions["state"].isna()
+    windows = sessions["answer_window_ms"].notna() if "answer_window_ms" in sessions else sessions["state"].isna()
+    for state, is_verified, is_practised, has_left, has_window, accepted, told, by_hand in zip(
         sessions["state"].astype(str).tolist(),
         verified.astype("boolean").fillna(True).tolist(),
         practised.astype("boolean").fillna(True).tolist(),
+        left.astype("boolean").fillna(False).tolist(),
+        windows.tolist(),
         sessions["accepted"].astype("boolean").tolist(),
         sessions["reasons"].astype("string").fillna("").tolist(),
         sessions["by_hand"].astype("boolean").fillna(False).tolist(),
@@ -44,10 +48,13 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
             continue
         counts[state] += 1
         if state not in ("completed", "submitted"):
+            counts["left"] += state == "open" and has_left
             continue
         if accepted is not True and accepted is not False:
             counts["unjudged"] += 1
-        elif accepted:
+            continue
+        counts["longer window"] += has_window
+        if accepted:
             counts["accepted"] += 1
             counts["accepted by hand"] += by_hand
         else:
@@ -70,4 +77,6 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
         not_submitted=counts["completed"],
         unverified=counts["unverified"],
         practice_not_passed=counts["practice not passed"],
+        left=counts["left"],
+        longer_window=counts["longer window"],
     )

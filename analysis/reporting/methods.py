@@ -149,7 +149,8 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
     if flow:
         yield (
             f"Sessions opened: {flow.opened:,}; finished: {flow.finished:,}; submitted: {flow.submitted:,}; "
-            f"withdrawn: {flow.withdrawn:,}; left unfinished: {flow.unfinished:,}."
+            f"withdrawn: {flow.withdrawn:,}; left before the end with their answers: {flow.left:,}; left unfinished "
+            f"otherwise: {flow.unfinished - flow.left:,}."
         )
         if flow.unverified:
             yield f"Finished, and listed by no recruiter: {flow.unverified:,}; they cannot count."
@@ -157,6 +158,11 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
             yield (
                 f"Ended with practice that was not passed: {counted(flow.practice_not_passed, 'session')}; none of "
                 "their answers count, and their pay did not depend on it."
+            )
+        if flow.longer_window:
+            yield (
+                f"In {counted(flow.longer_window, 'finished session')} the participant had asked for a longer time for "
+                "each answer; whether these sessions count was fixed in the plan."
             )
         if flow.excluded:
             reasons = listed(f"{one.n} for {one.reason}" for one in flow.excluded)

@@ -10,8 +10,10 @@ from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import Spec
 from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.spec.ending import Ending
+from analysis.spec.link import Link
 from analysis.spec.protocol import PROTOCOLS, ProtocolConfig, load_protocol
 from analysis.spec.rules import RULE_SETS, Rule, RuleSet, load_rule_set, read_rule_set
+from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration, digest_of
 from analysis.spec.terms import Quiz, QuizQuestion, Terms
 
@@ -23,10 +25,12 @@ __all__ = [
     "DiscriminationDesign",
     "Ending",
     "ProtocolConfig",
+    "Link",
     "Quiz",
     "QuizQuestion",
     "Rule",
     "RuleSet",
+    "SetUp",
     "Spec",
     "StudyConfiguration",
     "Terms",

@@ -73,6 +73,13 @@ class AnalysisPlan(Sparse):
     validation_threshold: Annotated[
         float, Field(gt=0, lt=1, description="share of yes that accepts a picture"), Number
     ] = VALIDATION_THRESHOLD
+    count_longer_windows: Annotated[
+        bool,
+        Field(
+            description="whether sessions count whose participants asked for a longer answer window "
+            "(`setup.longer_window_ms`); the flow of sessions states their number either way"
+        ),
+    ] = True
     borrow: Annotated[
         dict[str, str],
         Field(description='compare also with another human curve: `borrow = { glass_blur = "gaussian_blur" }`'),
@@ -84,6 +91,6 @@ class AnalysisPlan(Sparse):
         return "[analysis]"
 
     def settings(self) -> dict[str, object]:
-        """Arguments of `analyse`, defaults filled in; shares are fractions."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
+        """Arguments of `analyse`, defaults filled in; shares are fractions. The trials say which sessions count."""
+        values = {name: getattr(self, name) for name in type(self).model_fields if name != "count_longer_windows"}
         return {name: float(value) if isinstance(value, int) else value for name, value in values.items()}

@@ -13,8 +13,10 @@ from analysis.spec.base import expected, model_in
 from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
+from analysis.spec.link import Link
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
+from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration, Wording
 from analysis.spec.terms import Quiz, Terms
 
@@ -26,8 +28,10 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "design.discrimination": DiscriminationDesign,
     "design.validation": ValidationDesign,
     "ethics": Ethics,
+    "setup": SetUp,
     "recruitment": Terms,
     "recruitment.quiz": Quiz,
+    "recruitment.link": Link,
     "ending": Ending,
     "analysis": AnalysisPlan,
     "wanted": Wording,

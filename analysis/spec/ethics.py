@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from analysis.spec.base import InForm, Must, Sparse, refusal
+from analysis.spec.base import Earlier, InForm, Must, Sparse, refusal
 from analysis.spec.words import _
 
 #: Studies of this version of the specification and later ones show the blocks, and need some of them.
@@ -137,6 +137,25 @@ class Ethics(EthicsTexts):
         Field(description="younger people may take part if a parent or guardian agrees and they do, too"),
         InForm(_("Younger people take part with a parent or guardian who agrees"), part="ethics"),
     ] = False
+    deletion_code: Annotated[
+        bool,
+        Field(
+            description="people who came by a plain link without an id get a code, at the end and on leaving, to have "
+            "their answers deleted with later"
+        ),
+        InForm(
+            _("Deletion code for people without an id"),
+            choices={"": _("give one (default)"), "no": _("give none")},
+            part="ethics",
+        ),
+        Earlier(SINCE, False),
+    ] = True
+    deletable_until: Annotated[
+        str,
+        Field(description="last day on which a deletion code works, like 2027-03-31 (UTC). Left out: it does not end"),
+        InForm(_("Last day of the deletion code"), help=_("Like 2027-03-31. Empty: it does not end."), part="ethics"),
+        Must("a day like 2027-03-31"),
+    ] = ""
     translations: Annotated[
         dict[str, EthicsTexts],
         Field(description="the same texts in another language of the pages, by its code, such as `de`"),
@@ -146,7 +165,7 @@ class Ethics(EthicsTexts):
     def called(cls) -> str:
         return "[ethics]"
 
-    @field_validator("approved_until")
+    @field_validator("approved_until", "deletable_until")
     @classmethod
     def _is_a_day(cls, day: str) -> str:
         try:
@@ -170,6 +189,11 @@ class Ethics(EthicsTexts):
     def last_day(self) -> date | None:
         """Of the approval; None where it does not end."""
         return date.fromisoformat(self.approved_until) if self.approved_until else None
+
+    @property
+    def last_day_of_deletion(self) -> date | None:
+        """On which a deletion code works; None where it does not end."""
+        return date.fromisoformat(self.deletable_until) if self.deletable_until else None
 
     def texts_in(self, language: str) -> EthicsTexts:
         """In this language, or as the study states them."""

@@ -28,6 +28,7 @@ from analysis.spec.design import DesignConfig, DiscriminationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import PROTOCOLS, PUBLISHED_PRACTICE, ProtocolConfig, shipped_values
+from analysis.spec.setup import SetUp
 from analysis.spec.terms import Terms
 from analysis.spec.toml import from_toml, to_toml
 from analysis.spec.words import _
@@ -176,6 +177,7 @@ class StudyConfiguration(Spec):
         Field(description="ask participants to fit a card on the screen, so that the size of a pixel is known"),
         InForm(_("Ask for the size of the screen"), part="record"),
     ] = False
+    setup: Annotated[SetUp, Field(description="what is asked and measured before practice")] = SetUp()
     recruitment: Annotated[Terms, Field(description="what a launch starts from")] = Terms()
     ending: Annotated[Ending, Field(description="what is asked and shown after the last answer")] = Ending()
     analysis: Annotated[
@@ -262,6 +264,23 @@ class StudyConfiguration(Spec):
         return self
 
     @model_validator(mode="after")
+    def _window_is_longer(self) -> Self:
+        longer_ms, protocol = self.setup.longer_window_ms, self.protocol
+        if longer_ms and protocol.fixed_response_window:
+            raise refusal(
+                f"{{place}} cannot be offered: the answer window of {protocol.name} is fixed.",
+                "setup",
+                "longer_window_ms",
+            )
+        if longer_ms and longer_ms <= protocol.response_ms:
+            raise refusal(
+                f"{{place}} must be more than the protocol's response_ms, {protocol.response_ms}, not {longer_ms}.",
+                "setup",
+                "longer_window_ms",
+            )
+        return self
+
+    @model_validator(mode="after")
     def _named_and_joined(self) -> Self:
         if not self.title.strip():
             raise refusal("{place} must be text of 1 to 200 characters, not empty.", "title")
@@ -304,7 +323,7 @@ class StudyConfiguration(Spec):
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
         # Studies without them are stored as they were before there were any.
-        for table in ("ethics", "ending", "languages"):
+        for table in ("ethics", "setup", "ending", "languages"):
             if not values[table]:
                 del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept
@@ -328,7 +347,15 @@ class StudyConfiguration(Spec):
             sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
             raise InvalidInput(sentence, fields={"spec": sentence})
         # A table that is left out has the defaults of this version, too.
-        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}, "ethics": {}, "ending": {}}
+        tables = {
+            "protocol": "vcr",
+            "design": {},
+            "recruitment": {},
+            "analysis": {},
+            "ethics": {},
+            "setup": {},
+            "ending": {},
+        }
         try:
             return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
         except ValidationError as error:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
 
 from analysis.spec.base import Context, InForm, Names, Sparse, Spec, refusal
+from analysis.spec.link import Link
 from analysis.spec.words import _
 
 
@@ -72,7 +73,10 @@ class WorkerRequirements(Spec):
     hits_approved: Annotated[int | None, Field(ge=0, le=1_000_000, description="least assignments approved")] = None
     countries: Annotated[Names, Field(description="ISO 3166 codes; one of them")] = ()
     adult: Annotated[bool, Field(description="of age")] = False
-    masters: Annotated[bool, Field(description="Amazon's Masters: five percent more of the reward")] = False
+    masters: Annotated[
+        bool,
+        Field(description="whom the recruiter calls Masters: five percent more"),
+    ] = False
 
     @classmethod
     def called(cls) -> str:
@@ -136,6 +140,7 @@ class Terms(Sparse):
         Quizlike,
         Field(description="a quiz that the recruiter grades ([recruitment.md](recruitment.md))"),
     ] = None
+    link: Annotated[Link, Field(description="of a link: which site sends the people, and how they go back")] = Link()
 
     @classmethod
     def called(cls) -> str:

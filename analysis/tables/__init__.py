@@ -11,12 +11,13 @@ from analysis.tables.closing import CLOSING
 from analysis.tables.predictions import LEVEL_PREDICTIONS, PREDICTIONS
 from analysis.tables.schema import Column, Kind, TableSchema, guard, read_table
 from analysis.tables.sessions import SESSIONS
+from analysis.tables.setup import SETUP
 from analysis.tables.stimuli import STIMULI
 from analysis.tables.timing import TIMING_COLUMNS
 from analysis.tables.trials import INPUT_KINDS, TRIALS
 
 SCHEMAS: Mapping[str, TableSchema] = {
-    schema.name: schema for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, SESSIONS, CLOSING)
+    schema.name: schema for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, SESSIONS, CLOSING, SETUP)
 }
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "PREDICTIONS",
     "SCHEMAS",
     "SESSIONS",
+    "SETUP",
     "STIMULI",
     "INPUT_KINDS",
     "TIMING_COLUMNS",

@@ -58,6 +58,23 @@ SESSIONS = TableSchema(
             optional=True,
         ),
         Column(
+            name="answer_window_ms",
+            kind="integer",
+            description="the longer time for each answer that the participant asked for at the set-up; empty where "
+            "they did not, or it is not offered",
+            unit="ms",
+            minimum=1,
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="left",
+            kind="boolean",
+            description="whether the participant stopped for good before the last trial, and left the answers",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="practised",
             kind="boolean",
             description="whether the criterion of practice was met; empty where practice has none, or is not over. "

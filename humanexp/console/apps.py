@@ -15,9 +15,9 @@ class ConsoleConfig(AppConfig):
         from humanexp.console.access import jobs_shown_to
         from humanexp.console.preflight.gate import refuse
         from humanexp.jobs.selectors import register_rule
-        from humanexp.recruitment import gates
+        from humanexp.recruitment import launch_gates
 
-        gates.register(refuse)
+        launch_gates.register(refuse)
         register_rule(jobs_shown_to)
         register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
         register_section(Section(key="jobs", label=_("Jobs"), url_name="jobs:jobs", order=90))

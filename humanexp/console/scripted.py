@@ -13,7 +13,7 @@ from django.db import connection
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment import selectors as recruitment
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.states import CampaignState
 from humanexp.simulation.browser.driver import BrowserParticipant, chromium
 from humanexp.simulation.connection import PatientConnection
@@ -64,7 +64,7 @@ def open_campaign(study: Study, participants: int) -> Campaign:
     """
     _check_population(study)
     live = [campaign for campaign in recruitment.campaigns_of(study) if campaign.state == CampaignState.LIVE]
-    reachable = [campaign for campaign in live if campaign.environment in (Environment.LINK, Environment.MARKETPLACE)]
+    reachable = [campaign for campaign in live if campaign.capabilities.is_own_ground]
     if not reachable:
         where = f" and is live on {live[0].environment} alone" if live else ""
         raise StudyRefused(
@@ -133,7 +133,7 @@ def run_in_browser(
         for number, kind in enumerate(order):
             person = BrowserParticipant(persona=kinds[kind], truth=truth, name_of=name_of, browser=browser)
             name = f"scripted-{token_hex(6)}"
-            if campaign.is_link:
+            if not campaign.capabilities.vouches:
                 person.takes_link(f"{settings.PUBLIC_URL}/take/{campaign.entry}/?p={name}")
             else:
                 worker = MarketplaceWorker(site=settings.MARKETPLACE_URL, name=name)
@@ -174,7 +174,7 @@ def _check_population(study: Study) -> None:
 def _enter(campaign: Campaign, person: ScriptedParticipant, connect: Connect) -> Callable[[], None]:
     """Open the session now; what is returned answers its trials and submits."""
     name = f"scripted-{token_hex(6)}"
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         # A name of their own, so that an entry whose reply was lost and that is repeated is one participant.
         session = _open(person, f"{settings.PUBLIC_URL}/take/{campaign.entry}/?p={name}")
 

@@ -24,7 +24,7 @@ class Lab(models.Model):
 
 
 class User(AbstractUser):
-    """A researcher's account. Participants and marketplace workers have none here."""
+    """A researcher's account. Participants, and whoever works for a recruiter, have none here."""
 
     lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="accounts")
 

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
-import signal
 import stat
 import sys
-import threading
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
+from humanexp import listening
 from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import BadStart
 
-#: Threads that answer; writers queue at the database anyway.
-_THREADS = 12
-#: A browser keeps up to six connections open between its calls: hundreds of people are thousands of idle ones.
-_CONNECTIONS = 8_192
-#: Files that a process needs beside its connections.
-_OTHER_FILES = 128
 #: Values that stand in examples and tutorials.
 _KNOWN_SECRETS = (
     "secret",
@@ -43,7 +34,6 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     os.umask(0o077)  # the database holds requesters' secret keys
     from django.conf import settings
     from django.core.management import call_command
-    from waitress.server import create_server
 
     from humanexp.marketplace.wsgi import application  # sets Django up, for the marketplace
 
@@ -60,49 +50,21 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     if against:
         raise BadStart("\n".join([f"Listening on {host} would open this marketplace to the world, but:", *against]))
     call_command("migrate", interactive=False, verbosity=0)
-    server = create_server(
-        application,
-        host=host,
-        port=port,
-        threads=_THREADS,
-        connection_limit=_connection_limit(),
-        asyncore_use_poll=True,  # select() knows no file above 1,023
-        max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
-        ident="marketplace",
-        # Whether a proxy's headers are believed, the settings decide; thrown away here, nobody could believe them.
-        clear_untrusted_proxy_headers=False,
-    )
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _stop)
-    # "localhost" may be two sockets, one for each family.
-    taken = server.effective_listen[0][1] if hasattr(server, "effective_listen") else server.effective_port
-    sys.stdout.write(f"marketplace ready at http://{f'[{host}]' if ':' in host else host}:{taken}\n")
-    sys.stdout.flush()
     from humanexp.marketplace.services.notifications import tell_events  # Django is set up by now
 
-    threading.Thread(target=tell_events, name="notifier", daemon=True).start()
-    server.run()
-
-
-def _connection_limit() -> int:
-    """As many connections as we want or the system lets us have; a server at its limit answers nobody new."""
-    wanted = _CONNECTIONS + _OTHER_FILES
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return wanted - _OTHER_FILES
-
-
-def _stop(signal_number: int, frame: Any) -> None:
-    raise SystemExit(0)
+    listening.listen(
+        application,
+        name="marketplace",
+        host=host,
+        port=port,
+        largest_body=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        beside=tell_events,
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m humanexp.marketplace.serve", description=__doc__)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
-    parser.add_argument("--port", type=int, default=8001, help="0 takes a free one")
+    listening.add_arguments(parser, port=8001)
     chosen = parser.parse_args(arguments)
     try:
         serve(chosen.host, chosen.port)

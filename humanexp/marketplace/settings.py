@@ -9,6 +9,7 @@ import environ
 from csp.constants import NONE, SELF
 
 from humanexp.key_files import read_or_create_key
+from humanexp.listening import SQLITE_OPTIONS
 from humanexp.marketplace.money import FeeSchedule
 from humanexp.places import WORK
 
@@ -98,15 +99,7 @@ DATABASES = {
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
 DATABASES["default"]["CONN_MAX_AGE"] = None
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"].setdefault("OPTIONS", {}).update(
-        {
-            # A writer takes its lock at BEGIN, so two of them queue instead of failing half-way.
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            # FULL: what was acknowledged is on the disk.
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
-        }
-    )
+    DATABASES["default"].setdefault("OPTIONS", {}).update(SQLITE_OPTIONS)
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

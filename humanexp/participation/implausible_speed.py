@@ -15,6 +15,14 @@ UNDER_MS = 340.0
 #: How far the time moves away from that of a rule.
 STEP_MS = 25.0
 
+#: The message comes when so many answers, and this share of them, came too fast.
+LEAST, SHARE = 8, 0.2
+
+
+def asks_to_slow_down(*, fast: int, answered: int) -> bool:
+    """Whether the page asks before the next block, after so many answers in time."""
+    return fast >= max(LEAST, SHARE * answered)
+
 
 def too_fast_ms(rule_set: Mapping[str, object]) -> float:
     """Answers sooner than this are implausibly fast; never the time of a rule of the study."""

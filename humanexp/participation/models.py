@@ -285,6 +285,17 @@ class ClosingAnswers(models.Model):
         return f"closing answers of {self.session_id}"
 
 
+class SetUp(models.Model):
+    """What was measured and asked before practice (`analysis.tables.setup` has the items); the latest one counts."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="set_up")
+    #: by item: how it is known, "measured" or "asked", and its value
+    items = models.JSONField(default=dict)
+    #: the longer time for each answer that the person asked for; None where they did not
+    answer_window_ms = models.PositiveIntegerField(null=True, blank=True)
+    stored_at = models.DateTimeField()
+
+
 class RefusalReason(models.TextChoices):
     """Why a call of the participant API was refused."""
 

@@ -35,6 +35,7 @@ class Sittings:
     own_result: Callable[[Session], str]
     closing_of: Callable[[Session], services.Closing]
     store_closing_answers: Callable[..., None]
+    store_set_up: Callable[..., object]
     leave_session: Callable[..., Session]
     #: what a finished participant can show
     proofs: Callable[[Session], dict[str, str]]
@@ -64,6 +65,7 @@ STORED = Sittings(
     closing_of=services.closing_of,
     own_result=selectors.own_result_address,
     store_closing_answers=services.store_closing_answers,
+    store_set_up=services.store_set_up,
     leave_session=services.leave_session,
     proofs=_proofs,
 )
@@ -83,6 +85,7 @@ PREVIEWED = Sittings(
     closing_of=lambda session: "none",
     own_result=lambda session: "",
     store_closing_answers=lambda **_: None,
+    store_set_up=lambda **_: None,
     leave_session=previewing.leave_session,
     proofs=previewing.proofs,
 )

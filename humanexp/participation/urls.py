@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/run/withdraw/", api.WithdrawView.as_view(), name="run-withdraw"),
     path("api/v1/run/status/", api.StatusView.as_view(), name="run-status"),
     path("api/v1/run/responses/", api.ResponsesView.as_view(), name="run-responses"),
+    path("api/v1/run/setup/", api.SetUpView.as_view(), name="run-setup"),
     path("api/v1/run/complete/", api.CompleteView.as_view(), name="run-complete"),
     path("api/v1/run/closing/", api.ClosingView.as_view(), name="run-closing"),
     path("api/v1/run/trials/<int:first>-<int:last>/pictures/", api.PicturesView.as_view(), name="run-pictures"),

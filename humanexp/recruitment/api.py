@@ -4,6 +4,7 @@ link, finish."""
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from django.urls import reverse
@@ -16,13 +17,16 @@ from rest_framework.response import Response
 from analysis.spec.study import LANGUAGE_TAG
 from humanexp.core.api.problems import problem_body
 from humanexp.core.caller_hash import caller_of
-from humanexp.core.errors import InvalidRequest, TokenRefused
+from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, TokenRefused
 from humanexp.participation import services as participation
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.serializers import ProblemOut
 from humanexp.participation.api.views import AlwaysJson
-from humanexp.recruitment import frames, selectors, services
+from humanexp.recruitment import selectors, services
 from humanexp.recruitment.facts import run_address
+from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters import kind_of
+from humanexp.recruitment.recruiters.tickets import Code, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruitment.services.entering import Arrival
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
 from humanexp.studies.languages import languages_of
@@ -47,6 +51,8 @@ class OpenRequest(serializers.Serializer[Any]):
     continueHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: somebody else began in this person's name, or their browser forgot: a session of its own for this HIT
     beginHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
+    #: the proof of a personal link of a list
+    invitation = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
     #: SHA-256 of the text that the page has shown, and the minutes that it has stated
     consentDigest = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)  # noqa: N815
     minutes = serializers.IntegerField(required=False, default=0, min_value=0, max_value=10_000)
@@ -77,6 +83,28 @@ class BegunReply(ProblemOut):
     begin_here = serializers.BooleanField(help_text="whether a session of its own can be begun here instead")
 
 
+class WayOutReply(serializers.Serializer[Any]):
+    """How somebody goes back to the site that has sent them."""
+
+    outcome = serializers.ChoiceField(choices=[outcome.value for outcome in Outcome])
+    kind = serializers.ChoiceField(choices=["redirect", "code", "nothing"])
+    address = serializers.CharField(help_text="of a redirect; else empty")
+    code = serializers.CharField(help_text="to be typed where the address does not bring it; empty: none is asked for")
+
+
+class TurnedAwayReply(ProblemOut):
+    """Why somebody cannot take part, and how they go back."""
+
+    way_out = WayOutReply(required=False)
+
+
+class DeclineRequest(serializers.Serializer[Any]):
+    outcome = serializers.ChoiceField(choices=[outcome.value for outcome in Outcome])
+    #: for the address back; neither is stored
+    workerId = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)  # noqa: N815
+    assignmentId = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)  # noqa: N815
+
+
 class ClaimRequest(serializers.Serializer[Any]):
     claim = serializers.CharField(max_length=200)
 
@@ -92,6 +120,10 @@ class ConfirmRequest(serializers.Serializer[Any]):
 
 class ConfirmedReply(serializers.Serializer[Any]):
     token = serializers.CharField()
+
+
+class DeletionReply(serializers.Serializer[Any]):
+    code = serializers.CharField(allow_blank=True)
 
 
 class FollowRequest(serializers.Serializer[Any]):
@@ -146,7 +178,10 @@ class Open(EntryView):
                 "The study is not in this language.", fields={"language": "There is no such language."}
             )
         # A page that could not be submitted at the end is refused before any work is done.
-        frames.submit_address(campaign, wanted["turkSubmitTo"])
+        came_from = Ticket(
+            submission=wanted["assignmentId"], person=wanted["workerId"], return_to=wanted["turkSubmitTo"]
+        )
+        kind_of(campaign.environment).way_out(Outcome.FINISHED, came_from)
         try:
             entered = services.enter(
                 campaign=campaign,
@@ -165,10 +200,13 @@ class Open(EntryView):
                     proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
                     shared_computer=wanted["sharedComputer"],
                     caller=caller_of(request),
+                    invitation=wanted["invitation"],
                 ),
             )
         except GoOnRefused as error:
             return _begun(error)
+        except ApplicationError as error:
+            return _turned_away(campaign, error, wanted)
         reply = {
             "token": entered.token,
             "handoff": entered.handoff,
@@ -185,6 +223,56 @@ def _begun(error: GoOnRefused) -> Response:
     if error.request is not None:
         body["resume"] = dataclasses.asdict(error.request)
     return Response(body, status=error.status_code, content_type="application/problem+json")
+
+
+def _turned_away(campaign: Campaign, error: ApplicationError, wanted: Mapping[str, Any]) -> Response:
+    """The refusal, with the way back to the site that has sent the person; raised again where there is none."""
+    terms, outcome = LinkTerms.of(campaign), services.outcome_of_refusal(error)
+    if terms is None or outcome is None:
+        raise error
+    back = services.turn_away(terms=terms, outcome=outcome, ticket=_ticket(wanted))
+    body = problem_body(error.problem, gettext(error.message)) | {"way_out": _way_out(outcome, back)}
+    return Response(body, status=error.status_code, content_type="application/problem+json")
+
+
+def _ticket(wanted: Mapping[str, Any]) -> Ticket:
+    return Ticket(person=wanted["workerId"], submission=wanted["assignmentId"])
+
+
+def _way_out(outcome: Outcome, back: WayOut) -> dict[str, str]:
+    """A way back as pages read it."""
+    match back:
+        case Redirect():
+            kind, address, code = "redirect", back.address, back.code
+        case Code():
+            kind, address, code = "code", "", back.code
+        case _:
+            kind, address, code = "nothing", "", ""
+    return {"outcome": outcome, "kind": kind, "address": address, "code": code}
+
+
+class Decline(EntryView):
+    @extend_schema(request=DeclineRequest, responses={200: WayOutReply, 409: ProblemOut, 429: ProblemOut})
+    def post(self, request: Request, entry: str) -> Response:
+        """The way back of somebody who does not take part. Only their number is kept."""
+        given = DeclineRequest(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        outcome = Outcome(wanted["outcome"])
+        campaign = selectors.campaign_by_entry(entry)
+        back = services.decline(campaign=campaign, outcome=outcome, ticket=_ticket(wanted), caller=caller_of(request))
+        return Response(_way_out(outcome, back))
+
+
+class GoBack(EntryView):
+    @extend_schema(request=None, responses={200: WayOutReply, 409: ProblemOut})
+    def post(self, request: Request, entry: str) -> Response:
+        """The way back of somebody whose session has ended; before that there is none."""
+        campaign = selectors.campaign_by_entry(entry)
+        found = services.way_out_of(campaign=campaign, token=self.bearer(request))
+        if found is None:
+            raise Conflict("The way back opens when your part has ended.")
+        return Response(_way_out(*found))
 
 
 class Claim(EntryView):
@@ -204,6 +292,13 @@ class Confirm(EntryView):
         given.is_valid(raise_exception=True)
         session = services.confirm(**given.validated_data)
         return Response({"token": participation.issue_token(session=session)})
+
+
+class Deletion(EntryView):
+    @extend_schema(request=None, responses={200: DeletionReply})
+    def post(self, request: Request) -> Response:
+        """With what somebody who came without an id can have the answers deleted; empty for everybody else."""
+        return Response({"code": services.code_for(token=self.bearer(request))})
 
 
 class Follow(EntryView):

@@ -13,6 +13,7 @@ class RecruitmentConfig(AppConfig):
         from humanexp.core.fingerprints import register_witness
         from humanexp.recruitment import jobs  # noqa: F401  (registers)
         from humanexp.recruitment.pages.review_panel import PANEL
+        from humanexp.recruitment.recruiters import shipped  # noqa: F401  (registers)
         from humanexp.recruitment.selectors.people import stored_codes
         from humanexp.screening.pages.panels import register_panel
 

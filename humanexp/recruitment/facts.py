@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, TypedDict, cast
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from analysis.spec import StudyConfiguration
 from analysis.spec.terms import PayOnLeaving
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment import money
+from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters import kind_of
+from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import code_in, language_of_study
 from humanexp.studies.models import Study
+
+
+class DeletionFacts(TypedDict, total=False):
+    gives_deletion_code: bool
+    deletable_until: str
+    deletion_address: str
 
 
 def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) -> StudyFacts:
@@ -20,15 +31,42 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
 
     `shows_code`: the person was sent by somebody who may ask for a code.
     """
+    terms = LinkTerms.of(campaign)
     return StudyFacts(
         tasks=tasks_of(campaign.study.configuration),
-        way="link" if campaign.is_link else "hit",
+        **({} if terms is None else _site_facts(terms)),
+        way=kind_of(campaign.environment).way,
         reward_cents=campaign.reward_cents,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
-        shows_code=shows_code or not campaign.is_link,
+        shows_code=terms is None and (shows_code or campaign.capabilities.vouches),
+        **({} if terms is not None else _deletion(campaign)),
     )
+
+
+def _site_facts(terms: LinkTerms) -> dict[str, Any]:
+    """What people are told of the site that has sent them."""
+    amount = "" if terms.reward is None else f"{money.dollars(terms.reward)} {terms.currency}"
+    return {
+        "leads_out": True,
+        "site": preset_called(terms.preset).label,
+        "site_pay": terms.pay,
+        "site_reward": amount,
+        "alternative": terms.alternative,
+    }
+
+
+def _deletion(campaign: Campaign) -> DeletionFacts:
+    """How people without an id have their answers deleted: only a link that anybody may hand out brings such people."""
+    if campaign.capabilities.vouches or not campaign.study.configuration:
+        return {}
+    ethics = StudyConfiguration.from_dict(campaign.study.configuration).ethics
+    if not ethics.deletion_code:
+        return {}
+    path = reverse("recruitment:delete", args=[campaign.entry]) if campaign.entry else ""
+    address = f"{settings.PUBLIC_URL.rstrip('/')}{path}"
+    return {"gives_deletion_code": True, "deletable_until": ethics.deletable_until, "deletion_address": address}
 
 
 def pay_on_leaving(study: Study) -> PayOnLeaving:

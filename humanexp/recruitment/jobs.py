@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from humanexp.jobs.registry import Progress, handler
-from humanexp.recruitment import services
+from humanexp.recruitment import recruiters, services
+from humanexp.recruitment.recruiters import shipped  # noqa: F401  (which of them tell of events is asked below)
 
 
 @handler("recruitment.sync", title=gettext_noop("Submissions are fetched"), every_s=60, is_prompt=True)
@@ -22,15 +22,10 @@ def run_sync(progress: Progress) -> dict[str, Any]:
     return {"sync": asdict(report), "send": asdict(sent)}
 
 
-_has_queue = bool(
-    settings.MARKETPLACE_QUEUE_URL or settings.MTURK_SANDBOX_QUEUE_URL or settings.MTURK_PRODUCTION_QUEUE_URL
-)
-
-
 @handler(
     "recruitment.listen",
     title=gettext_noop("Recruiters are listened to"),
-    every_s=5 if _has_queue else None,
+    every_s=5 if any(kind.listens for kind in recruiters.kinds()) else None,
     is_prompt=True,
 )
 def run_listen(progress: Progress) -> dict[str, Any]:
@@ -53,6 +48,6 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""
     services.sync()
     services.send()
-    books = services.reconcile()
+    books = services.reconcile(settled_too=False)
     progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}

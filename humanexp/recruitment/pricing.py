@@ -33,8 +33,8 @@ class FeeTable:
         return max(self.minimum_cents, (cents * percent + 50) // 100)
 
 
-#: Amazon's published terms, as of September 2026; the account page is the authority.
-MTURK_FEES = FeeTable(base_percent=20, large_hit_percent=20, masters_percent=5, minimum_cents=1)
+#: As the largest recruiter of this kind published them in September 2026; the account page is the authority.
+PUBLISHED_FEES = FeeTable(base_percent=20, large_hit_percent=20, masters_percent=5, minimum_cents=1)
 NO_FEES = FeeTable(base_percent=0, large_hit_percent=0, masters_percent=0, minimum_cents=0)
 
 
@@ -59,7 +59,7 @@ class Quote:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeComparison:
-    """The same places in HITs under ten and in one HIT. The price of saving: MTurk no longer keeps a worker to one."""
+    """The same places in HITs under ten and in one HIT. The price of saving: nobody there keeps a worker to one."""
 
     small: Quote
     large: Quote

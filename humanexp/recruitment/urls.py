@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.pages.views import campaigns, ledger, monitor, recruit, review, take
+from humanexp.recruitment.pages.views import campaigns, ledger, links, monitor, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -16,10 +16,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("take/<str:entry>/personal/", take.personal, name="personal"),
     path("take/<str:entry>/personal/follow/", api.Follow.as_view(), name="follow"),
     path("api/v1/run/resume/", api.Confirm.as_view(), name="run-resume"),
+    path("api/v1/run/deletion/", api.Deletion.as_view(), name="run-deletion"),
+    path("take/<str:entry>/delete/", take.delete, name="delete"),
     path("take/<str:entry>/handoff/", api.Handoff.as_view(), name="handoff"),
     path("take/<str:entry>/finish/", api.Finish.as_view(), name="finish"),
+    path("take/<str:entry>/decline/", api.Decline.as_view(), name="decline"),
+    path("take/<str:entry>/way-out/", api.GoBack.as_view(), name="way-out"),
     path("studies/<slug:slug>/recruit/", recruit.recruit, name="recruit"),
     path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
+    path("studies/<slug:slug>/recruit/<int:pk>/invitations/", links.invitations, name="invitations"),
+    path("studies/<slug:slug>/recruit/<int:pk>/sheet/", links.sheet, name="sheet"),
+    path("studies/<slug:slug>/recruit/<int:pk>/finished/", links.finished, name="finished"),
+    path("studies/<slug:slug>/recruit/<int:pk>/finished.csv", links.finished_csv, name="finished-csv"),
     path("studies/<slug:slug>/recruit/stop/", recruit.stop, name="stop"),
     path("studies/<slug:slug>/recruit/limits/", recruit.limits, name="limits"),
     path("studies/<slug:slug>/recruit/approval/", recruit.approval, name="approval"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from analysis.findings.model import N_BOOTSTRAP, Findings
-from analysis.tables import CLOSING, LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
+from analysis.tables import CLOSING, LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, SETUP, STIMULI, TRIALS, TableSchema
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.results.charts import sheet_names, sheet_of
@@ -27,6 +27,7 @@ from humanexp.results.tables import (
     predictions_of,
     session_summary,
     sessions_of,
+    setup_of,
     trial_chunks,
 )
 from humanexp.screening.selectors import certificate_of
@@ -108,6 +109,7 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
         (LEVEL_PREDICTIONS, level_predictions_of(study)),
         (SESSIONS, sessions_of(study)),
         (CLOSING, closing_of(study)),
+        (SETUP, setup_of(study)),
     ):
         if frame is not None and len(frame):
             yield schema, [frame]

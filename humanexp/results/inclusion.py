@@ -51,7 +51,8 @@ def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
             flow.finished,
             sessions,
             _some(
-                Leaving(_("under way or left"), flow.unfinished),
+                Leaving(_("under way"), flow.unfinished - flow.left),
+                Leaving(_("left before the end, answers kept"), flow.left),
                 Leaving(_("withdrawn"), flow.withdrawn),
                 Leaving(_("not listed by the recruiter"), flow.unverified),
                 Leaving(_("practice not passed"), flow.practice_not_passed, PRACTICE_NOT_PASSED),

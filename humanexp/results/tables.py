@@ -14,6 +14,7 @@ from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.results.models import TrialImport
 from humanexp.screening import selectors as screening
+from humanexp.screening.models import Verdict
 from humanexp.stimuli import selectors as stimuli
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.sets import has_levels
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Reason of sessions that the plan does not count although the rules accept them.
+LONGER_WINDOW = "longer answer window"
 #: Answers that are read at once.
 CHUNK = 2000
 
@@ -90,7 +93,7 @@ def trial_chunks(study: Study) -> Iterator[pd.DataFrame]:
         for start in range(0, len(frame), CHUNK):
             yield frame.iloc[start : start + CHUNK]
         return
-    accepted = screening.accepted_sessions(study)
+    accepted = screening.accepted_sessions(study) - left_out(study)
     for chunk in batches_of(CHUNK, participation.iter_trial_rows(study)):
         yield TRIALS.frame(row | {"accepted": row["session"] in accepted} for row in chunk)
 
@@ -159,7 +162,8 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
 
     if study.origin == Origin.IMPORTED:
         return None
-    verdicts = screening.current_verdicts(study)
+    verdicts, out = screening.current_verdicts(study), left_out(study)
+    windows = participation.longer_windows(study)
     unfetched = participation.unfetched_answers(Session.objects.filter(study=study))
     rows = []
     for session in Session.objects.filter(study=study).select_related("participant").order_by("pk").iterator():
@@ -176,16 +180,33 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
                 "verified": session.is_verified,
                 "qualified": None if session.practised is False else session.qualified,
                 "practised": session.practised,
+                "answer_window_ms": windows.get(session.code),
+                "left": session.left_at is not None,
                 "slowed": session.slow_down_at is not None,
                 "language": session.language or None,
-                "accepted": None if verdict is None else verdict.accepted,
-                "reasons": None if verdict is None else REASON_SEPARATOR.join(verdict.reasons) or None,
+                "accepted": None if verdict is None else verdict.accepted and session.code not in out,
+                "reasons": _reasons(verdict, is_out=session.code in out),
                 "flags": None if verdict is None else REASON_SEPARATOR.join(verdict.flags) or None,
                 "by_hand": None if verdict is None else verdict.is_by_person,
                 "rule_set": None if verdict is None else f"{verdict.rule_set} {verdict.rule_version}",
             }
         )
     return SESSIONS.frame(rows)
+
+
+def left_out(study: Study) -> set[str]:
+    """Codes of sessions with a longer answer window, where the plan says that these do not count."""
+    plan = studies.configuration_of(study).analysis if study.configuration else AnalysisPlan()
+    return set() if plan.count_longer_windows else set(participation.longer_windows(study))
+
+
+def _reasons(verdict: Verdict | None, *, is_out: bool) -> str | None:
+    """The reasons of the rules, and, of a session that they accept, what the plan says of it."""
+    from analysis.tables.sessions import REASON_SEPARATOR
+
+    if verdict is None:
+        return None
+    return REASON_SEPARATOR.join((*verdict.reasons, *((LONGER_WINDOW,) if is_out else ()))) or None
 
 
 def closing_of(study: Study) -> pd.DataFrame:
@@ -195,16 +216,24 @@ def closing_of(study: Study) -> pd.DataFrame:
     return CLOSING.frame(list(participation.closing_rows(study)))
 
 
+def setup_of(study: Study) -> pd.DataFrame:
+    """What was measured and asked before practice, columns of the SETUP schema; values are coarse."""
+    from analysis.tables import SETUP
+
+    return SETUP.frame(list(participation.set_up_rows(study)))
+
+
 def session_summary(study: Study) -> dict[str, object]:
     """Sessions opened, submitted, accepted, and the reasons of the excluded ones."""
     if study.origin == Origin.IMPORTED:
         count = int(_imported(study, "human")["session"].nunique())
         return {"opened": count, "submitted": count, "accepted": count, "excluded": {}}
-    counts = participation.session_counts(study)
+    counts, accepted = participation.session_counts(study), screening.accepted_sessions(study)
+    out = accepted & left_out(study)
     return {
         **counts,
-        "accepted": len(screening.accepted_sessions(study)),
-        "excluded": screening.excluded_counts(study),
+        "accepted": len(accepted - out),
+        "excluded": screening.excluded_counts(study) | ({LONGER_WINDOW: len(out)} if out else {}),
     }
 
 

@@ -29,6 +29,8 @@ ROUND_MS = 15_000
 INSTRUCTIONS_MS, AROUND_MS = 60_000, 90_000
 #: A question at the end, read and answered with a word or a click, or left empty.
 CLOSING_MS = 10_000
+#: A step of the set-up that is a question, and those that take a page: a card, a blind spot, two staircases of grey.
+ASKED_MS, STEP_MS = 5_000, {"distance": 60_000, "brightness": 25_000}
 
 
 def session_minutes(study: Study) -> float:
@@ -40,14 +42,20 @@ def session_minutes(study: Study) -> float:
         configuration.protocol,
         block_trials=configuration.design.block_trials,
         closing_questions=len(configuration.ending.questions),
+        set_up=configuration.setup.steps,
     )
 
 
 def minutes_of(
-    trials_by_role: Mapping[str, float], protocol: ProtocolConfig, *, block_trials: int, closing_questions: int = 0
+    trials_by_role: Mapping[str, float],
+    protocol: ProtocolConfig,
+    *,
+    block_trials: int,
+    closing_questions: int = 0,
+    set_up: Sequence[str] = (),
 ) -> float:
-    """Of a session with so many trials by role, as a plan's summary counts them, and its questions at the end."""
-    total = float(AROUND_MS + CLOSING_MS * closing_questions)
+    """Of a session with so many trials by role, as a plan's summary counts them, with its set-up and its end."""
+    total = float(AROUND_MS + CLOSING_MS * closing_questions + sum(STEP_MS.get(step, ASKED_MS) for step in set_up))
     counts: dict[tuple[str, bool], float] = {}
     for role, trials in trials_by_role.items():
         kind = task_of(role), "practice" in role

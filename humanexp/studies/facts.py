@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from analysis.spec.link import LinkPay
 from analysis.spec.terms import PayOnLeaving
 from humanexp.studies.tasks import TASKS
 
@@ -32,6 +33,20 @@ class StudyFacts:
     shows_code: bool = False
     #: what people are paid who stop before the end, where they are paid at all
     pay_on_leaving: PayOnLeaving = "none"
+    #: whether people go back to a site that has sent them, which its pages then do by one button
+    leads_out: bool = False
+    #: its name; empty where it has none
+    site: str = ""
+    #: what people get there, and how much of it, where that was said
+    site_pay: LinkPay = "none"
+    site_reward: str = ""
+    #: what they can do instead for the same credit
+    alternative: str = ""
+    #: whether people who come without an id get a code with which they can have their answers deleted, and its last day
+    gives_deletion_code: bool = False
+    deletable_until: str = ""
+    #: address of the page that takes the code
+    deletion_address: str = ""
     #: days until the answers of who has left are erased
     erased_after_days: int = KEPT_DAYS
 

@@ -25,7 +25,7 @@ class Caller:
 
     def __init__(self, address: str, campaign: Campaign, **ids: str) -> None:
         self.address, self.campaign = address, campaign
-        self.ids = {"turkSubmitTo": "" if campaign.is_link else MARKET, **ids}
+        self.ids = {"turkSubmitTo": "" if not campaign.capabilities.vouches else MARKET, **ids}
         self.token = ""
         self.lease = LEASE
 
@@ -77,7 +77,11 @@ def hits() -> Campaign:
 @pytest.fixture
 def caller(live_server: Any) -> Callable[..., Caller]:
     def make(campaign: Campaign, **ids: str) -> Caller:
-        known = {"workerId": PERSON} if campaign.is_link else {"workerId": "AWORKER1", "assignmentId": "ASSIGNMENT1"}
+        known = (
+            {"workerId": PERSON}
+            if not campaign.capabilities.vouches
+            else {"workerId": "AWORKER1", "assignmentId": "ASSIGNMENT1"}
+        )
         return Caller(live_server.url, campaign, **{**known, **ids})
 
     return make

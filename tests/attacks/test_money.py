@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Difference, HitWrite, Payment, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Difference, HitWrite, Payment, RecruiterAccount
 from humanexp.recruitment.states import DifferenceState, WriteState
 from humanexp.studies.models import Study
 from tests.faults.liar import Liar, lying
@@ -307,7 +307,7 @@ def test_a_restored_backup_pays_nobody_twice(
         kind: list(kind.objects.filter(state="planned").values("pk", "attempts", "first_sent_at"))
         for kind in (Payment, HitWrite)
     }
-    sends = SenderLease.objects.get().sends
+    sends = RecruiterAccount.objects.get(environment="marketplace").sends
     send()
     there = other_side.get_account_balance()["AvailableBalance"]
     marketplace.advance(30 * 3600)
@@ -318,7 +318,7 @@ def test_a_restored_backup_pays_nobody_twice(
             )
     Assignment.objects.update(state="submitted", decided_at=None)
     campaign.hits.filter(number__gt=1).update(hit_id="", state="planned")
-    SenderLease.objects.update(sends=sends)
+    RecruiterAccount.objects.update(sends=sends)
     for _ in range(3):
         send()
         services.reconcile(environment="marketplace")

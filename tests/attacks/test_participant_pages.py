@@ -86,13 +86,17 @@ def words(page: str) -> str:
 
 
 def pages_of(campaign: Campaign) -> dict[str, str]:
-    ids = {} if campaign.is_link else {"assignmentId": "A1", "workerId": "W1", "hitId": "H1", "turkSubmitTo": MARKET}
+    ids = (
+        {}
+        if not campaign.capabilities.vouches
+        else {"assignmentId": "A1", "workerId": "W1", "hitId": "H1", "turkSubmitTo": MARKET}
+    )
     pages = {
         "entry": fetched(campaign, **ids),
         "consent": fetched(campaign, "consent/"),
         "run": fetched(campaign, "run/"),
     }
-    if not campaign.is_link:
+    if campaign.capabilities.vouches:
         pages |= {"preview": fetched(campaign), "inside": fetched(campaign, "inside/")}
     return pages
 

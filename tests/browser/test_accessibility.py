@@ -10,11 +10,13 @@ from django.utils import timezone
 
 from humanexp.console.models import Preflight
 from humanexp.core.models import User
+from humanexp.participation.models import ClosingAnswers, Session
 from humanexp.recruitment import services as recruitment
+from humanexp.recruitment.models import AgreedText
 from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import grave_violations
-from tests.browser.looks import shot
+from tests.browser.looks import fits, shot
 from tests.browser.person import Judge, Person
 from tests.browser.researcher import sign_in
 
@@ -22,10 +24,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 
 #: Screens that are only shown when something happens; here the page is told to show them.
 SCREENS = (
-    "loading phone browser unopened expired calibration paused small saving elsewhere offline failed closed left done"
+    "loading phone browser unopened expired calibration distance brightness full-screen paused absent slow small "
+    "saving elsewhere offline damaged failed closing closed left done"
 )
 #: Steps of the entry page, likewise.
-PANELS = "start preview device under-way inside done left refused"
+PANELS = "start preview device small too-young under-way inside done left refused"
 #: What is shown only sometimes within them.
 _REVEAL = "document.querySelectorAll('[data-value],[data-action]').forEach((part) => (part.hidden = false))"
 #: As in the middle of practice: one answer wrong, the right one marked, one chosen.
@@ -133,9 +136,18 @@ def test_the_pages_of_a_validation(page: Any, live_server: Any, drawings: Path, 
     assert grave_violations(page) == []
 
 
-def test_the_pages_that_only_some_people_meet(page: Any, live_server: Any) -> None:
-    page.goto(f"{live_server.url}/run/")
+@pytest.mark.parametrize(("width", "language"), [(1280, "en"), (390, "de")])
+def test_the_pages_that_only_some_people_meet(
+    page: Any, live_server: Any, study: Study, width: int, language: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    campaign = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=1))
+    page.goto(f"{live_server.url}/take/{campaign.entry}/run/?language={language}")
     Person(page, live_server.url).sees("unopened")
+    page.evaluate(_REVEAL)
+    page.evaluate(
+        "document.querySelectorAll('[data-question], [data-deletion]').forEach((part) => (part.hidden = false))"
+    )
     for name in SCREENS.split():
         page.evaluate(
             """(name) => { for (const part of document.querySelectorAll("[data-screen]"))
@@ -143,6 +155,32 @@ def test_the_pages_that_only_some_people_meet(page: Any, live_server: Any) -> No
             name,
         )
         assert grave_violations(page) == [], name
+        fits(page, f"rare-{name}-{width}")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_pages_on_what_people_agreed_to_and_said(page: Any, live_server: Any, study: Study, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    user = sign_in(page, live_server.url)
+    study.memberships.create(user=user, role="owner")
+    session = studies.open_session(study)
+    said = {"went_wrong": "yes", "problem": "The screen froze twice, " * 9, "comment": "Thank you."}
+    ClosingAnswers.objects.create(session=session, given_at=timezone.now(), **said)
+    text = AgreedText.objects.create(
+        digest="0" * 64,
+        version="house-5",
+        language="en",
+        html="<h3>Pay</h3><p>None.</p>",
+        first_agreed_at=timezone.now(),
+    )
+    Session.objects.filter(pk=session.pk).update(consent_digest=text.digest)
+    for name in (f"agreed/{text.digest}", "review/comments"):
+        page.goto(f"{live_server.url}/studies/{study.slug}/{name}/")
+        page.get_by_role(
+            "heading", name={"agreed": "What was agreed to"}.get(name[:6], "What participants said at the end")
+        ).first.wait_for()
+        assert grave_violations(page) == [], name
+        fits(page, f"rare-{name[:6]}-{width}")
 
 
 @pytest.mark.parametrize(("width", "language"), [(1280, "en"), (390, "de")])
@@ -163,6 +201,7 @@ def test_every_step_of_the_entry_page(
             name,
         )
         assert grave_violations(page) == [], name
+        fits(page, f"entry-{name}-{to}-{language}-{width}")
 
 
 #: The stop that has the focus, and whether one can see that it has.

@@ -100,3 +100,19 @@ def test_printed_at_one_width_every_page_is_whole(
         page.pdf(path=str(printed), format="A4", print_background=True)
         keep(printed)
         assert shown > 20
+
+
+def test_steps_of_the_set_up_are_shown_where_the_study_wants_them(
+    page: Any, live_server: Any, study: Study, anna: User
+) -> None:
+    address = f"{live_server.url}/studies/{study.slug}/pages/"
+    shown = ".gallery code", "found => found.map(one => one.textContent)"
+    page.goto(address)
+    steps = {"run-calibration", "run-distance", "run-brightness"}
+    assert steps.isdisjoint(page.eval_on_selector_all(*shown))
+    study.configuration["setup"] = {"distance": True, "light": True}
+    study.save(update_fields=["configuration"])
+    page.goto(address)
+    assert steps & set(page.eval_on_selector_all(*shown)) == {"run-calibration", "run-distance"}
+    page.goto(f"{address}run-checks/")
+    assert page.is_visible("[data-name=light]") and not page.is_visible("[data-name=glasses]")

@@ -71,7 +71,7 @@ def test_launch_watch_review_pay(ada: Hand, study: Study, market: MarketplaceSer
 
     ada.link("Monitor")
     ada.link("Ledger: every payment")
-    ada.reads("$4.00 is owed to people: the lab pays it out, and writes that down at the marketplace's desk.")
+    ada.reads("$4.00 is owed to people: the lab pays it out, and writes that down at the recruiter's desk.")
     looks_right(ada, "ledger")
     assert {payment.kind for payment in Payment.objects.all()} == {PaymentKind.REWARD}
     assert screening.excluded_counts(study)[screening.BY_HAND] == 1

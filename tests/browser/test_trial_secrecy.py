@@ -36,7 +36,8 @@ ALLOWED_NAMES = {
     *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
     *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window", "grid_order"),
     *("due_at", "minutes_left", "slow_down", "feedback_wrong_ms"),
-    *("calibrate_size", "feedback_ms", "feedback_sound", "qualified", "receipt", "completion_code", "debrief"),
+    *("set_up", "longer_window_ms", "feedback_ms", "feedback_sound"),
+    *("qualified", "practised", "receipt", "completion_code", "debrief", "closing", "own_result"),
 }
 #: Headers that are the same for everybody.
 ALLOWED_HEADERS = {

@@ -84,10 +84,11 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("pay", "pay"): """
         recruitment:try-again recruitment:compensate recruitment:top-up recruitment:resolve
+        recruitment:finished recruitment:finished-csv
     """,
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
-        recruitment:agreed
+        recruitment:agreed recruitment:sheet
         recruitment:ledger recruitment:ledger-csv
     """,
     ("evidence", "pay"): """
@@ -95,7 +96,7 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("launch", "launch"): """
         recruitment:approval recruitment:extend recruitment:change recruitment:limits recruitment:notify
-        recruitment:exclusion
+        recruitment:exclusion recruitment:invitations
     """,
     ("evidence", "review"): """
         screening:golds screening:session screening:comments participation:withdrawn

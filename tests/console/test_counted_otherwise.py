@@ -21,7 +21,7 @@ from humanexp.participation.tallies import _marker, content_of, make_tally, tall
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.selectors.tally import places_left, taken_places
+from humanexp.recruitment.selectors.state_counts import places_left, taken_places
 from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.screening.services import append_verdict
 from humanexp.studies.models import Study

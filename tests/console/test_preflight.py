@@ -21,7 +21,7 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Preview, RefusedCall, Response, Session
-from humanexp.recruitment import gates, rehearsal, selectors, services
+from humanexp.recruitment import entry_preview, launch_gates, selectors, services
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pricing import FeeTable, quote
 from humanexp.studies import services as studies
@@ -123,7 +123,9 @@ def test_a_launch_wants_a_green_check_that_still_holds(study: Study, user: User,
     with pytest.raises(StudyRefused, match="more than a day old"):
         services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user)
     Preflight.objects.filter(pk=newest.pk).update(ended_at=newest.ended_at)
-    assert services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user).is_link
+    assert not services.publish(
+        study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user
+    ).capabilities.vouches
 
 
 def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study) -> None:
@@ -209,7 +211,7 @@ def test_a_header_that_a_proxy_adds_is_named(study: Study) -> None:
 
 
 def test_the_entry_page_of_no_campaign_is_shown_and_opens_nothing(study: Study, client: Client) -> None:
-    name = rehearsal.entry_of(study=study, to="marketplace")
+    name = entry_preview.entry_of(study=study, to="marketplace")
     page = client.get(f"/take/{name}/")
     assert page.status_code == 200 and study.title in page.content.decode()
     assert "frame-ancestors http://localhost:8001" in page["Content-Security-Policy"]
@@ -256,8 +258,10 @@ def test_the_commands_check_and_refuse(study: Study, capsys: Any, settings: Any)
 
 
 def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(gates, "GATES", [gate.refuse])
+    monkeypatch.setattr(launch_gates, "GATES", [gate.refuse])
     make_stimulus_set()
     scripted = draft_study(by=user, design=DESIGN, population="scripted")
-    assert services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=1)).is_link
-    assert not gates.is_asked(scripted, "link") and gates.is_asked(scripted, "sandbox")
+    assert not services.publish(
+        study=scripted, terms=services.LaunchTerms(to="link", assignments=1)
+    ).capabilities.vouches
+    assert not launch_gates.is_asked(scripted, "link") and launch_gates.is_asked(scripted, "sandbox")

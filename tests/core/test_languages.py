@@ -30,6 +30,9 @@ AGREED_TO = {
     "house-5": "112992791d8f7ee3",
     "house-5.by-sentence": "e53ffc53969e2976",
     "house-5.de": "f06ebc148b94365b",
+    # parts of house-5, for people whom a site has sent
+    "site": "8b76046c12b9b9e6",
+    "site.de": "edcb757601883043",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 

@@ -25,8 +25,8 @@ from humanexp.recruitment.models import (
     Message,
     Payment,
     QualificationWrite,
+    RecruiterAccount,
     Rejection,
-    SenderLease,
 )
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.studies.models import Study
@@ -109,7 +109,7 @@ def test_everybody_is_paid_once_and_nothing_stops(
         }
         assert campaign.state == "stopped"
         assert not Difference.objects.filter(state="open").exists()
-        assert SenderLease.objects.get().pause == ""
+        assert RecruiterAccount.objects.get(environment="marketplace").pause == ""
         Payment.objects.update(confirmed_at=timezone.now() - timedelta(hours=1))
         [book] = services.reconcile(environment="marketplace")
         assert (book.adds_up, book.ledger_cents, book.hits_unread) == (True, book.theirs_cents, 0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.marketplace.server import ROOT
+from tests.served import ROOT
 
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 

@@ -14,7 +14,7 @@ function fakeRun({ asks = true, presses = "fitted", width = "428" } = {}) {
   const shown = [];
   const run = {
     key: "k",
-    session: { calibrate_size: asks },
+    session: { set_up: asks ? ["size"] : [] },
     view: { innerWidth: 1280 },
     local: new Storage(),
     screens: { show: (name) => shown.push(name), find: (selector) => (selector === "[data-card]" ? card : slider), pressed: async () => presses },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { describeEnvironment, deviceFault, fits, neededWindow, timerResolution } from "../../humanexp/static/js/participation/trial/environment.js";
+import { describeEnvironment, deviceFault, fits, lacksRoom, neededWindow, timerResolution } from "../../humanexp/static/js/participation/trial/environment.js";
 import { PROTOCOL } from "./support.js";
 
 const view = ({ media = [], width = 1440, height = 900, ...rest } = {}) => ({
@@ -44,6 +44,14 @@ test("a large picture needs a large window", () => {
   const large = { ...PROTOCOL, size_px: 900, fixation_px: 24 };
   assert.deepEqual(neededWindow(view(), large), { width: 916, height: 956 });
   assert.equal(fits(view({ width: 1440, height: 900 }), large), false);
+});
+
+test("a window without room is told before anybody agrees; in a frame the browser's own size tells it", () => {
+  const large = view({ width: 800, height: 700 });
+  assert.equal(lacksRoom(Object.assign(large, { top: large }), PROTOCOL), false);
+  const small = view({ width: 600, height: 700 });
+  assert.equal(lacksRoom(Object.assign(small, { top: small }), PROTOCOL), true);
+  assert.equal(lacksRoom({ ...small, top: {}, outerWidth: 1280, outerHeight: 900 }, PROTOCOL), false);
 });
 
 test("the clock's smallest step is found", () => {

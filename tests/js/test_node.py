@@ -36,6 +36,7 @@ def test_every_module_with_logic_has_its_tests() -> None:
     tested = {path.name.removesuffix(".test.js") for path in TESTS}
     # These need a whole page: tests/browser walks through them.
     on_the_page = (
-        "attention block checks closing entry example feedback flow instructions leaving main page ready screens"
+        "attention block checks closing deletion entry example feedback flow instructions leaving main page ready "
+        "screens"
     )
     assert modules - tested == {*on_the_page.split(), "sound"}

@@ -9,10 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,10 +20,7 @@ import requests
 from botocore.config import Config
 
 from tests.marketplace.replies import hold_replies_to_the_model
-
-ROOT = Path(__file__).resolve().parents[2]
-READY = "marketplace ready at "
-START_SECONDS = 60
+from tests.served import ServedSite
 
 _session = boto3.session.Session(region_name="us-east-1")
 _names = itertools.count(1)
@@ -39,76 +32,17 @@ class RequesterKeys:
     secret_access_key: str
 
 
-class MarketplaceServer:
-    """One process with files of its own. `start`, `stop`, `kill`; started again it finds what it had."""
+class MarketplaceServer(ServedSite):
+    """The marketplace, with its requesters and its controls."""
+
+    site, prefixes = "marketplace", ("MARKETPLACE_", "AWS_")
 
     def __init__(self, media_root: Path, *, test_controls: bool = True, **environment: str) -> None:
-        self.media_root = media_root
-        self.url = ""
-        self.process: subprocess.Popen[str] | None = None
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            # its fees are what the platform of this test run reckons with
-            if "_FEE_" in name or not name.startswith(("MARKETPLACE_", "AWS_"))
-        }
-        self.environment = {
-            **inherited,
-            "DJANGO_SETTINGS_MODULE": "humanexp.marketplace.settings",
-            "MEDIA_ROOT": str(media_root),
-            "MARKETPLACE_TEST_CONTROLS": "1" if test_controls else "0",
-            **environment,
-        }
+        super().__init__(media_root, **{"MARKETPLACE_TEST_CONTROLS": "1" if test_controls else "0", **environment})
 
-    def start(self, port: int = 0, host: str = "127.0.0.1") -> MarketplaceServer:
-        """Wait until it answers; `url` is where."""
-        self.process = self._run("serve", "--host", host, "--port", str(port))
-        watch = threading.Timer(START_SECONDS, self.process.kill)
-        watch.start()
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        watch.cancel()
-        if not line.startswith(READY):
-            rest = self.process.stdout.read()
-            self.process.wait(20)
-            self.process.stdout.close()
-            raise RuntimeError(f"The marketplace did not start: {line}{rest}")
-        self.url = line.removeprefix(READY).strip().replace("127.0.0.1", "localhost")
-        # What it says later (a traceback) is kept, and never fills the pipe.
-        self.output: list[str] = []
-        self._reader = threading.Thread(target=self.output.extend, args=(self.process.stdout,), daemon=True)
-        self._reader.start()
-        return self
-
-    @property
-    def port(self) -> int:
-        return int(self.url.rpartition(":")[2])
-
-    def stop(self) -> None:
-        self._end(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """As a power cut ends it: SIGKILL, no last word."""
-        self._end(signal.SIGKILL)
-
-    def _end(self, signal_number: signal.Signals) -> None:
-        if self.process is not None:
-            self.process.send_signal(signal_number)
-            self.process.wait(20)
-            self._reader.join(20)
-            assert self.process.stdout is not None
-            self.process.stdout.close()
-            self.process = None
-
-    def _run(self, module: str, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", f"humanexp.marketplace.{module}", *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    def is_inherited(self, name: str) -> bool:
+        # its fees are what the platform of this test run reckons with
+        return "_FEE_" in name or super().is_inherited(name)
 
     def create_requester(self, name: str = "demo", balance: str = "100.00", *more: str) -> RequesterKeys:
         run = self._run("create_requester", "--name", name, "--balance", balance, *more)

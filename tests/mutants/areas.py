@@ -10,6 +10,7 @@ _RECRUITMENT = "tests/recruitment"
 #: Who may do what with every service.
 _ROLES = "tests/attacks/test_roles.py"
 _ACCESS = ("tests/console/test_access.py", "tests/attacks/test_rights.py", _ROLES)
+_MONEY = ("test_attention.py", "test_budgets.py", "test_charges.py", "test_sending.py", "test_settling.py", "pages")
 _SERVICES = ("counterfactuals", "evaluations", "jobs", "participation", "recruitment", "results", "stimuli", "studies")
 
 
@@ -44,11 +45,7 @@ AREAS: dict[str, tuple[Suspects, ...]] = {
                 f"humanexp/recruitment/services/{name}.py"
                 for name in ("budgeting", "compensating", "reconciling", "rejecting", "settling", "deliveries/money")
             ),
-            tuple(
-                f"{_RECRUITMENT}/{name}"
-                for name in ("test_budgets.py", "test_charges.py", "test_sending.py", "test_settling.py", "pages")
-            )
-            + (_ROLES,),
+            (*(f"{_RECRUITMENT}/{name}" for name in _MONEY), _ROLES),
         ),
     ),
     "rights": (

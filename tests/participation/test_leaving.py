@@ -85,3 +85,13 @@ def test_answers_that_stayed_can_be_deleted_later(tab, session, study):
     assert tab.post("withdraw/", {"keep": False}).json() == {"state": "withdrawn"}
     session.refresh_from_db()
     assert session.erase_after is not None and list(selectors.iter_trial_rows(study)) == []
+
+
+def test_the_flow_counts_who_left_with_answers_as_left(client, tab, session, study):
+    from analysis.findings.flow import inclusion_flow
+    from humanexp.results.tables import sessions_of
+
+    new_session(study, "P-2")
+    tab.post("withdraw/", {"keep": True})
+    flow = inclusion_flow(sessions_of(study))
+    assert (flow.opened, flow.unfinished, flow.left, flow.withdrawn) == (2, 2, 1, 0)

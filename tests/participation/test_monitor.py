@@ -243,3 +243,13 @@ def test_the_sessions_are_counted_once_and_a_page_of_them_is_told_by_its_keys(st
     (keys,) = [sql for sql in mine if "LIMIT" in sql and "ORDER BY" in sql]
     assert "blocks" not in keys and "environment" not in keys, "what is sorted is short"
     assert page.rows.paginator.count == page.counts[Standing.FINISHED] == len(page.rows)
+
+
+def test_who_left_and_kept_the_answers_has_left_and_is_not_under_way(study):
+    someone(study, 1, cursor=3, left_at=clock.now())
+    someone(study, 2, cursor=3)
+    page = live_page(study)
+    assert (page.counts[Standing.LEFT], page.counts[Standing.UNDER_WAY], page.lost) == (1, 1, 1)
+    assert [row.standing for row in live_page(study, show="left").rows] == [Standing.LEFT]
+    at = next(step for step in page.steps if step.left)
+    assert (str(at.label), at.left, at.under_way) == ("Practice done", 1, 1)

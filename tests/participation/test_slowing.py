@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis.spec.rules import FastSettings, RuleSet, load_rule_set
+from humanexp.participation import implausible_speed
 from humanexp.participation.implausible_speed import UNDER_MS, too_fast_ms
 from humanexp.participation.models import Response
-from humanexp.participation.services import slowing
 from tests.factories import collecting_study
 
 FAST_MS, SLOW_MS = 150.0, 900.0
@@ -16,7 +16,7 @@ FAST_MS, SLOW_MS = 150.0, 900.0
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """The study at hand has short blocks."""
-    monkeypatch.setattr(slowing, "LEAST", 2)
+    monkeypatch.setattr(implausible_speed, "LEAST", 2)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from django.utils import timezone  # noqa: E402
 
 from humanexp.core.errors import CapExceeded  # noqa: E402
 from humanexp.recruitment import selectors, services  # noqa: E402
-from humanexp.recruitment.models import Assignment, Hit, Payment, SenderLease  # noqa: E402
+from humanexp.recruitment.models import Assignment, Hit, Payment, RecruiterAccount  # noqa: E402
 from humanexp.recruitment.services.entering import Arrival  # noqa: E402
 from humanexp.recruitment.services.people import person_for  # noqa: E402
 from humanexp.recruitment.services.resuming import Proof  # noqa: E402
@@ -75,7 +75,7 @@ def send() -> dict[str, Any]:
 
 
 def time_passes() -> dict[str, Any]:
-    return {"leases": SenderLease.objects.update(holder="")}
+    return {"leases": RecruiterAccount.objects.update(holder="")}
 
 
 def ledger() -> dict[str, Any]:

@@ -12,7 +12,8 @@ from django.conf import settings as platform_settings
 
 from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, services
-from humanexp.recruitment.recruiters.base import HitOrder, HitTerms
+from humanexp.recruitment.recruiters import capabilities_of
+from humanexp.recruitment.recruiters.base import OfferOrder, OfferTerms, RewardOrder
 from humanexp.recruitment.recruiters.mturk import MTurkRecruiter
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
 
@@ -58,6 +59,7 @@ def recruiter(marketplace_process: MarketplaceServer, keys: RequesterKeys, trans
         environment="marketplace",
         endpoint_url=f"{marketplace_process.url}/requester/",
         fees=platform_settings.MARKETPLACE_FEES,
+        capabilities=capabilities_of("marketplace"),
         access_key_id=keys.access_key_id,
         secret_access_key=keys.secret_access_key,
         writes_per_second=10_000,
@@ -65,8 +67,8 @@ def recruiter(marketplace_process: MarketplaceServer, keys: RequesterKeys, trans
 
 
 def publish(recruiter: MTurkRecruiter, shape: Shape, **terms: Any) -> list[str]:
-    hit_type = recruiter.publish_type(
-        HitTerms(
+    hit_type = recruiter.publish_terms(
+        OfferTerms(
             title=f"Shape {shape.number}",
             description="Counted.",
             keywords="",
@@ -77,9 +79,9 @@ def publish(recruiter: MTurkRecruiter, shape: Shape, **terms: Any) -> list[str]:
         )
     )
     return [
-        recruiter.publish_hit(
-            HitOrder(
-                hit_type_id=hit_type,
+        recruiter.publish(
+            OfferOrder(
+                terms_id=hit_type,
                 places=size,
                 lifetime_s=3600,
                 url="https://lab.example/take/x/",
@@ -104,7 +106,7 @@ def take_and_pay(recruiter: MTurkRecruiter, crowd: list[WorkerClient], shape: Sh
         taken = pool.map(lambda worker, hit=hit_id: worker.do(hit), people)
         done += [(worker.worker_id, assignment) for worker, assignment in zip(people, taken, strict=True)]
     for _, assignment_id in done:
-        recruiter.approve(assignment_id)
+        recruiter.pay(RewardOrder(submission_id=assignment_id))
     for cents, (worker_id, assignment_id) in zip(shape.bonuses, done, strict=False):
         recruiter._write(
             "send_bonus",

@@ -162,7 +162,9 @@ class TestRefusals:
             assert "There is no study 'nothing'" in self.refused(command, "nothing")
 
     def test_an_unknown_recruiter(self) -> None:
-        assert "invalid choice: 'mars'" in self.refused("publish", "noise", "--to", "mars")
+        assert "'mars' is no recruiter: choose one of link, marketplace" in self.refused(
+            "publish", "noise", "--to", "mars"
+        )
 
     def test_more_places_than_the_plan_has(self) -> None:
         said = self.refused("publish", "noise", "--to", "link", "--assignments", "25")

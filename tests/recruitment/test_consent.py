@@ -235,7 +235,9 @@ class TestApproval:
 
     def test_scripted_participants_need_none(self) -> None:
         study = make_study("scripts", population="scripted", ethics=Ethics(approved_until="2020-01-31"))
-        assert services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1)).is_link
+        assert not services.publish(
+            study=study, terms=services.LaunchTerms(to="link", assignments=1)
+        ).capabilities.vouches
 
     @pytest.mark.parametrize(
         ("until", "said"),

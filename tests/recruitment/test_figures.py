@@ -56,7 +56,7 @@ def finishes(
     for response, gap in zip(Response.objects.filter(session=visitor.session), gaps_s, strict=True):
         at += timedelta(seconds=gap)
         Response.objects.filter(pk=response.pk).update(received_at=at)
-    is_listed = campaign.is_link or state not in ("opened", "returned")
+    is_listed = not campaign.capabilities.vouches or state not in ("opened", "returned")
     Session.objects.filter(pk=visitor.session.pk).update(completed_at=at, is_verified=is_listed)
     row = Assignment.objects.get(assignment_id=f"B{name}")
     Assignment.objects.filter(pk=row.pk).update(

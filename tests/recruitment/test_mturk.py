@@ -16,17 +16,18 @@ from humanexp.core.errors import (
     KeysRefused,
     NotAtRecruiter,
     OutcomeUnknown,
+    RecruiterError,
     RecruiterUnavailable,
     StateRefused,
 )
-from humanexp.recruitment.pricing import MTURK_FEES
-from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.recruiters.base import BonusOrder, HitOrder, HitTerms
+from humanexp.recruitment.pricing import PUBLISHED_FEES
+from humanexp.recruitment.recruiters import capabilities_of, recruiter_for
+from humanexp.recruitment.recruiters.base import BonusOrder, OfferOrder, OfferTerms, RewardOrder
 from humanexp.recruitment.recruiters.mturk import CalledInTransaction, MTurkRecruiter
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
 
 pytestmark = pytest.mark.django_db(transaction=True)
-TERMS = HitTerms(
+TERMS = OfferTerms(
     title="Name the picture",
     description="Sixteen kinds of things.",
     keywords="pictures",
@@ -42,9 +43,9 @@ def recruiter(marketplace: MarketplaceServer) -> Any:
 
 
 @pytest.fixture
-def order(recruiter: Any) -> HitOrder:
-    return HitOrder(
-        hit_type_id=recruiter.publish_type(TERMS),
+def order(recruiter: Any) -> OfferOrder:
+    return OfferOrder(
+        terms_id=recruiter.publish_terms(TERMS),
         places=1,
         lifetime_s=3600,
         url="https://lab.example/take/x/?a=1&b=2",
@@ -73,13 +74,13 @@ def test_money_is_exact(recruiter: Any) -> None:
     ],
 )
 def test_a_write_is_attempted_once_and_says_what_is_known(
-    marketplace: MarketplaceServer, recruiter: Any, order: HitOrder, fault: str, error: type[Exception]
+    marketplace: MarketplaceServer, recruiter: Any, order: OfferOrder, fault: str, error: type[Exception]
 ) -> None:
     order = replace(order, annotation=order.token)
     marketplace.arm("CreateHITWithHITType", fault)
     with pytest.raises(error):
-        recruiter.publish_hit(order)
-    found = recruiter.find_hit(order.annotation)
+        recruiter.publish(order)
+    found = recruiter.find(order.annotation)
     assert (found is not None) == (fault == "drop_after_commit")
 
 
@@ -94,46 +95,63 @@ def test_a_read_without_an_answer_changes_nothing(marketplace: MarketplaceServer
         recruiter.balance_cents()
 
 
-def test_the_same_token_twice(recruiter: Any, order: HitOrder) -> None:
-    recruiter.publish_hit(order)
+def test_the_same_token_twice(recruiter: Any, order: OfferOrder) -> None:
+    recruiter.publish(order)
     with pytest.raises(AlreadyDone):
-        recruiter.publish_hit(order)
+        recruiter.publish(order)
 
 
 def test_what_does_not_exist(recruiter: Any) -> None:
     with pytest.raises(NotAtRecruiter):
-        recruiter.hit("H0")
-    assert recruiter.assignment("A0") is None
-    assert recruiter.find_hit("nobody wrote this") is None
+        recruiter.offer("H0")
+    assert recruiter.submission("A0") is None
+    assert recruiter.find("nobody wrote this") is None
 
 
-def test_states_that_do_not_allow_it(marketplace: MarketplaceServer, recruiter: Any, order: HitOrder) -> None:
-    hit_id = recruiter.publish_hit(order)
+def test_states_that_do_not_allow_it(marketplace: MarketplaceServer, recruiter: Any, order: OfferOrder) -> None:
+    hit_id = recruiter.publish(order)
     worker = marketplace.worker()
     assignment_id = worker.accept(hit_id)["assignment_id"]
-    assert recruiter.assignment(assignment_id) is None
+    assert recruiter.submission(assignment_id) is None
     with pytest.raises((StateRefused, NotAtRecruiter)):
-        recruiter.approve(assignment_id)
+        recruiter.pay(RewardOrder(submission_id=assignment_id))
     worker.submit(assignment_id, receipt="abc")
-    report = recruiter.assignment(assignment_id)
-    assert (report.worker_id, report.answers) == (worker.worker_id, {"receipt": "abc"})
-    recruiter.approve(assignment_id)
+    report = recruiter.submission(assignment_id)
+    assert (report.person_id, report.answers) == (worker.worker_id, {"receipt": "abc"})
+    recruiter.pay(RewardOrder(submission_id=assignment_id))
     with pytest.raises(StateRefused):
-        recruiter.approve(assignment_id)
+        recruiter.pay(RewardOrder(submission_id=assignment_id))
     bonus = BonusOrder(
-        assignment_id=assignment_id, worker_id=worker.worker_id, amount_cents=10**8, reason="x", token=order.token
+        submission_id=assignment_id,
+        person_id=worker.worker_id,
+        amount_cents=10**8,
+        reason="x",
+        marker="x",
+        token=order.token,
     )
     with pytest.raises(InsufficientFunds, match="Add money"):
-        recruiter.bonus(bonus)
+        recruiter.pay(bonus)
+
+
+def test_places_grow_once_for_a_token_and_never_to_another_fee(recruiter: Any, order: OfferOrder) -> None:
+    """Two places can never become ten: the fee would change."""
+    hit_id = recruiter.publish(order)
+    recruiter.change(hit_id, places=order.places + 3, token="more-1")
+    assert recruiter.offer(hit_id).places == order.places + 3
+    with pytest.raises(AlreadyDone):
+        recruiter.change(hit_id, places=order.places + 5, token="more-1")
+    with pytest.raises(RecruiterError):
+        recruiter.change(hit_id, places=10, token="more-2")
+    assert recruiter.offer(hit_id).places == order.places + 3
 
 
 @pytest.mark.slow
-def test_every_page_is_read(recruiter: Any, order: HitOrder) -> None:
+def test_every_page_is_read(recruiter: Any, order: OfferOrder) -> None:
     """101 HITs are two pages; the oldest is on one of them whatever the order."""
     names = [f"{order.token}-{number}" for number in range(101)]
     for name in names:
-        recruiter.publish_hit(replace(order, token=name, annotation=name))
-    assert all(recruiter.find_hit(name) for name in (names[0], names[-1]))
+        recruiter.publish(replace(order, token=name, annotation=name))
+    assert all(recruiter.find(name) for name in (names[0], names[-1]))
 
 
 @pytest.mark.parametrize(
@@ -148,15 +166,17 @@ def test_every_page_is_read(recruiter: Any, order: HitOrder) -> None:
 )
 def test_what_boto3_does_not_check_is_checked(recruiter: Any, change: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        recruiter.publish_type(replace(TERMS, **change))
+        recruiter.publish_terms(replace(TERMS, **change))
     assert list(caught.value.fields) == [field]
 
 
 def test_patterns_of_the_service_model_are_checked(recruiter: Any) -> None:
     with pytest.raises(InvalidRequest):
-        recruiter.hit("not an id")
+        recruiter.offer("not an id")
     with pytest.raises(InvalidRequest) as caught:
-        recruiter.bonus(BonusOrder(assignment_id="A1", worker_id="B1", amount_cents=1, reason=" ", token="t" * 65))
+        recruiter.pay(
+            BonusOrder(submission_id="A1", person_id="B1", amount_cents=1, reason=" ", marker="", token="t" * 65)
+        )
     assert set(caught.value.fields) == {"WorkerId", "Reason", "UniqueRequestToken"}
 
 
@@ -168,7 +188,7 @@ def test_wrong_keys(marketplace: MarketplaceServer, rich_keys: RequesterKeys, ch
 
 def test_nobody_there(rich_keys: RequesterKeys) -> None:
     with pytest.raises(RecruiterUnavailable, match="nothing was changed"):
-        _made_by_hand("http://localhost:9", rich_keys).publish_type(TERMS)
+        _made_by_hand("http://localhost:9", rich_keys).publish_terms(TERMS)
 
 
 def test_the_environment_cannot_redirect_it(
@@ -183,7 +203,7 @@ def test_the_environment_cannot_redirect_it(
     assert recruiter.balance_cents()
     marketplace.arm("CreateHITType", "drop_before")
     with pytest.raises(OutcomeUnknown):  # still one attempt
-        recruiter.publish_type(TERMS)
+        recruiter.publish_terms(TERMS)
 
 
 def test_amazons_endpoints_are_explicit(settings: Any) -> None:
@@ -200,7 +220,12 @@ def test_without_keys_of_any_kind(monkeypatch: pytest.MonkeyPatch, tmp_path: Any
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    recruiter = MTurkRecruiter(environment="sandbox", endpoint_url="http://localhost:9", fees=MTURK_FEES)
+    recruiter = MTurkRecruiter(
+        environment="sandbox",
+        endpoint_url="http://localhost:9",
+        fees=PUBLISHED_FEES,
+        capabilities=capabilities_of("sandbox"),
+    )
     with pytest.raises(KeysRefused, match="no access keys for sandbox"):
         recruiter.balance_cents()
 
@@ -209,7 +234,8 @@ def _made_by_hand(url: str, keys: RequesterKeys, **change: str) -> MTurkRecruite
     return MTurkRecruiter(
         environment="marketplace",
         endpoint_url=f"{url}/requester/",
-        fees=MTURK_FEES,
+        fees=PUBLISHED_FEES,
+        capabilities=capabilities_of("marketplace"),
         read_attempts=1,
         writes_per_second=1000,
         **{"access_key_id": keys.access_key_id, "secret_access_key": keys.secret_access_key, **change},

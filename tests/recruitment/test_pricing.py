@@ -4,7 +4,7 @@ import pytest
 
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money
-from humanexp.recruitment.pricing import MTURK_FEES, NO_FEES, hourly_cents, quote, split
+from humanexp.recruitment.pricing import NO_FEES, PUBLISHED_FEES, hourly_cents, quote, split
 from humanexp.recruitment.services import publishing
 
 
@@ -22,26 +22,26 @@ from humanexp.recruitment.services import publishing
     ],
 )
 def test_fee_of_a_reward(reward: int, size: int, fee: int) -> None:
-    assert MTURK_FEES.reward_fee_cents(reward, hit_size=size) == fee
+    assert PUBLISHED_FEES.reward_fee_cents(reward, hit_size=size) == fee
 
 
 def test_fee_of_masters_and_of_a_bonus() -> None:
-    assert MTURK_FEES.reward_fee_cents(100, hit_size=10, masters=True) == 45
-    assert MTURK_FEES.bonus_fee_cents(33) == 7
-    assert MTURK_FEES.bonus_fee_cents(2) == 1
+    assert PUBLISHED_FEES.reward_fee_cents(100, hit_size=10, masters=True) == 45
+    assert PUBLISHED_FEES.bonus_fee_cents(33) == 7
+    assert PUBLISHED_FEES.bonus_fee_cents(2) == 1
     assert NO_FEES.reward_fee_cents(120, hit_size=100) == 0
 
 
 def test_small_hits_cost_less_and_the_sum_is_exact() -> None:
-    small = quote(reward_cents=120, assignments=52, per_hit=9, fees=MTURK_FEES)
+    small = quote(reward_cents=120, assignments=52, per_hit=9, fees=PUBLISHED_FEES)
     assert small.hit_sizes == (9, 9, 9, 9, 9, 7)
     assert (small.rewards_cents, small.fees_cents, small.total_cents) == (6240, 1248, 7488)
-    large = quote(reward_cents=120, assignments=52, per_hit=52, fees=MTURK_FEES)
+    large = quote(reward_cents=120, assignments=52, per_hit=52, fees=PUBLISHED_FEES)
     assert large.total_cents == 52 * 168
 
 
 def test_a_rest_under_ten_has_the_lower_fee() -> None:
-    mixed = quote(reward_cents=100, assignments=13, per_hit=10, fees=MTURK_FEES)
+    mixed = quote(reward_cents=100, assignments=13, per_hit=10, fees=PUBLISHED_FEES)
     assert mixed.hit_sizes == (10, 3)
     assert mixed.fees_cents == 10 * 40 + 3 * 20
 

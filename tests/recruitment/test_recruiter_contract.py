@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from django.utils import timezone
 
-from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterError
+from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterError, StateRefused
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Hit
-from humanexp.recruitment.recruiters import fees_of, recruiter_for
+from humanexp.recruitment.recruiters import capabilities_of, fees_of, recruiter_for
 from humanexp.recruitment.recruiters.base import (
-    AssignmentReport,
     BonusOrder,
-    HitOrder,
+    Capabilities,
     Holds,
+    OfferOrder,
+    Proof,
     QualificationOrder,
     Recruiter,
+    RewardOrder,
+    SubmissionReport,
 )
+from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
+from humanexp.recruitment.recruiters.registry import registered
+from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.services.deliveries.hits import terms_of
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor
 from tests.recruitment.workers import Worker
 
-RECRUITERS = ("link", "marketplace")
+RECRUITERS = ("link", "marketplace", "memory")
+
+
+@pytest.fixture(autouse=True)
+def memory() -> Iterator[MemoryRecruiter]:
+    """An account that nobody has used; the kind is known while the test runs."""
+    kind = Memory()
+    with registered(kind):
+        yield kind.of()
 
 
 @pytest.fixture(params=RECRUITERS)
@@ -42,10 +56,14 @@ def recruiter(environment: str) -> Recruiter:
 
 
 @pytest.fixture
-def campaign(environment: str, study: Study) -> Campaign:
-    reward = 0 if environment == "link" else 120
+def can(environment: str) -> Capabilities:
+    return capabilities_of(environment)
+
+
+@pytest.fixture
+def campaign(environment: str, study: Study, can: Capabilities) -> Campaign:
     campaign = services.publish(
-        study=study, terms=services.LaunchTerms(to=environment, assignments=2, reward_cents=reward)
+        study=study, terms=services.LaunchTerms(to=environment, assignments=2, reward_cents=120 if can.pays else 0)
     )
     services.send(environment=environment)
     return campaign
@@ -56,48 +74,115 @@ def hit(campaign: Campaign) -> Hit:
     return campaign.hits.get()
 
 
+class People(Protocol):
+    """How somebody takes part who comes from a recruiter."""
+
+    def begin(self) -> Visitor:
+        """Comes and has agreed."""
+
+    def finish(self, visitor: Visitor) -> None:
+        """Answers everything and submits."""
+
+
+@dataclass
+class OfLink:
+    """By the address alone."""
+
+    campaign: Campaign
+
+    def begin(self) -> Visitor:
+        visitor = Visitor(self.campaign)
+        visitor.open()
+        return visitor
+
+    def finish(self, visitor: Visitor) -> None:
+        visitor.answer_all()
+
+
+@dataclass
+class OfMarketplace:
+    """With an account there."""
+
+    campaign: Campaign
+    new_worker: Callable[[], Worker]
+
+    def begin(self) -> Visitor:
+        self.worker = self.new_worker()
+        visitor = self.worker.accept(self.campaign)
+        assert visitor.open().status_code == 201
+        return visitor
+
+    def finish(self, visitor: Visitor) -> None:
+        self.worker.submit(visitor, visitor.answer_all()["receipt"])
+
+
+@dataclass
+class OfMemory:
+    """By calling what people do."""
+
+    campaign: Campaign
+    account: MemoryRecruiter
+
+    def begin(self) -> Visitor:
+        ticket = self.account.accept(self.campaign.hits.get().hit_id, f"P{self.account.calls.total()}")
+        visitor = Visitor(self.campaign, worker_id=ticket.person, assignment_id=ticket.submission)
+        assert visitor.open().status_code == 201
+        return visitor
+
+    def finish(self, visitor: Visitor) -> None:
+        self.account.submit(visitor.person["assignmentId"], receipt=visitor.answer_all()["receipt"])
+
+
 @pytest.fixture
-def take_part(campaign: Campaign, new_worker: Callable[[], Worker]) -> Callable[[], Visitor]:
+def people(environment: str, campaign: Campaign, new_worker: Callable[[], Worker], memory: MemoryRecruiter) -> People:
+    of: dict[str, People] = {
+        "link": OfLink(campaign),
+        "marketplace": OfMarketplace(campaign, new_worker),
+        "memory": OfMemory(campaign, memory),
+    }
+    return of[environment]
+
+
+@pytest.fixture
+def take_part(people: People) -> Callable[[], Visitor]:
     """Somebody comes, does everything and submits."""
 
     def take() -> Visitor:
-        if not campaign.is_link:
-            return new_worker().do(campaign)
-        visitor = Visitor(campaign)
-        visitor.open()
-        visitor.answer_all()
+        visitor = people.begin()
+        people.finish(visitor)
         return visitor
 
     return take
 
 
-def only(recruiter: Recruiter, hit: Hit) -> AssignmentReport:
-    [report] = recruiter.assignments(hit.hit_id)
+def only(recruiter: Recruiter, hit: Hit) -> SubmissionReport:
+    [report] = recruiter.submissions(hit.hit_id)
     return report
 
 
 def test_a_published_hit_is_found_by_id_and_by_annotation(recruiter: Recruiter, hit: Hit) -> None:
     annotation = hit.writes.get(kind="create").annotation
-    found = recruiter.find_hit(annotation)
+    found = recruiter.find(annotation)
     assert found is not None
-    assert found == recruiter.hit(hit.hit_id)
-    assert (found.is_open, found.max_assignments, found.available, found.completed) == (True, 2, 2, 0)
-    assert recruiter.find_hit("nobody wrote this") is None
+    assert found == recruiter.offer(hit.hit_id)
+    assert (found.is_open, found.places, found.available, found.completed) == (True, 2, 2, 0)
+    assert recruiter.find("nobody wrote this") is None
     with pytest.raises(NotAtRecruiter):
-        recruiter.hit("H0")
+        recruiter.offer("H0")
 
 
 def test_nobody_is_listed_before_submission(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:
-    assert list(recruiter.assignments(hit.hit_id)) == []
+    assert list(recruiter.submissions(hit.hit_id)) == []
     take_part()
     report = only(recruiter, hit)
     assert report.state == AssignmentState.SUBMITTED
-    assert report.hit_id == hit.hit_id
+    assert report.offer_id == hit.hit_id
     assert report.answers["receipt"]
     assert report.submitted_at.tzinfo is not None
-    assert recruiter.assignment(report.assignment_id) == report
-    assert recruiter.hit(hit.hit_id).available == 1
-    assert recruiter.assignment("A0") is None
+    assert recruiter.submission(report.submission_id) == report
+    about = recruiter.offer(hit.hit_id)
+    assert (about.available, about.submitted, about.completed) == (1, 1, 0)
+    assert recruiter.submission("A0") is None
 
 
 def test_sync_matches_it_with_its_session(
@@ -112,65 +197,75 @@ def test_sync_matches_it_with_its_session(
 
 
 def test_an_expired_hit_takes_nobody_and_expiring_twice_is_expiring_once(recruiter: Recruiter, hit: Hit) -> None:
-    recruiter.expire_hit(hit.hit_id)
-    recruiter.expire_hit(hit.hit_id)
-    found = recruiter.hit(hit.hit_id)
+    recruiter.close(hit.hit_id)
+    recruiter.close(hit.hit_id)
+    found = recruiter.offer(hit.hit_id)
     assert not found.is_open
     assert found.expires_at is not None
 
 
 def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hit) -> None:
     until = timezone.now().replace(microsecond=0) + timedelta(days=20)
-    recruiter.prolong_hit(hit.hit_id, until=until)
-    recruiter.prolong_hit(hit.hit_id, until=until)
-    assert recruiter.hit(hit.hit_id).expires_at == until
+    recruiter.change(hit.hit_id, until=until, token="until")
+    recruiter.change(hit.hit_id, until=until, token="until")
+    assert recruiter.offer(hit.hit_id).expires_at == until
 
 
-def test_a_hit_is_extended_once_for_a_token(recruiter: Recruiter, hit: Hit) -> None:
+def test_places_are_added_up_to_a_number_and_twice_is_once(recruiter: Recruiter, hit: Hit, can: Capabilities) -> None:
     token = f"extend-{hit.hit_id}"
-    if not recruiter.pays:
+    if not can.extends:
         with pytest.raises(RecruiterError, match="cannot be extended"):
-            recruiter.extend_hit(hit.hit_id, places=3, token=token)
+            recruiter.change(hit.hit_id, places=5, token=token)
         return
-    recruiter.extend_hit(hit.hit_id, places=3, token=token)
-    with pytest.raises(AlreadyDone):
-        recruiter.extend_hit(hit.hit_id, places=3, token=token)
-    assert recruiter.hit(hit.hit_id).max_assignments == 5
-    with pytest.raises(RecruiterError):  # two places can never become ten: the fee would change
-        recruiter.extend_hit(hit.hit_id, places=5, token=f"{token}-again")
+    for _ in range(2):
+        recruiter.change(hit.hit_id, places=5, token=token)
+        assert recruiter.offer(hit.hit_id).places == 5
 
 
-def test_money_goes_through_it_or_is_refused(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:
+def test_many_offers_are_listed_together_and_one_that_is_gone_is_left_out(
+    recruiter: Recruiter, hit: Hit, campaign: Campaign
+) -> None:
+    assert list(recruiter.offers([hit.hit_id, "H0"])) == [recruiter.offer(hit.hit_id)]
+    assert list(recruiter.offers([hit.hit_id, *(f"H{n}" for n in range(200))])) == [recruiter.offer(hit.hit_id)]
+
+
+def test_money_goes_through_it_or_is_refused(
+    recruiter: Recruiter, hit: Hit, can: Capabilities, take_part: Callable[[], Visitor]
+) -> None:
     take_part()
     report = only(recruiter, hit)
-    order = BonusOrder(
-        assignment_id=report.assignment_id,
-        worker_id=report.worker_id,
+    reward = RewardOrder(submission_id=report.submission_id, feedback="Thank you.")
+    bonus = BonusOrder(
+        submission_id=report.submission_id,
+        person_id=report.person_id,
         amount_cents=33,
         reason="For your care. [p7]",
+        marker="[p7]",
         token=f"contract-{hit.hit_id}",
     )
-    if not recruiter.pays:
+    if not can.pays:
         assert recruiter.balance_cents() is None
         calls: list[Callable[[], Any]] = [
-            lambda: recruiter.approve(report.assignment_id),
-            lambda: recruiter.reject(report.assignment_id, reason="no"),
-            lambda: recruiter.bonus(order),
+            lambda: recruiter.pay(reward),
+            lambda: recruiter.pay(bonus),
+            lambda: recruiter.reject(report.submission_id, reason="no"),
         ]
         for call in calls:
             with pytest.raises(RecruiterError):
                 call()
-        assert list(recruiter.bonuses(hit_id=hit.hit_id)) == []
+        assert list(recruiter.bonuses(hit.hit_id)) == []
         return
     before = recruiter.balance_cents()
-    recruiter.approve(report.assignment_id, feedback="Thank you.")
-    recruiter.bonus(order)
-    with pytest.raises(RecruiterError):
-        recruiter.bonus(order)
+    for order in (reward, bonus):
+        assert recruiter.evidence(order) == Proof.NOT_PAID
+        assert recruiter.pay(order).is_paid
+        assert recruiter.evidence(order) == Proof.PAID
+        with pytest.raises((AlreadyDone, StateRefused)):
+            recruiter.pay(order)
+    assert recruiter.evidence(replace(bonus, marker="[p8]")) == Proof.NOT_PAID
     assert only(recruiter, hit).state == AssignmentState.APPROVED
-    for found in (recruiter.bonuses(hit_id=hit.hit_id), recruiter.bonuses(assignment_id=report.assignment_id)):
-        [bonus] = found
-        assert (bonus.amount_cents, bonus.reason, bonus.worker_id) == (33, order.reason, report.worker_id)
+    [paid] = recruiter.bonuses(hit.hit_id)
+    assert (paid.amount_cents, paid.reason, paid.person_id) == (33, bonus.reason, report.person_id)
     after = recruiter.balance_cents()
     assert before is not None
     assert after is not None
@@ -178,16 +273,27 @@ def test_money_goes_through_it_or_is_refused(recruiter: Recruiter, hit: Hit, tak
     assert before - after == 120 + fees.reward_fee_cents(120, hit_size=2) + 33 + fees.bonus_fee_cents(33)
 
 
-def test_a_rejection_takes_effect_and_can_be_overridden(
-    recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]
+def test_it_says_whether_a_person_holds_a_submission(
+    recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor], can: Capabilities
 ) -> None:
-    if not recruiter.pays:
+    take_part()
+    report = only(recruiter, hit)
+    theirs = Ticket(submission=report.submission_id, person=report.person_id, offer=hit.hit_id)
+    assert recruiter.verify(theirs) is True
+    if can.vouches:
+        assert recruiter.verify(replace(theirs, person="A0SOMEBODYELSE")) is False
+
+
+def test_a_rejection_takes_effect_and_can_be_overridden(
+    recruiter: Recruiter, hit: Hit, can: Capabilities, take_part: Callable[[], Visitor]
+) -> None:
+    if not can.pays:
         pytest.skip("no money goes through it")
     take_part()
     report = only(recruiter, hit)
-    recruiter.reject(report.assignment_id, reason="Two people answered from one account.")
+    recruiter.reject(report.submission_id, reason="Two people answered from one account.")
     assert only(recruiter, hit).state == AssignmentState.REJECTED
-    recruiter.approve(report.assignment_id, override_rejection=True)
+    recruiter.pay(RewardOrder(submission_id=report.submission_id, overrides_rejection=True))
     assert only(recruiter, hit).state == AssignmentState.APPROVED
 
 
@@ -200,7 +306,7 @@ def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
     assert recruiter.publish_qualification(order) == type_id
     worker_id = new_worker().worker_id
     assert recruiter.score(type_id, worker_id) is None
-    if not recruiter.qualifies:
+    if not recruiter.capabilities.qualifies:
         for mark in (
             lambda: recruiter.grant(type_id, worker_id),
             lambda: recruiter.revoke(type_id, worker_id, reason="-"),
@@ -220,28 +326,36 @@ def test_work_is_hidden_from_who_may_not_do_it(
     recruiter: Recruiter, campaign: Campaign, new_worker: Callable[[], Worker]
 ) -> None:
     """The same terms with different conditions are different groups of work."""
-    if not recruiter.qualifies:
+    if not recruiter.capabilities.qualifies:
         pytest.skip("our own check at the entry is all there is")
     name = f"Members {campaign.pk}-{campaign.entry}"
     type_id = recruiter.publish_qualification(QualificationOrder(name=name, description="Members."))
     terms = terms_of(campaign, recruiter)
     for_members = replace(terms, title=name, holds=(Holds(type_id=type_id),), lacks=())
     for_others = replace(terms, title=name, holds=(), lacks=(type_id,))
-    types = [recruiter.publish_type(one) for one in (for_members, for_others)]
-    assert len({*types, recruiter.publish_type(for_members)}) == 2
+    types = [recruiter.publish_terms(one) for one in (for_members, for_others)]
+    assert len({*types, recruiter.publish_terms(for_members)}) == 2
     for number, type_of in enumerate(types):
-        order = HitOrder(
-            hit_type_id=type_of,
+        order = OfferOrder(
+            terms_id=type_of,
             places=1,
             lifetime_s=3600,
             url="https://lab.example/take/x/",
             annotation=f"{name}-{number}",
             token=f"c-{campaign.entry}-{number}",
         )
-        recruiter.publish_hit(order)
-    member, other = new_worker(), new_worker()
-    recruiter.grant(type_id, member.worker_id)
-    seen = [{group["hit_type_id"] for group in worker.client.groups()} & set(types) for worker in (member, other)]
+        recruiter.publish(order)
+    if isinstance(recruiter, MemoryRecruiter):
+        member, other, shown = "M", "O", recruiter.visible_to
+    else:
+        workers = {worker.worker_id: worker for worker in (new_worker(), new_worker())}
+        member, other = workers
+
+        def shown(person_id: str) -> list[str]:
+            return [group["hit_type_id"] for group in workers[person_id].client.groups()]
+
+    recruiter.grant(type_id, member)
+    seen = [set(shown(person_id)) & set(types) for person_id in (member, other)]
     assert seen == [{types[0]}, {types[1]}]
 
 

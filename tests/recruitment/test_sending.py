@@ -16,7 +16,7 @@ from humanexp.core.errors import CapExceeded, IllegalTransition
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.jobs import run_sync
-from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Pause, Payment, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Pause, Payment, RecruiterAccount
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.services import counting, sending
 from humanexp.recruitment.services.deliveries import delivery_of
@@ -272,7 +272,7 @@ class TestRefusals:
         report = send()
         assert report.waiting == 1
         assert "keys" in report.remarks[0]
-        lease = SenderLease.objects.get(environment="marketplace")
+        lease = RecruiterAccount.objects.get(environment="marketplace")
         assert (lease.pause, lease.holder) == (Pause.KEYS, "")
         assert selectors.attention(campaign.study)[0].tone == "bad"
         assert "keys" in services.sync(study=campaign.study).remarks[0]
@@ -426,7 +426,7 @@ class TestLease:
         assert alive.renew()
         assert not dead.renew()
         dead.give_back()  # not its own any more
-        assert SenderLease.objects.get().holder == alive.holder
+        assert RecruiterAccount.objects.get(environment="marketplace").holder == alive.holder
 
     @pytest.mark.parametrize("hours", [-30, 30])
     def test_a_clock_that_is_set_hands_the_lease_to_nobody_else(
@@ -454,7 +454,7 @@ class TestLease:
     ) -> None:
         launch()
         assert Lease("marketplace").renew()
-        SenderLease.objects.update(boot="another", until=timezone.now() - timedelta(hours=hours, seconds=-60))
+        RecruiterAccount.objects.update(boot="another", until=timezone.now() - timedelta(hours=hours, seconds=-60))
         assert Lease("marketplace").renew() is is_free
 
     def test_who_has_lost_the_lease_while_it_asked_does_not_send(
@@ -527,11 +527,11 @@ class TestFirstSends:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
         services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
-        before = SenderLease.objects.get().sends
+        before = RecruiterAccount.objects.get(environment="marketplace").sends
         assert int(counting.file_of("marketplace").read_text()) >= before
         send()
         Payment.objects.update(state="planned", attempts=0, first_sent_at=None, token="another")
-        SenderLease.objects.update(sends=before)
+        RecruiterAccount.objects.update(sends=before)
         report = send()
         assert "restored" in report.remarks[0]
         assert bonuses(other_side, row) == ["0.33"]
@@ -543,21 +543,21 @@ class TestFirstSends:
             Payment.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
         assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
         assert sorted(bonuses(other_side, row)) == ["0.01", "0.33"]
-        assert SenderLease.objects.get().to_compare_since is None
+        assert RecruiterAccount.objects.get(environment="marketplace").to_compare_since is None
 
     def test_the_file_never_counts_back_and_is_its_owners_alone(self, db: None, settings: Any, tmp_path: Path) -> None:
         settings.MEDIA_ROOT = tmp_path
-        SenderLease.objects.create(environment="sandbox", sends=7)
+        RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 7})
         assert not counting.notice_restoring("sandbox")
         file = counting.file_of("sandbox")
         assert (file.read_text(), file.stat().st_mode & 0o777) == ("7\n", 0o600)
         counting.count_send("sandbox")
         assert file.read_text() == "8\n"
-        SenderLease.objects.update(sends=3)
+        RecruiterAccount.objects.update(sends=3)
         counting.count_send("sandbox")
         assert file.read_text() == "8\n"
         assert counting.notice_restoring("sandbox")
-        assert SenderLease.objects.get().sends == 8
+        assert RecruiterAccount.objects.get(environment="sandbox").sends == 8
         assert not counting.notice_restoring("sandbox")
 
 

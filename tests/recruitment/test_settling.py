@@ -16,7 +16,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.selectors import holding_slots
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, RecruiterAccount
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.studies.models import Study
@@ -278,7 +278,7 @@ class TestBooks:
         sender = Lease("marketplace")
         assert sender.renew()
         assert services.reconcile(environment="marketplace")[0].adds_up
-        assert SenderLease.objects.get().holder == sender.holder
+        assert RecruiterAccount.objects.get(environment="marketplace").holder == sender.holder
 
     def test_what_is_on_its_way_is_on_neither_side(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker

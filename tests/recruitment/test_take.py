@@ -14,10 +14,10 @@ from humanexp.participation.models import Participant, RefusedCall, Session, Ses
 from humanexp.participation.services import verify_session
 from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
-from humanexp.recruitment.frames import origin
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.states import AssignmentState
+from humanexp.recruitment.web_origins import origin
 from humanexp.studies.models import Study
 from tests.recruitment.studies import LEASE, Visitor, make_study
 

@@ -52,3 +52,9 @@ def test_a_second_task_is_explained_too() -> None:
     two = minutes_of({"main": 40, "discrimination main": 10, "discrimination practice": 0}, VCR, block_trials=40)
     pairs_ms = 10 * (50 + 1_400 + (850 + 0.03 * 3_150) + 150 + 316)
     assert two - one == pytest.approx((pairs_ms + 60_000 + 2 * 15_000) / 60_000)
+
+
+def test_steps_of_the_set_up_take_their_time() -> None:
+    plain = minutes_of({"main": 40}, VCR, block_trials=40)
+    steps = minutes_of({"main": 40}, VCR, block_trials=40, set_up=("light", "brightness", "distance"))
+    assert steps - plain == pytest.approx((5_000 + 25_000 + 60_000) / 60_000)

@@ -88,6 +88,8 @@ class Flow(Entry):
         Taken back by the participant, or ended by them; their answers are in no table.
     unfinished : int
         Begun, and neither finished nor withdrawn.
+    left : int
+        Among the unfinished: ended by the participant, whose answers stay.
     unjudged : int
         Finished, and not judged yet.
     accepted : int
@@ -100,6 +102,8 @@ class Flow(Entry):
         Finished sessions that were not handed in; they are judged, too.
     unverified : int
         Every trial was answered, and whoever recruits the person has not listed the session: it cannot count.
+    longer_window : int
+        Finished and judged sessions in which the participant had asked for a longer answer window.
     practice_not_passed : int
         Ended with practice whose criterion was not met; no rule judges them, and they are not among the excluded.
     """
@@ -117,6 +121,8 @@ class Flow(Entry):
     not_submitted: int = 0
     unverified: int = 0
     practice_not_passed: int = 0
+    left: int = 0
+    longer_window: int = 0
 
     @property
     def excluded_total(self) -> int:

@@ -47,7 +47,8 @@ def signing_key() -> Finding:
 def file_modes() -> Finding:
     """Worker ids, password hashes and keys are for the owner alone."""
     root = Path(settings.MEDIA_ROOT)
-    secret = [*(root / "keys").glob("*"), *_database_files(), *root.glob("marketplace.sqlite3*")]
+    sites = (path for site in ("marketplace", "panel") for path in root.glob(f"{site}.sqlite3*"))
+    secret = [*(root / "keys").glob("*"), *_database_files(), *sites]
     if loose := [path for path in secret if _is_open(path)]:
         names = ", ".join(path.name for path in loose)
         return Finding(

@@ -12,7 +12,8 @@ from humanexp.addresses import is_loopback
 from humanexp.console.doctor_checks.finding import Finding, question
 from humanexp.jobs import selectors as jobs
 from humanexp.participation import selectors as participation
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment import recruiters
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.states import CampaignState
 
 
@@ -87,11 +88,13 @@ def marketplace() -> Finding:
 @question("Real money")
 def money() -> Finding:
     """Can real money move? Only through a recruiter that pays, for a study that was published there."""
-    paying = Campaign.objects.filter(environment=Environment.PRODUCTION).exclude(state=CampaignState.STOPPED)
+    paying = Campaign.objects.filter(recruiters.at(asks_for_total=True)).exclude(state=CampaignState.STOPPED)
     studies = sorted(set(paying.values_list("study__slug", flat=True)))
     if studies:
-        return Finding(subject="Real money", state="note", detail=f"can move, on MTurk: {', '.join(studies)} recruits")
-    return Finding(subject="Real money", state="ok", detail="cannot move: no study recruits on MTurk production")
+        where = ", ".join(sorted({recruiters.name_of(campaign.environment) for campaign in paying}))
+        detail = f"can move, on {where}: {', '.join(studies)} recruits"
+        return Finding(subject="Real money", state="note", detail=detail)
+    return Finding(subject="Real money", state="ok", detail="cannot move: no study recruits where the total is typed")
 
 
 @question("Refused calls")

@@ -20,10 +20,12 @@ from humanexp.core.languages import PARAMETER
 from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
-from humanexp.recruitment import rehearsal
+from humanexp.participation.services.setting_up import steps_of
+from humanexp.recruitment import entry_preview
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pages.views.take import entry_shell
+from humanexp.studies.facts import tasks_of
 from humanexp.studies.languages import code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS
@@ -37,6 +39,8 @@ _HEADING = re.compile(r"<h[12][^>]*>(.*?)</h[12]>", re.S)
 _HIDDEN = re.compile(r"<span[^>]*\shidden>.*?</span>", re.S)
 #: Pages of tasks that a study may not have.
 _OF_TASK = ("instructions-", "validation")
+#: Pages of the set-up, and the steps of which a study must want one to have them.
+_OF_STEP = {"calibration": {"size", "distance"}, "distance": {"distance"}, "brightness": {"brightness"}}
 #: One part of the instructions.
 _PART = re.compile(r"<div data-page[ >]")
 #: Numbers of nobody, for the page of a participant's own result.
@@ -69,7 +73,7 @@ def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language:
     kind, _dash, name = key.partition("-")
     name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
     with translation.override(code_in(study, language)):
-        config = {"name": name, "part": part, "choices": _choices(study, name)}
+        config = {"name": name, "part": part, "choices": _choices(study, name), "steps": steps_of(study)}
         return _shell(request, study, kind=kind, to=to, language=language, config=config)
 
 
@@ -87,7 +91,7 @@ def _shell(
 
 
 def _campaign(study: Study, to: str) -> Campaign:
-    campaign = rehearsal.campaign_of(rehearsal.entry_of(study=study, to=to))
+    campaign = entry_preview.campaign_of(entry_preview.entry_of(study=study, to=to))
     if campaign is None:
         raise ValueError(f"{to!r} is no environment.")
     return campaign
@@ -106,17 +110,19 @@ def _marked(content: str, kind: str, mark: str) -> Iterator[GalleryPage]:
 
 
 def _is_met(study: Study, key: str) -> bool:
-    """Whether a participant of this study can meet the page, as far as its tasks say."""
+    """Whether a participant of this study can meet the page, as far as its tasks and its set-up say."""
     name = key.partition("-")[2]
-    tasks = facts_of(_campaign(study, Environment.LINK)).tasks
+    tasks = tasks_of(study.configuration)
     if name.startswith(_OF_TASK[0]):
         return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
+    if name in _OF_STEP:
+        return not _OF_STEP[name].isdisjoint(steps_of(study))
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks
 
 
 def _choices(study: Study, name: str) -> list[object]:
     """Of the task that the page is about; of the first one where it is about all."""
-    tasks = facts_of(_campaign(study, Environment.LINK)).tasks
+    tasks = tasks_of(study.configuration)
     task = next((task for task in tasks if name == f"{_OF_TASK[0]}{task}"), tasks[0])
     return [choice.to_json() for choice in TASKS[task].in_order([])]
 

@@ -29,9 +29,9 @@ from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
 from humanexp.participation.services import previewing
-from humanexp.recruitment import gates, rehearsal
+from humanexp.recruitment import entry_preview, launch_gates, recruiters
 from humanexp.recruitment.consent import consent_of
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors import suggested_terms
 from humanexp.studies import selectors as study_selectors, services as study_services
 from humanexp.studies.facts import StudyFacts, tasks_of
@@ -125,7 +125,7 @@ def gallery(request: HttpRequest, slug: str) -> HttpResponse:
         "language": language,
         "languages": list(languages_of(study).items()),
         "to": to,
-        "environments": list(Environment),
+        "environments": recruiters.accounts(),
         "query": urlencode({"to": to, "language": language}),
     }
     return render(request, "console/gallery/gallery.html", context)
@@ -149,7 +149,7 @@ def gallery_frame(request: HttpRequest, slug: str, key: str) -> HttpResponseBase
 def _recruiter(request: HttpRequest, study: Study) -> str:
     """The one that was asked for, or the usual one of the study."""
     asked = request.GET.get("to", "")
-    return asked if asked in Environment.values else _usual(study.pk)
+    return asked if recruiters.is_known(asked) else _usual(study.pk)
 
 
 @login_required
@@ -159,7 +159,7 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
     study = collected_study(request, slug)
     given = request.POST if request.method == "POST" else request.GET
     to = given.get("to", "")
-    if to not in Environment.values:
+    if not recruiters.is_known(to):
         to = _usual(study.pk)
     if request.method == "POST":
         request_preflight(study=study, to=to, by=user_of(request))
@@ -168,20 +168,20 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
     is_shown = job is not None and (not job.is_finished or job.state == "failed") and job.parameters.get("to") == to
     context = {
         "study": study,
-        "to": Environment(to),
-        "environments": list(Environment),
+        "to": recruiters.account_of(to),
+        "environments": recruiters.accounts(),
         "standing": standing_of(study, to),
-        "is_asked": gates.is_asked(study, to),
-        "entry": reverse("recruitment:take", args=[rehearsal.entry_of(study=study, to=to)]),
+        "is_asked": launch_gates.is_asked(study, to),
+        "entry": reverse("recruitment:take", args=[entry_preview.entry_of(study=study, to=to)]),
         **partial_context(job if is_shown else None),
     }
     return render_part(request, "console/preflight.html", context)
 
 
 def _usual(study_pk: int) -> str:
-    """Where the study was last launched, else our own marketplace."""
+    """Where the study was last launched, else where a rehearsal costs nothing."""
     last = Campaign.objects.filter(study_id=study_pk).order_by("-pk").values_list("environment", flat=True).first()
-    return last or Environment.MARKETPLACE.value
+    return last or recruiters.usual_ground()
 
 
 @login_required

@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from humanexp.addresses import is_loopback
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core import clock
-from humanexp.recruitment import frames, rehearsal
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment import entry_preview, recruiters
 
 PATIENCE_S = 10
 #: Signed requests are refused from five minutes on; a clock that is off by less is worth knowing about.
@@ -28,22 +27,23 @@ def address(launch: Launch) -> Line:
     if url.startswith("https://"):
         return good(_("%(url)s is encrypted.") % {"url": url})
     remedy = _("Put a TLS proxy in front and set PUBLIC_URL=https://...")
-    if launch.is_amazon:
-        return bad(_("%(url)s is not https: MTurk shows no such page.") % {"url": url}, remedy)
+    if launch.can.needs_https:
+        detail = _("%(url)s is not https: %(where)s shows no such page.")
+        return bad(detail % {"url": url, "where": recruiters.name_of(launch.to)}, remedy)
     if not launch.is_at_home:
         return bad(_("%(url)s is not https: answers would travel in the clear.") % {"url": url}, remedy)
-    if launch.is_link:
+    if not launch.can.vouches:
         return warn(_("%(url)s can be opened only on this machine.") % {"url": url}, remedy)
-    if not is_loopback(urlsplit(settings.MARKETPLACE_URL).hostname or ""):
-        detail = _("The marketplace is elsewhere, and %(url)s can be opened only on this machine.")
+    if not is_loopback(urlsplit(launch.recruiter_address).hostname or ""):
+        detail = _("The recruiter is elsewhere, and %(url)s can be opened only on this machine.")
         return bad(detail % {"url": url}, remedy)
-    return good(_("Study and marketplace are both on this machine: a rehearsal."))
+    return good(_("Study and recruiter are both on this machine: a rehearsal."))
 
 
 @check(gettext_lazy("Entry page"))
 def entry_page(launch: Launch) -> Line:
     """The page itself, fetched as a browser does, through whatever stands in front of this server."""
-    name = rehearsal.entry_of(study=launch.study, to=launch.to)
+    name = entry_preview.entry_of(study=launch.study, to=launch.to)
     url = settings.PUBLIC_URL + reverse("recruitment:take", args=[name])
     try:
         reply = requests.get(url, timeout=PATIENCE_S, allow_redirects=False)
@@ -57,7 +57,7 @@ def entry_page(launch: Launch) -> Line:
             _("The entry page answers %(status)d instead of showing itself.") % {"status": reply.status_code},
             _("Check that PUBLIC_URL leads to this installation, and that both have the same SECRET_KEY."),
         )
-    if launch.is_link:
+    if not launch.can.frames:
         return good(_("Answers."))
     return _framing(launch, reply)
 
@@ -69,7 +69,7 @@ def _framing(launch: Launch, reply: requests.Response) -> Line:
         value = reply.headers["X-Frame-Options"]
         return bad(_("X-Frame-Options: %(value)s forbids every frame.") % {"value": value}, remedy)
     allowed = _ancestors(reply.headers.get("Content-Security-Policy", ""))
-    wanted = frames.origins_of(Campaign(study=launch.study, environment=launch.to))
+    wanted = recruiters.kind_of(launch.to).origins
     if allowed is not None and not set(wanted) <= set(allowed):
         detail = _("The page may be framed by %(allowed)s, not by %(wanted)s.")
         return bad(detail % {"allowed": ", ".join(allowed) or "-", "wanted": ", ".join(wanted)}, remedy)
@@ -87,7 +87,7 @@ def _ancestors(policy: str) -> list[str] | None:
 
 @check(gettext_lazy("Clocks"))
 def clocks(launch: Launch) -> Line:
-    if launch.is_link:
+    if not launch.can.vouches:
         return good(_("A plain link asks no other clock."))
     try:
         reply = requests.head(launch.recruiter_address, timeout=PATIENCE_S, allow_redirects=False)

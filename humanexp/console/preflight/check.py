@@ -15,9 +15,9 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.addresses import is_loopback
 from humanexp.console.models import Tone
 from humanexp.core.models import User
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Environment
+from humanexp.recruitment import recruiters, selectors, services
 from humanexp.recruitment.pricing import Quote
+from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import SuggestedTerms
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Study
@@ -44,20 +44,16 @@ class Launch:
     @cached_property
     def price(self) -> Quote:
         """Of every place that is left."""
-        is_link = self.to == Environment.LINK
         return services.quote(
             to=self.to,
             assignments=max(1, self.terms.assignments),
-            reward_cents=0 if is_link else self.terms.reward_cents,
+            reward_cents=self.terms.reward_cents if self.can.pays else 0,
         )
 
     @property
-    def is_link(self) -> bool:
-        return self.to == Environment.LINK
-
-    @property
-    def is_amazon(self) -> bool:
-        return self.to in (Environment.SANDBOX, Environment.PRODUCTION)
+    def can(self) -> Capabilities:
+        """What the recruiter can do."""
+        return recruiters.capabilities_of(self.to)
 
     @property
     def is_at_home(self) -> bool:
@@ -67,17 +63,12 @@ class Launch:
     @property
     def is_rehearsal(self) -> bool:
         """No stranger can come: nobody but this machine reaches the platform, or the recruiter is a sandbox."""
-        return self.is_at_home or self.to == Environment.SANDBOX
+        return self.is_at_home or self.can.is_sandbox
 
     @property
     def recruiter_address(self) -> str:
-        """Where the recruiter answers; empty for a plain link."""
-        addresses: dict[str, str] = {
-            Environment.MARKETPLACE.value: settings.MARKETPLACE_URL,
-            Environment.SANDBOX.value: settings.MTURK_SANDBOX_URL,
-            Environment.PRODUCTION.value: settings.MTURK_PRODUCTION_URL,
-        }
-        return addresses.get(self.to, "")
+        """Where the recruiter answers; empty where there is no other side."""
+        return recruiters.kind_of(self.to).address
 
 
 @dataclass(frozen=True, kw_only=True)

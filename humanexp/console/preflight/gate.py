@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -15,8 +14,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from humanexp.console.models import Preflight
 from humanexp.core import clock
-from humanexp.recruitment import money
-from humanexp.recruitment.models import Environment
+from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.pricing import Quote
 from humanexp.studies.models import Study
 
@@ -42,16 +40,7 @@ def _stimuli(study: Study) -> object:
 
 
 def _recruiter(to: str) -> list[object]:
-    keys = {
-        Environment.MARKETPLACE.value: [settings.MARKETPLACE_URL, settings.MARKETPLACE_ACCESS_KEY_ID],
-        Environment.SANDBOX.value: [settings.MTURK_SANDBOX_URL, *_amazon_keys()],
-        Environment.PRODUCTION.value: [settings.MTURK_PRODUCTION_URL, *_amazon_keys()],
-    }
-    return [to, settings.PUBLIC_URL, settings.RECRUITER_ORIGINS, *keys.get(to, [])]
-
-
-def _amazon_keys() -> list[str]:
-    return [os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_PROFILE", "")]
+    return [to, settings.PUBLIC_URL, settings.RECRUITER_ORIGINS, *recruiters.kind_of(to).told_apart_by]
 
 
 #: Accounts empty, certificates end, servers move: after a day the same is asked again.
@@ -92,7 +81,7 @@ def standing_of(study: Study, to: str) -> Standing:
 
 def refuse(*, study: Study, to: str, price: Quote) -> str:
     """The gate that recruitment asks before a launch."""
-    where = Environment(to).label
+    where = recruiters.name_of(to)
     standing = standing_of(study, to)
     match standing.name:
         case "none":

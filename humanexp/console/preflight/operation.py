@@ -26,7 +26,7 @@ from humanexp.simulation.personas import personas
 
 @check(gettext_lazy("Recruiter's account"))
 def account(launch: Launch) -> Line:
-    if launch.is_link:
+    if not launch.can.pays:
         return good(_("No money goes through a plain link."))
     settings_page = _("Run python manage.py doctor to see the current settings.")
     try:
@@ -54,7 +54,7 @@ def job_runner(launch: Launch) -> Line:
     found = silence()
     if found is None:
         return good(_("Runs."))
-    say = warn if launch.is_link else bad
+    say = bad if launch.can.pays else warn
     return say(
         _("No job runner has reported for a minute, so no one would be paid.")
         if found.nobody_is_paid

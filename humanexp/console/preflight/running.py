@@ -13,12 +13,12 @@ from humanexp.console.preflight.check import CHECKS, Check, Launch, Line, as_sto
 from humanexp.console.preflight.gate import fingerprint_of
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import ApplicationError, InvalidRequest, StudyRefused
+from humanexp.core.errors import ApplicationError, StudyRefused
 from humanexp.core.models import User
 from humanexp.jobs import selectors as jobs, services as job_services
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
-from humanexp.recruitment.models import Environment
+from humanexp.recruitment import recruiters
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.selectors import subject_of
 
@@ -93,5 +93,4 @@ def _look(entry: Check, launch: Launch) -> Line:
 def _check(study: Study, to: str) -> None:
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials: there is nothing to launch.")
-    if to not in Environment.values:
-        raise InvalidRequest(f"{to!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
+    recruiters.kind_of(to)  # refuses a name that none has

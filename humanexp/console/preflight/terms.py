@@ -10,9 +10,8 @@ from django.utils.translation import gettext as _, gettext_lazy
 from analysis.acceptance import qualification_rule
 from analysis.spec.ethics import missing_blocks
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
-from humanexp.recruitment import money, selectors
+from humanexp.recruitment import money, recruiters, selectors
 from humanexp.recruitment.consent import consent_of, has_blocks
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.services.publishing import DURATION_FACTOR
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.estimated_duration import session_minutes
@@ -47,7 +46,7 @@ def consent(launch: Launch) -> Line:
 
 def _facts(launch: Launch) -> StudyFacts:
     return StudyFacts(
-        tasks=tasks_of(launch.study.configuration), way="link" if launch.to == Environment.LINK else "hit",
+        tasks=tasks_of(launch.study.configuration), way=recruiters.kind_of(launch.to).way,
         reward_cents=launch.terms.reward_cents, contact=launch.terms.contact,
     )  # fmt: skip
 
@@ -108,7 +107,7 @@ def contact(launch: Launch) -> Line:
 
 @check(gettext_lazy("Pay"))
 def pay(launch: Launch) -> Line:
-    if launch.is_link:
+    if not launch.can.pays:
         return good(_("People who come by the link are not paid through it."))
     wage = selectors.wage_at(
         launch.study, reward_cents=launch.price.reward_cents, stated_minutes=launch.terms.estimated_minutes
@@ -157,10 +156,10 @@ def qualification(launch: Launch) -> Line:
 def paid_qualification(launch: Launch) -> Line:
     """A campaign for those alone who have passed is seen by nobody while nobody has."""
     entrance = selectors.entrance_of(launch.study.family, launch.to)
-    if launch.is_link or not (entrance.campaigns or entrance.elsewhere):
+    if not launch.can.pays or not (entrance.campaigns or entrance.elsewhere):
         return good(_("No paid qualification opens this study's family here."))
     if not entrance.campaigns:
-        where = ", ".join(str(Environment(name).label) for name in entrance.elsewhere)
+        where = ", ".join(recruiters.name_of(name) for name in entrance.elsewhere)
         return warn(
             _("Its qualification runs on %(where)s: who passed there is not known as such here.") % {"where": where},
             _("Offer the qualification here too, or open this campaign to everyone."),

@@ -19,7 +19,8 @@ from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, Ro
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.recruiters import usual_ground
 from humanexp.recruitment.selectors import suggested_terms
 from humanexp.recruitment.services import quote
 from humanexp.results import selectors as results
@@ -83,7 +84,7 @@ def search_by_name(name: str) -> SearchRun:
 
 @dataclass(frozen=True)
 class RoundRow:
-    """A round, and what it would cost on the marketplace at the suggested reward; None once it is judged."""
+    """A round, and what it would cost in a rehearsal at the suggested reward; None once it is judged."""
 
     round: Round
     estimate_cents: int | None
@@ -98,7 +99,7 @@ def rounds_of(run: SearchRun) -> list[RoundRow]:
 
 def _estimate_cents(one: Round) -> int:
     terms = suggested_terms(one.study)
-    price = quote(to=Environment.MARKETPLACE, assignments=one.study.planned_sessions, reward_cents=terms.reward_cents)
+    price = quote(to=usual_ground(), assignments=one.study.planned_sessions, reward_cents=terms.reward_cents)
     return price.total_cents
 
 

@@ -20,7 +20,7 @@ from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.recruitment import money, services as recruitment
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors import suggested_terms
 from humanexp.screening import services as screening
 from humanexp.screening.selectors import unjudged
@@ -164,7 +164,7 @@ def _publish_like(judged: Round, opened: Round) -> str:
     latest = Campaign.objects.filter(study=judged.study).order_by("-pk").first()
     if latest is None or Campaign.objects.filter(study=opened.study).exists():
         return ""
-    if latest.environment in (Environment.SANDBOX, Environment.PRODUCTION):
+    if not latest.capabilities.is_own_ground:
         return "The next round is ready: a person must confirm what it costs."
     try:
         publish_round(

@@ -16,12 +16,13 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from humanexp.controls import Fault, cut_connection
 from humanexp.marketplace import clock
 from humanexp.marketplace.api.protocol import requests, responses, service
 from humanexp.marketplace.api.protocol.signature import Authorization, SignedRequest, verify
 from humanexp.marketplace.api.registry import OPERATIONS, Call
 from humanexp.marketplace.errors import InvalidParameterValue, ProtocolError, RequestError, UnrecognizedClient
-from humanexp.marketplace.faults import FAULTS, Fault, FaultKind, cut_connection, fault_after
+from humanexp.marketplace.faults import FaultKind, fault_after, take
 from humanexp.marketplace.models import Requester
 from humanexp.marketplace.selectors.accounts import active_key
 from humanexp.marketplace.visitors import site_url
@@ -39,7 +40,7 @@ def requester_api(request: HttpRequest) -> HttpResponse:
     try:
         requester = _authenticate(request, real_now)
         operation = service.operation_of(request.headers.get("X-Amz-Target", ""))
-        fault = FAULTS.take(operation)
+        fault = take(operation)
         early = _fault_before(fault)
         if early is not None:
             return early

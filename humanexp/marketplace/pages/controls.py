@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import wraps
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from humanexp import health
-from humanexp.addresses import is_loopback
+from humanexp.controls import Fault, from_this_machine
 from humanexp.marketplace import clock
 from humanexp.marketplace.api.protocol.service import operation_names
 from humanexp.marketplace.clock import advance
 from humanexp.marketplace.errors import InvalidParameterValue
-from humanexp.marketplace.faults import ANY_OPERATION, EXTERNAL_SUBMIT, FAULTS, Fault, FaultKind
+from humanexp.marketplace.faults import ANY_OPERATION, EXTERNAL_SUBMIT, FAULTS, FaultKind
 from humanexp.marketplace.pages.answers import problem
-
-
-def from_this_machine(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Whoever came through a proxy, or from elsewhere, finds nothing."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest) -> HttpResponse:
-        if "X-Forwarded-For" in request.headers or not is_loopback(request.META.get("REMOTE_ADDR", "")):
-            raise Http404
-        return view(request)
-
-    return guarded
 
 
 @csrf_exempt

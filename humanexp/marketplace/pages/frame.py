@@ -13,9 +13,10 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
+from humanexp.controls import cut_connection
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import AnswersRefused, MarketplaceError, NotFound, WorkRefused
-from humanexp.marketplace.faults import EXTERNAL_SUBMIT, FAULTS, FaultKind, cut_connection, fault_after
+from humanexp.marketplace.faults import EXTERNAL_SUBMIT, FaultKind, fault_after, take
 from humanexp.marketplace.models import HIT
 from humanexp.marketplace.pages.answers import html_or_json, refusal
 from humanexp.marketplace.question import NO_ASSIGNMENT, HTMLQuestion, read_question
@@ -113,7 +114,7 @@ def upload(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 def external_submit(request: HttpRequest) -> HttpResponse:
     """Store the fields of the form as the assignment's answer. Sent twice, it is stored once and answered alike."""
-    fault = FAULTS.take(EXTERNAL_SUBMIT)
+    fault = take(EXTERNAL_SUBMIT)
     kind = fault.kind if fault else None
     if kind is FaultKind.DROP_BEFORE:
         return cut_connection(HttpResponse())

@@ -45,6 +45,7 @@ urlpatterns = [
     _call("withdraw/", views.WithdrawView),
     _call("status/", views.StatusView),
     _call("responses/", views.ResponsesView),
+    _call("setup/", views.SetUpView),
     _call("complete/", views.CompleteView),
     _call("closing/", views.ClosingView),
     _call("skip/", SkipView),

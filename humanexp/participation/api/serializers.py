@@ -9,11 +9,14 @@ from typing import Any
 from rest_framework import serializers
 
 from analysis.spec import ProtocolConfig
+from analysis.spec.setup import SET_UP_STEPS
 from analysis.tables import INPUT_KINDS, SCHEMAS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
 from humanexp.participation.models import LEFT, Device, SessionState, WentWrong
 from humanexp.participation.services.closing import LONGEST_TEXT
 
+#: Steps of the set-up in addition to what every study measures.
+STEPS = ("size", *SET_UP_STEPS)
 #: A trial with more clicks than this is a stuck key.
 MOST_CLICKS = 200
 LARGEST_ENVIRONMENT = 16_000
@@ -85,7 +88,12 @@ class SessionOut(StateOut):
     due_at = serializers.DateTimeField(
         allow_null=True, help_text="until when whoever recruited the person takes the work, at the latest"
     )
-    calibrate_size = serializers.BooleanField(help_text="whether the size of a pixel is measured with a card")
+    set_up = serializers.ListField(
+        child=serializers.ChoiceField(STEPS), help_text="steps before practice that the study wants"
+    )
+    longer_window_ms = serializers.IntegerField(
+        allow_null=True, help_text="a longer time for each answer that the person can ask for"
+    )
     choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
     blocks = BlockOut(many=True)
 
@@ -146,6 +154,10 @@ class ResponseOut(serializers.Serializer[Any]):
     feedback = FeedbackOut(required=False, help_text="in practice blocks only")
 
 
+def _pixels() -> serializers.IntegerField:
+    return serializers.IntegerField(min_value=1, max_value=100_000)
+
+
 class CompleteIn(serializers.Serializer[Any]):
     environment = serializers.DictField(required=False, default=dict)
 
@@ -181,6 +193,25 @@ class ClosingIn(serializers.Serializer[Any]):
     problem = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_TEXT)
     comment = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_TEXT)
     device = serializers.ChoiceField(Device.values, required=False, allow_blank=True)
+
+
+class SetUpIn(serializers.Serializer[Any]):
+    """All of it optional; what a study does not ask is refused."""
+
+    window_px = serializers.ListField(child=_pixels(), min_length=2, max_length=2, required=False)
+    screen_px = serializers.ListField(child=_pixels(), min_length=2, max_length=2, required=False)
+    dpr = serializers.FloatField(required=False, min_value=0.1, max_value=20)
+    zoom = serializers.FloatField(required=False, allow_null=True, min_value=0.1, max_value=10)
+    refresh_hz = serializers.FloatField(required=False, allow_null=True, min_value=1, max_value=2000)
+    px_per_mm = serializers.FloatField(required=False, allow_null=True, min_value=0.5, max_value=100)
+    distance_mm = serializers.FloatField(required=False, allow_null=True, min_value=20, max_value=10_000)
+    dark_steps = serializers.IntegerField(required=False, min_value=0, max_value=8)
+    bright_steps = serializers.IntegerField(required=False, min_value=0, max_value=8)
+    night_light = serializers.ChoiceField(["off", "on", "unknown"], required=False)
+    notifications = serializers.ChoiceField(["off", "on", "unknown"], required=False)
+    glasses = serializers.ChoiceField(["none", "glasses", "lenses", "undisclosed"], required=False)
+    longer_window = serializers.BooleanField(required=False, help_text="asked for, without a reason")
+    light = serializers.ChoiceField(["dark", "dim", "bright", "sunlight"], required=False)
 
 
 class StatusOut(StateOut):

@@ -32,6 +32,7 @@ from humanexp.participation.api.serializers import (
     ResponseIn,
     ResponseOut,
     SessionOut,
+    SetUpIn,
     StateOut,
     StatusOut,
     TokenOut,
@@ -42,6 +43,7 @@ from humanexp.participation.models import RefusalReason, Session, SessionState
 from humanexp.participation.pictures import mask_png
 from humanexp.participation.services import auditing
 from humanexp.participation.services.answering import check_lease
+from humanexp.participation.services.setting_up import in_its_window, offered_window_ms, steps_of
 from humanexp.participation.session_backends import STORED, Sittings
 from humanexp.participation.session_cache import Course, PlannedTrial
 from humanexp.studies.estimated_duration import minutes_left
@@ -224,6 +226,14 @@ class QuestionView(RunView):
         return Response(trial.task.ask(trial.wanted, course.wording))
 
 
+class SetUpView(RunView):
+    @extend_schema(request=SetUpIn, parameters=[_LEASE], responses={200: StateOut, **_REFUSALS})
+    def post(self, request: Request) -> Response:
+        """What was measured and asked before practice; once more, the latest counts."""
+        self.sittings.store_set_up(claim=self.claim, lease=self.lease, given=valid(SetUpIn, request))
+        return Response({"state": SessionState.OPEN})
+
+
 class ResponsesView(RunView):
     @extend_schema(
         request=ResponseIn,
@@ -323,7 +333,7 @@ def _protocol(session: Session) -> ProtocolConfig:
 
 def _session_out(session: Session) -> dict[str, Any]:
     tasks = dict.fromkeys(block["task"] for block in session.blocks)
-    protocol = _protocol(session)
+    protocol = in_its_window(_protocol(session), session)
     return {
         "state": session.told_state,
         "study_title": session.study.title,
@@ -332,7 +342,8 @@ def _session_out(session: Session) -> dict[str, Any]:
         "slow_down": session.slow_down_at == session.cursor,
         "minutes_left": minutes_left(session.blocks, protocol, cursor=session.cursor),
         "due_at": session.due_at,
-        "calibrate_size": bool(session.study.configuration.get("calibrate_size")),
+        "set_up": steps_of(session.study),
+        "longer_window_ms": offered_window_ms(session.study),
         "protocol": protocol.to_dict(),
         "choices": {task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order)] for task in tasks},
         "blocks": session.blocks,

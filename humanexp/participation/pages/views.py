@@ -35,10 +35,14 @@ def run(request: HttpRequest) -> HttpResponse:
     return run_shell(request, StudyFacts(shows_code=True, contact=settings.CONTACT))
 
 
-def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:
-    """The page that a participant works on, in the words of a study."""
+def run_shell(request: HttpRequest, facts: StudyFacts, way_out: str = "") -> HttpResponse:
+    """The page that a participant works on, in the words of a study.
+
+    `way_out`: the call that tells a page whose session has ended where its person goes; empty where nobody waits.
+    """
     api = reverse("participation:run-session").removesuffix("session/")
-    return render(request, "participation/run/run.html", {"run_config": {"api": api}, "facts": facts})
+    config = {"api": api, "wayOut": way_out}
+    return render(request, "participation/run/run.html", {"run_config": config, "facts": facts})
 
 
 @require_GET

@@ -26,6 +26,7 @@ from humanexp.participation.selectors.sessions import (
     standing_of,
     under_way,
 )
+from humanexp.participation.selectors.set_ups import longer_windows, set_up_rows
 from humanexp.participation.selectors.showings import (
     PICTURES,
     given_out,
@@ -54,6 +55,7 @@ __all__ = [
     "iter_trial_rows",
     "kept_slots",
     "refused_calls",
+    "longer_windows",
     "own_result_address",
     "own_result_behind",
     "rows_of",
@@ -64,6 +66,7 @@ __all__ = [
     "session_of",
     "session_rows",
     "standing_of",
+    "set_up_rows",
     "stimuli_of",
     "stimulus_pictures",
     "stimulus_pks",

@@ -10,7 +10,7 @@ from humanexp.participation.services.closing import (
     open_questions,
     store_closing_answers,
 )
-from humanexp.participation.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
+from humanexp.participation.services.leaving import erase_withdrawn, leave_session, take_back, undo_withdrawal
 from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import (
     Agreement,
@@ -30,6 +30,7 @@ from humanexp.participation.services.sessions import (
     scripted_participant,
     withdraw_session,
 )
+from humanexp.participation.services.setting_up import store_set_up
 
 __all__ = [
     "Agreement",
@@ -58,6 +59,8 @@ __all__ = [
     "scripted_participant",
     "store_closing_answers",
     "store_response",
+    "store_set_up",
+    "take_back",
     "take_lease",
     "undo_withdrawal",
     "verify_session",

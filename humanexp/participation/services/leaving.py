@@ -15,7 +15,7 @@ from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
 from humanexp.core.models import User
 from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import ClosingAnswers, Response, Session, SessionState
+from humanexp.participation.models import ClosingAnswers, Response, Session, SessionState, SetUp
 from humanexp.participation.services.sessions import withdraw_session
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
@@ -42,6 +42,11 @@ def leave_session(*, claim: SessionClaim, keeps_answers: bool = False) -> Sessio
         return _leave_answers(session)
     if session.state == SessionState.SUBMITTED:
         raise SessionClosed("It has been submitted. Write to the people who run the study to have it deleted.")
+    return take_back(session=session)
+
+
+def take_back(*, session: Session) -> Session:
+    """No analysis sees an answer of it from now on, and they are erased once the time to undo it is over."""
     withdraw_session(session=session)
     due = (session.withdrawn_at or clock.now()) + timedelta(days=KEPT_DAYS)
     Session.objects.filter(pk=session.pk).update(last_seen_at=clock.now(), erase_after=due)
@@ -131,6 +136,7 @@ def _erase(pk: int) -> int | None:
     answers, _by_model = Response.objects.filter(session=session).delete()
     session.refused_calls.all().delete()
     ClosingAnswers.objects.filter(session=session).delete()
+    SetUp.objects.filter(session=session).delete()
     Session.objects.filter(pk=pk).update(environment={}, active_s=None, erased_at=now)
     subject, study = f"session:{session.code}", session.study.slug
     record(action="erase-withdrawn", subject=subject, study=study, answers=answers)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Iterable
 
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import NotFound
-from humanexp.recruitment import money, services
+from humanexp.recruitment import money, recruiters, services
 from humanexp.recruitment.selectors import Money
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Study, StudyFamily
@@ -17,6 +18,13 @@ def spent_words(sums: Money) -> str:
     parts = [(sums.owed_cents, "owed (the lab pays it out)"), (sums.paid_cents, "paid"), (sums.fee_cents, "fees")]
     told = [f"${money.dollars(cents)} {word}" for cents, word in parts if cents]
     return ", ".join(told) or "nothing approved yet"
+
+
+def recruiter_code(text: str) -> str:
+    """An argument that names a recruiter's account."""
+    if not recruiters.is_known(text):
+        raise ArgumentTypeError(f"{text!r} is no recruiter: choose one of {', '.join(recruiters.codes())}")
+    return text
 
 
 class RecruitmentCommand(RefusableCommand):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
+from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
-from humanexp.recruitment.models.people import VISITOR, WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
+from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode, SitePay
+from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
@@ -16,32 +18,34 @@ from humanexp.recruitment.models.writes import (
     Pause,
     Payment,
     PaymentKind,
+    RecruiterAccount,
     RecruiterWrite,
     Rejection,
     RejectionProposal,
     ReviewPolicy,
-    SenderLease,
     StudyBudget,
 )
 
 __all__ = [
     "EXTRAS",
     "VISITOR",
-    "WORKER_NAMESPACE",
     "AgreedText",
     "ApprovalChange",
     "Assignment",
     "Campaign",
+    "DeletionCode",
     "Difference",
     "DifferenceKind",
-    "Environment",
     "Evidence",
     "Exclusion",
     "GrantKind",
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "Invitation",
+    "LinkTerms",
     "Message",
+    "OutcomeCode",
     "Pause",
     "Payment",
     "PaymentKind",
@@ -54,8 +58,10 @@ __all__ = [
     "RejectionProposal",
     "ResumeConfirmation",
     "ReviewPolicy",
-    "SenderLease",
+    "RecruiterAccount",
+    "SitePay",
     "StudyBudget",
     "WayBack",
     "WayBackKind",
+    "id_here",
 ]

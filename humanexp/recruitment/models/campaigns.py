@@ -3,13 +3,16 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from analysis.spec.terms import WorkerRequirements
 from humanexp.participation.models import Session
-from humanexp.recruitment.models.people import Environment, RecruitedPerson
+from humanexp.recruitment.models.people import RecruitedPerson
+from humanexp.recruitment.recruiters.base import Capabilities
+from humanexp.recruitment.recruiters.registry import capabilities_of
 from humanexp.recruitment.states import (
     ASSIGNMENT_TRANSITIONS,
     CAMPAIGN_TRANSITIONS,
@@ -31,7 +34,7 @@ class Campaign(models.Model):
     TRANSITIONS = CAMPAIGN_TRANSITIONS
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="campaigns")
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     #: the public name of the entry page; it is no credential
     entry = models.CharField(max_length=32, unique=True)
     state = models.CharField(max_length=10, choices=CampaignState.choices, default=CampaignState.LIVE)
@@ -94,17 +97,19 @@ class Campaign(models.Model):
                 & Q(auto_approval_s__lte=30 * DAY_S),
                 name="campaign_durations_in_range",
             ),
-            models.CheckConstraint(
-                condition=~Q(environment=Environment.LINK) | Q(reward_cents=0), name="campaign_link_pays_nobody"
-            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.study.slug} on {self.environment}"
 
+    def clean(self) -> None:
+        if self.reward_cents and not self.capabilities.pays:
+            raise ValidationError({"reward_cents": "No money goes through this recruiter."})
+
     @property
-    def is_link(self) -> bool:
-        return self.environment == Environment.LINK
+    def capabilities(self) -> Capabilities:
+        """What its recruiter can do."""
+        return capabilities_of(self.environment)
 
     @property
     def is_compensation(self) -> bool:
@@ -126,7 +131,7 @@ class Hit(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="hits")
     number = models.PositiveIntegerField()
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     #: blank until the recruiter has named it
     hit_id = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=10, choices=HitState.choices, default=HitState.PLANNED)
@@ -137,6 +142,8 @@ class Hit(models.Model):
     completed = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     synced_at = models.DateTimeField(null=True, blank=True)
+    #: when both sides were last found to say the same of every payment, with nothing on its way
+    compared_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]
@@ -180,7 +187,7 @@ class Assignment(models.Model):
 
     TRANSITIONS = ASSIGNMENT_TRANSITIONS
 
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     assignment_id = models.CharField(max_length=64)
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="assignments_taken")
     hit = models.ForeignKey(Hit, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments_taken")

@@ -8,7 +8,6 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.recruitment.models.campaigns import Assignment, Hit
-from humanexp.recruitment.models.people import Environment
 from humanexp.recruitment.models.writes import Payment, PaymentKind
 from humanexp.recruitment.states import DIFFERENCE_TRANSITIONS, DifferenceState
 
@@ -24,7 +23,7 @@ class Difference(models.Model):
 
     TRANSITIONS = DIFFERENCE_TRANSITIONS
 
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     #: names the payment from comparison to comparison
     key = models.CharField(max_length=120)
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="differences")

@@ -2,37 +2,27 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.participation.models import Participant
 from humanexp.studies.models import StudyFamily
 
-
-class Environment(models.TextChoices):
-    """Where people are recruited. Chosen explicitly, never read off an address."""
-
-    LINK = "link", _("plain link")
-    MARKETPLACE = "marketplace", _("own marketplace")
-    SANDBOX = "sandbox", _("MTurk Sandbox")
-    PRODUCTION = "production", _("MTurk production")
-
-
-#: Environments with one name space of worker ids: the same id is the same person.
-WORKER_NAMESPACE = {
-    Environment.LINK: "link",
-    Environment.MARKETPLACE: "marketplace",
-    Environment.SANDBOX: "mturk",
-    Environment.PRODUCTION: "mturk",
-}
-
 #: Ids made here, for visitors of a link that names nobody, begin so.
 VISITOR = "visitor:"
+#: Between the preset of a link and the id that its site gave: two sites may give the same to different people.
+FROM = "/"
+#: Those whom a list names by personal links lie under this name: nobody can type one of their ids into an address.
+INVITED = "invited"
+
+
+def id_here(preset: str, given: str) -> str:
+    """Under which id a person of a site is kept here."""
+    return f"{preset}{FROM}{given}"
 
 
 class RecruitedPerson(models.Model):
     """Who a participant is to a recruiter: the one table with worker ids."""
 
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     worker_id = models.CharField(max_length=64)
     family = models.ForeignKey(StudyFamily, on_delete=models.CASCADE, related_name="+")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="recruited_as")
@@ -48,7 +38,7 @@ class RecruitedPerson(models.Model):
     @property
     def given_id(self) -> str:
         """The id that the person came with; empty where one was made up here."""
-        return "" if self.worker_id.startswith(VISITOR) else self.worker_id
+        return "" if self.worker_id.startswith(VISITOR) else self.worker_id.rpartition(FROM)[2]
 
     def __str__(self) -> str:
         # the code, so that no log line and no admin list carries a worker id

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.recruitment.models.people import Environment, RecruitedPerson
+from humanexp.recruitment.models.people import RecruitedPerson
 from humanexp.recruitment.models.writes import RecruiterWrite
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import StudyFamily
@@ -26,7 +26,7 @@ class Purpose(models.TextChoices):
 class QualificationType(models.Model):
     """A qualification of ours at one recruiter. Ids differ between environments, so the environment is in the key."""
 
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     family = models.ForeignKey(StudyFamily, on_delete=models.PROTECT, related_name="+")
     purpose = models.CharField(max_length=10, choices=Purpose.choices)
     #: tells two of one purpose apart: the quiz's digest, the assignment that is compensated

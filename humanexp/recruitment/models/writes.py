@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
-from humanexp.recruitment.models.people import Environment
 from humanexp.recruitment.states import PROPOSAL_TRANSITIONS, WRITE_TRANSITIONS, ProposalState, WriteState
 from humanexp.studies.models import Study
 
@@ -30,7 +29,7 @@ class RecruiterWrite(models.Model):
 
     TRANSITIONS = WRITE_TRANSITIONS
 
-    environment = models.CharField(max_length=12, choices=Environment.choices)
+    environment = models.CharField(max_length=12)
     state = models.CharField(max_length=10, choices=WriteState.choices, default=WriteState.PLANNED)
     token = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(default=clock.now, editable=False)
@@ -177,10 +176,22 @@ class Pause(models.TextChoices):
     KEYS = "keys", _("the access keys are refused")
 
 
-class SenderLease(models.Model):
-    """Who sends for an environment now. Two senders never do: the conditional update of this row decides."""
+class RecruiterAccount(models.Model):
+    """An account with a recruiter: its caps, its pause, its balance, and who sends for it now.
 
-    environment = models.CharField(max_length=12, choices=Environment.choices, unique=True)
+    Two senders never do: the conditional update of this row decides.
+    """
+
+    #: its code, which every row about it bears; the first account of a kind has the kind's
+    environment = models.CharField(max_length=12, unique=True)
+    #: a sort of recruiter (`recruiters.registry`)
+    kind = models.CharField(max_length=20, blank=True, default="")
+    #: empty: as its kind is called
+    name = models.CharField(max_length=80, blank=True, default="")
+    #: ISO code; every account keeps its own books, and nothing is ever converted
+    currency = models.CharField(max_length=3, default="USD")
+    #: the recruiter's name of what the account stands for, where it has several under one key
+    workspace = models.CharField(max_length=64, blank=True, default="")
     holder = models.CharField(max_length=80, blank=True)
     #: end of the lease by the wall clock, for holders on other machines
     until = models.DateTimeField(null=True, blank=True)
@@ -198,8 +209,15 @@ class SenderLease(models.Model):
     balance_cents = models.BigIntegerField(null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
 
+    class Meta:
+        db_table = "recruitment_senderlease"
+
     def __str__(self) -> str:
         return self.environment
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.kind = self.kind or self.environment
+        super().save(*args, **kwargs)
 
 
 class Message(RecruiterWrite):

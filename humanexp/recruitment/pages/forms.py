@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -12,8 +13,8 @@ from analysis.errors import InvalidInput
 from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money, recruiters
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.models.campaigns import DAY_S
+from humanexp.recruitment.pages.link_forms import LinkFields
 from humanexp.recruitment.services.publishing import SMALL_HIT, LaunchTerms
 from humanexp.studies.models import StudyFamily
 
@@ -39,10 +40,15 @@ def _recruiters() -> list[tuple[str, str]]:
     """What can be used first; what its owner has closed comes last and says so."""
 
     def label(name: str) -> str:
-        text = str(Environment(name).label)
+        text = recruiters.name_of(name)
         return _("%(name)s (closed)") % {"name": text} if recruiters.capabilities_of(name).is_closed else text
 
     return [(name, label(name)) for name in recruiters.offered()]
+
+
+def _pays(cleaned: Mapping[str, Any]) -> bool:
+    """Money goes through the recruiter that was chosen; so it does while none is."""
+    return not recruiters.is_known(cleaned.get("to", "")) or recruiters.capabilities_of(cleaned["to"]).pays
 
 
 #: Fields that a campaign takes over as they are.
@@ -67,12 +73,12 @@ class TermsForm(forms.Form):
     masters = forms.BooleanField(
         label=_("Masters only"),
         required=False,
-        help_text=_("On your own marketplace: workers whom its desk has marked. No one else sees the work."),
+        help_text=_("Workers whom the recruiter has marked. No one else sees the work."),
     )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if not recruiters.capabilities_of(cleaned.get("to", "")).pays:
+        if not _pays(cleaned):
             cleaned |= {"reward": 0, "unpaid": False, "hits": self.ONE, "masters": False}
         elif cleaned.get("unpaid") and not cleaned.get("reward"):
             cleaned["reward"] = 0
@@ -93,7 +99,7 @@ class TermsForm(forms.Form):
         }
 
 
-class LaunchForm(TermsForm):
+class LaunchForm(LinkFields, TermsForm):
     """Everything a campaign is launched with. `shown_total` is the price that stood on the page.
 
     `shown_campaigns`: how many the study had there, so that a second click launches no second one.
@@ -162,7 +168,7 @@ class LaunchForm(TermsForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        if recruiters.capabilities_of(cleaned.get("to", "")).pays and "reward" not in self.errors:
+        if _pays(cleaned) and "reward" not in self.errors:
             if cleaned.get("unpaid") and cleaned.get("reward"):
                 self.add_error("unpaid", _("A reward is set: take it away, or this mark."))
             elif not cleaned.get("unpaid") and cleaned.get("reward") == 0:
@@ -197,13 +203,13 @@ class LaunchForm(TermsForm):
             assignments_per_hit=offer["assignments_per_hit"],
             auto_approval_s=given["approval_days"] * DAY_S,
             **{name: given[name] for name in _AS_TYPED},
-            **({} if given["to"] == Environment.LINK else asked),
+            **(asked if recruiters.capabilities_of(given["to"]).pays else {"link": self.link}),
         )
 
     @property
     def confirmed_cents(self) -> int | None:
         """Where money is real the total is typed; elsewhere the price that was seen has to be the price."""
-        is_real = self.cleaned_data["to"] == Environment.PRODUCTION
+        is_real = recruiters.capabilities_of(self.cleaned_data["to"]).asks_for_total
         total: int | None = self.cleaned_data["confirm_total" if is_real else "shown_total"]
         return total
 
@@ -244,7 +250,7 @@ class LimitsForm(forms.Form):
 class MonthForm(forms.Form):
     """What may be promised through one account in a calendar month."""
 
-    environment = forms.ChoiceField(choices=Environment.choices)
+    environment = forms.ChoiceField(choices=recruiters.choices)
     month_cap = DollarField(label=_("This account, in a calendar month"), required=False)
 
 

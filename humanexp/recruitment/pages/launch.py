@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from humanexp.recruitment import gates, money, pricing, selectors, services
-from humanexp.recruitment.models import Environment, SenderLease
+from humanexp.recruitment import launch_gates, money, pricing, recruiters, selectors, services
+from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
+from humanexp.recruitment.pages.links import site_of
+from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
+from humanexp.recruitment.services.inviting import takes_invitations
 from humanexp.recruitment.states import HitState
 from humanexp.studies.models import Study
 
@@ -22,7 +25,7 @@ class Price:
     quoted: pricing.Quote
     sizes: pricing.SizeComparison
     wage: Wage | None
-    account: SenderLease | None
+    account: RecruiterAccount | None
     budget: Budget
     month: Budget
     free_sessions: int
@@ -34,20 +37,21 @@ class Price:
     is_unpaid: bool
 
     @property
-    def is_link(self) -> bool:
-        return self.to == Environment.LINK
+    def can(self) -> Capabilities:
+        """What the recruiter can do."""
+        return recruiters.capabilities_of(self.to)
 
     @property
     def pays_nobody_by_mistake(self) -> bool:
-        return not (self.is_link or self.is_unpaid or self.quoted.reward_cents)
+        return self.can.pays and not (self.is_unpaid or self.quoted.reward_cents)
 
     @property
     def is_real_money(self) -> bool:
-        return self.to == Environment.PRODUCTION
+        return self.can.asks_for_total
 
     @property
     def account_name(self) -> str:
-        return str(Environment(self.to).label)
+        return recruiters.name_of(self.to)
 
     @property
     def total(self) -> str:
@@ -85,8 +89,8 @@ def price_of(
         budget=selectors.budget_of(study, tally),
         month=selectors.month_budget(terms["to"]),
         free_sessions=selectors.free_sessions(study, tally) if free_sessions is None else free_sessions,
-        refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
-        is_asked=gates.is_asked(study, terms["to"]),
+        refusal=launch_gates.refusal(study=study, to=terms["to"], price=quoted),
+        is_asked=launch_gates.is_asked(study, terms["to"]),
         is_unpaid=form.cleaned_data["unpaid"],
     )
 
@@ -106,6 +110,8 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "places": selectors.places_of(campaign, tally),
             "hits": [(state, HitState(state).label, n) for state, n in tally.hits_by_state(campaign.pk).items()],
             "asks_for": campaign.asks_for,
+            "site": site_of(campaign),
+            "invites": takes_invitations(campaign),
         }
         for campaign in tally.campaigns.values()
     ]

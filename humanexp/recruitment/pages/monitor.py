@@ -16,7 +16,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation import selectors as participation_selectors
 from humanexp.participation.answer_coverage import BinCount, bars, kept_counts
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import SenderLease
+from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.selectors import Funnel
 from humanexp.recruitment.selectors.timeline import OpenedBin
 from humanexp.recruitment.states import AssignmentState, HitState
@@ -98,9 +98,9 @@ def published(tally: selectors.Tally) -> dict[str, int]:
     return {"done": done, "of": sum(row.count for row in wanted)}
 
 
-def accounts_of(study: Study) -> QuerySet[SenderLease]:
+def accounts_of(study: Study) -> QuerySet[RecruiterAccount]:
     """With the recruiters that the study uses."""
-    return SenderLease.objects.filter(environment__in=study.campaigns.values("environment"))
+    return RecruiterAccount.objects.filter(environment__in=study.campaigns.values("environment"))
 
 
 def _jobs(study: Study) -> QuerySet[Job]:

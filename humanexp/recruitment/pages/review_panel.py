@@ -23,7 +23,7 @@ UNPAID, PROPOSED = "unpaid", "proposed"
 def facts_of(session: Session, user: User) -> dict[str, Any]:
     """What the decision about a session's pay needs; `assignment` is None where nobody recruited the person."""
     assignment = selectors.assignments_of(session.study).filter(session=session).first()
-    if assignment is None or assignment.campaign.is_link:
+    if assignment is None or not assignment.campaign.capabilities.pays:
         return {"assignment": assignment}
     reward = assignment.payments.exclude(state=WriteState.REFUSED).filter(kind=PaymentKind.REWARD).first()
     fee_cents = services.reward_fee_cents(assignment)

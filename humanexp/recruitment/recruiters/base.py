@@ -1,36 +1,89 @@
 """The port to whoever finds people. Every recruiter passes tests/recruitment/test_recruiter_contract.py.
 
-The words are MTurk's, the promises are not: a HIT is one offer of places at one price, an assignment one person's go at
-a place, a qualification a mark on people that an offer can ask for or exclude. A panel with studies, places,
-submissions and participant groups fits them; what a recruiter does not have it refuses (`pays`, `qualifies`) or leaves
-empty.
+An offer is so many places at one price, a ticket what somebody brings along who has answered to it, a submission one
+person's go at one place, a payment what the person gets for it: a reward, or a bonus beside it. A qualification is a
+mark on people that an offer can ask for or exclude. What a recruiter does not have it refuses (`Capabilities`) or
+leaves empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from enum import StrEnum
+from typing import Literal, Protocol
 
 from analysis.spec import Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.states import AssignmentState
+
+#: What becomes of a write that comes twice: nothing further; nothing further while the recruiter remembers its token;
+#: or it may take effect twice, so that one of unknown fate is asked about, and never sent again unasked.
+Repeat = Literal["safe", "token", "never"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """How often each write may be sent."""
+
+    publish: Repeat = "token"
+    extend: Repeat = "token"
+    #: close, and stay open longer
+    until: Repeat = "safe"
+    approve: Repeat = "safe"
+    reject: Repeat = "safe"
+    bonus: Repeat = "token"
+    mark: Repeat = "safe"
+    message: Repeat = "never"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What is known of a recruiter before there are keys; pages take their words from it."""
+    """What a recruiter can do, known before there are keys. Whoever needs to know asks this, never which one it is."""
 
-    #: money goes through it
+    #: money goes through it; where it does not, approve, reject and bonus are refused
     pays: bool
     #: an approval there pays the person; elsewhere it is the lab's debt, which is paid out in the lab's own way
     pays_out: bool = False
+    #: it lists who has submitted, and until it does an id in an address proves nothing; elsewhere there is no other
+    #: side: offers and submissions are our own rows, and who has finished has submitted
+    vouches: bool = True
+    #: it shows the entry page in a frame of its own, and takes its form
+    frames: bool = False
+    #: credit instead of money
+    credits: bool = False
+    #: it keeps qualifications; where it does not, our own check at the entry is all there is
+    qualifies: bool = False
+    #: its lists name people who are at work and have not submitted yet
+    lists_in_progress: bool = False
+    #: it passes messages on to people
+    messages: bool = False
+    #: places can be added to an offer
+    extends: bool = False
+    #: an offer can be closed for a while, and opened again
+    pauses: bool = False
+    #: it can refuse the reward, and take the refusal back
+    rejects: bool = False
+    #: most places that an offer has unless somebody asks for more; None: all in one
+    places_at_once: int | None = None
+    #: it takes people to https addresses alone
+    needs_https: bool = False
+    #: nobody's money is at stake but our own house's: a rehearsal there may go unchecked, and scripted people take part
+    is_own_ground: bool = False
+    #: the total is typed before anything is promised there
+    asks_for_total: bool = False
+    #: no stranger comes, and no real money moves
+    is_sandbox: bool = False
     #: it could be used now, as far as settings tell
     is_set_up: bool = True
     #: whoever runs it has closed it for good
     is_closed: bool = False
+    #: ISO code of the money of its rewards
+    currency: str = "USD"
+    repeats: Repeats = Repeats()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +98,8 @@ class Holds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitTerms:
-    """What HITs of one group share."""
+class OfferTerms:
+    """What offers of one group share."""
 
     title: str
     description: str
@@ -55,19 +108,21 @@ class HitTerms:
     assignment_duration_s: int
     auto_approval_s: int
     requirements: WorkerRequirements = NO_REQUIREMENTS
-    #: qualifications that a worker needs, and ids of those that hide the work from who has them
+    #: qualifications that a person needs, and ids of those that hide the work from who has them
     holds: tuple[Holds, ...] = ()
     lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitOrder:
-    """One HIT to publish. The same token never makes a second one."""
+class OfferOrder:
+    """One offer to publish. The same token never makes a second one."""
 
-    hit_type_id: str
+    #: of the group, as `publish_terms` names it
+    terms_id: str
     places: int
     lifetime_s: int
     url: str
+    #: finds the offer again
     annotation: str
     token: str
     #: 0: as tall as the window
@@ -81,34 +136,42 @@ class QualificationOrder:
     """A qualification of our own. The name is unique among ours; the same name never makes a second one."""
 
     name: str
-    #: workers read it
+    #: people read it
     description: str
-    #: workers get it by passing this; without one we grant it
+    #: people get it by passing this; without one we grant it
     quiz: Quiz | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitReport:
-    """A HIT as the recruiter describes it."""
+class OfferReport:
+    """An offer as the recruiter describes it."""
 
-    hit_id: str
+    offer_id: str
     annotation: str
     #: somebody can still take a place
     is_open: bool
-    max_assignments: int
+    places: int
+    #: nobody has taken them
     available: int
+    #: taken, and not submitted
     pending: int
+    #: approved or rejected
     completed: int
     expires_at: datetime | None
 
+    @property
+    def submitted(self) -> int:
+        """Submissions that its list names, decided ones among them."""
+        return self.places - self.available - self.pending
+
 
 @dataclass(frozen=True, kw_only=True)
-class AssignmentReport:
-    """An assignment the recruiter vouches for: submitted, approved or rejected."""
+class SubmissionReport:
+    """A submission the recruiter vouches for: submitted, approved or rejected."""
 
-    assignment_id: str
-    worker_id: str
-    hit_id: str
+    submission_id: str
+    person_id: str
+    offer_id: str
     state: AssignmentState
     submitted_at: datetime
     auto_approves_at: datetime | None = None
@@ -118,19 +181,54 @@ class AssignmentReport:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RewardOrder:
+    """Approve a submission, which pays its reward."""
+
+    submission_id: str
+    feedback: str = ""
+    #: it was rejected, and a person has taken that back
+    overrides_rejection: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class BonusOrder:
-    assignment_id: str
-    worker_id: str
+    """Pay money beside the reward."""
+
+    submission_id: str
+    person_id: str
     amount_cents: int
     #: ends with the marker that finds the payment again
     reason: str
+    marker: str
     token: str
+
+
+PaymentOrder = RewardOrder | BonusOrder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """The recruiter took the order."""
+
+    #: it says so at once; else it is carried out later, and `evidence` tells
+    is_paid: bool = True
+
+
+class Proof(StrEnum):
+    """What the recruiter's lists say of an order that may have been carried out."""
+
+    PAID = "paid"
+    NOT_PAID = "not-paid"
+    #: they cannot tell this payment from others: a person looks
+    UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True, kw_only=True)
 class BonusReport:
-    assignment_id: str
-    worker_id: str
+    """A bonus as the recruiter lists it."""
+
+    submission_id: str
+    person_id: str
     amount_cents: int
     reason: str
     paid_at: datetime | None = None
@@ -145,10 +243,7 @@ class Recruiter(Protocol):
     """
 
     environment: str
-    #: money goes through it; where it does not, approve, reject and bonus are refused
-    pays: bool
-    #: it keeps qualifications; where it does not, our own check at the entry is all there is
-    qualifies: bool
+    capabilities: Capabilities
     #: how long to wait before the next try after it was too busy
     breath_s: float
     #: for so long the same token is carried out once; later it is carried out anew
@@ -158,62 +253,65 @@ class Recruiter(Protocol):
     def balance_cents(self) -> int | None:
         """Money in the account, None where there is none to hold. Raises KeysRefused: the cheapest test of the keys."""
 
-    def publish_type(self, terms: HitTerms) -> str:
-        """Id of the HIT type with these terms; the same terms give the same id."""
+    def publish_terms(self, terms: OfferTerms) -> str:
+        """Id of the group of offers with these terms; the same terms give the same id."""
 
-    def publish_hit(self, order: HitOrder) -> str:
-        """Publish, and return the id of the HIT."""
+    def publish(self, order: OfferOrder) -> str:
+        """Publish, and return the id of the offer."""
 
-    def find_hit(self, annotation: str) -> HitReport | None:
-        """The HIT that carries this annotation, looked for among all HITs."""
+    def find(self, annotation: str) -> OfferReport | None:
+        """The offer that carries this annotation, looked for among all offers."""
 
-    def hit(self, hit_id: str) -> HitReport:
+    def offer(self, offer_id: str) -> OfferReport:
         """Raises NotAtRecruiter."""
 
-    def expire_hit(self, hit_id: str) -> None:
+    def offers(self, offer_ids: Collection[str]) -> Iterator[OfferReport]:
+        """These offers in as few calls as the recruiter's largest page allows; one that is gone is left out."""
+
+    def change(self, offer_id: str, *, places: int | None = None, until: datetime | None = None, token: str) -> None:
+        """So many places in all, taken until then. Twice is once: `offer` tells whether it took effect."""
+
+    def close(self, offer_id: str) -> None:
         """Nobody can take a place from now on; who has one may finish. Twice is once."""
 
-    def prolong_hit(self, hit_id: str, *, until: datetime) -> None:
-        """Places can be taken until then. Twice is once."""
+    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
+        """Every listed submission to an offer, all pages."""
 
-    def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
-        """Add places, once for a token; `hit().max_assignments` tells whether it took effect."""
-
-    def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
-        """Every listed assignment of a HIT, all pages."""
-
-    def assignment(self, assignment_id: str) -> AssignmentReport | None:
+    def submission(self, submission_id: str) -> SubmissionReport | None:
         """None while the recruiter does not vouch for it."""
 
-    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
-        """Pay the reward."""
+    def verify(self, ticket: Ticket) -> bool | None:
+        """Whether this person holds this submission; None while the recruiter does not say."""
 
-    def reject(self, assignment_id: str, *, reason: str) -> None:
-        """Refuse the reward; the reason is shown to the worker."""
+    def pay(self, order: PaymentOrder) -> Receipt:
+        """Pay a reward or a bonus."""
 
-    def bonus(self, order: BonusOrder) -> None:
-        """Pay money beyond the reward."""
+    def evidence(self, order: PaymentOrder) -> Proof:
+        """Whether it was carried out. UNCLEAR is never sent again without a person."""
 
-    def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
-        """Every bonus paid on a HIT or on an assignment, all pages."""
+    def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
+        """Every bonus paid on an offer, all pages."""
+
+    def reject(self, submission_id: str, *, reason: str) -> None:
+        """Refuse the reward; the reason is shown to the person."""
 
     def publish_qualification(self, order: QualificationOrder) -> str:
         """Id of the qualification with this name; made when there is none."""
 
-    def grant(self, type_id: str, worker_id: str, *, value: int = 1) -> None:
-        """Give it to a worker, silently. Twice is once."""
+    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
+        """Give it to a person, silently. Twice is once."""
 
-    def revoke(self, type_id: str, worker_id: str, *, reason: str) -> None:
-        """Take it back; the worker sees the reason. Twice is once."""
+    def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
+        """Take it back; the person sees the reason. Twice is once."""
 
-    def score(self, type_id: str, worker_id: str) -> int | None:
+    def score(self, type_id: str, person_id: str) -> int | None:
         """Its value; None for who does not hold it."""
 
-    def ask_for_hints(self, hit_type_id: str) -> None:
-        """Have events of these HITs told to `hints`; nothing where no queue is set up. Twice is once."""
+    def ask_for_hints(self, terms_id: str) -> None:
+        """Have events of these offers told to `hints`; nothing where no queue is set up. Twice is once."""
 
     def hints(self) -> list[str]:
-        """Ids of HITs of which something was told since the last call. They may be late, doubled, lost or made up."""
+        """Ids of offers of which something was told since the last call. They may be late, doubled, lost or made up."""
 
-    def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
-        """Write to workers; returns those who could not be reached."""
+    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
+        """Write to people; returns those who could not be reached."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -31,18 +32,30 @@ from humanexp.recruitment import money
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.recruiters.answers import external_question
 from humanexp.recruitment.recruiters.base import (
-    AssignmentReport,
-    BonusOrder,
     BonusReport,
-    HitOrder,
-    HitReport,
-    HitTerms,
+    Capabilities,
+    OfferOrder,
+    OfferReport,
+    OfferTerms,
+    PaymentOrder,
+    Proof,
+    Receipt,
+    RewardOrder,
+    SubmissionReport,
 )
 from humanexp.recruitment.recruiters.faults import fault_of
 from humanexp.recruitment.recruiters.limits import check_parameters
 from humanexp.recruitment.recruiters.qualifications import PAGE, Qualifications
 from humanexp.recruitment.recruiters.replies import NotAReply, check_answer, is_refusal, refuse_what_is_none
-from humanexp.recruitment.recruiters.shapes import assignment_report, cents_of, hit_report, hits_told, requirement_list
+from humanexp.recruitment.recruiters.shapes import (
+    cents_of,
+    hits_told,
+    offer_report,
+    requirement_list,
+    submission_report,
+)
+from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.states import AssignmentState
 
 if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
@@ -51,6 +64,8 @@ if TYPE_CHECKING:
 REGION = "us-east-1"
 #: A time long past: expires a HIT now, and is the same in every attempt.
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+#: So many HITs are asked about one by one; of more, the list of all is read, a hundred in a call.
+FEW = 5
 #: After any of these a look is due; what it finds is the truth.
 EVENTS = (
     "AssignmentAbandoned",
@@ -84,8 +99,6 @@ class Queue:
 class MTurkRecruiter(Qualifications):
     """One endpoint with one pair of keys; without keys boto3's own search applies (profile, environment, role)."""
 
-    pays = True
-    qualifies = True
     token_memory = timedelta(hours=24)
 
     def __init__(
@@ -94,6 +107,7 @@ class MTurkRecruiter(Qualifications):
         environment: str,
         endpoint_url: str,
         fees: FeeTable,
+        capabilities: Capabilities,
         access_key_id: str = "",
         secret_access_key: str = "",
         read_attempts: int = 8,
@@ -101,6 +115,7 @@ class MTurkRecruiter(Qualifications):
         queue: Queue | None = None,
     ) -> None:
         self.environment, self.endpoint_url, self.fees, self.queue = environment, endpoint_url, fees, queue
+        self.capabilities = capabilities
         self._session = boto3.session.Session(
             aws_access_key_id=access_key_id or None,
             aws_secret_access_key=secret_access_key or None,
@@ -133,32 +148,53 @@ class MTurkRecruiter(Qualifications):
     def balance_cents(self) -> int | None:
         return cents_of(self._read("get_account_balance")["AvailableBalance"])
 
-    def find_hit(self, annotation: str) -> HitReport | None:
+    def find(self, annotation: str) -> OfferReport | None:
         for hit in self._pages("list_hits", "HITs"):
             if hit.get("RequesterAnnotation") == annotation:
-                return hit_report(hit)
+                return offer_report(hit)
         return None
 
-    def hit(self, hit_id: str) -> HitReport:
-        return hit_report(self._read("get_hit", HITId=hit_id)["HIT"])
+    def offer(self, offer_id: str) -> OfferReport:
+        return offer_report(self._read("get_hit", HITId=offer_id)["HIT"])
 
-    def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
-        for assignment in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id):
-            yield assignment_report(assignment)
+    def offers(self, offer_ids: Collection[str]) -> Iterator[OfferReport]:
+        """A few are asked about one by one; of many, the list of all HITs is read as far as needed."""
+        if len(offer_ids) <= FEW:
+            for offer_id in offer_ids:
+                with suppress(NotAtRecruiter):
+                    yield self.offer(offer_id)
+            return
+        wanted = set(offer_ids)
+        for hit in self._pages("list_hits", "HITs"):
+            if hit["HITId"] in wanted:
+                wanted.remove(hit["HITId"])
+                yield offer_report(hit)
+            if not wanted:
+                return
 
-    def assignment(self, assignment_id: str) -> AssignmentReport | None:
+    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
+        for assignment in self._pages("list_assignments_for_hit", "Assignments", HITId=offer_id):
+            yield submission_report(assignment)
+
+    def submission(self, submission_id: str) -> SubmissionReport | None:
         try:
-            found = self._read("get_assignment", AssignmentId=assignment_id)["Assignment"]
+            found = self._read("get_assignment", AssignmentId=submission_id)["Assignment"]
         except (NotAtRecruiter, StateRefused):
             return None
-        return assignment_report(found)
+        return submission_report(found)
 
-    def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
-        about = {"AssignmentId": assignment_id} if assignment_id else {"HITId": hit_id}
+    def verify(self, ticket: Ticket) -> bool | None:
+        found = self.submission(ticket.submission)
+        return None if found is None else found.person_id == ticket.person
+
+    def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
+        return self._bonuses(HITId=offer_id)
+
+    def _bonuses(self, **about: str) -> Iterator[BonusReport]:
         for payment in self._pages("list_bonus_payments", "BonusPayments", **about):
             yield BonusReport(
-                assignment_id=payment["AssignmentId"],
-                worker_id=payment["WorkerId"],
+                submission_id=payment["AssignmentId"],
+                person_id=payment["WorkerId"],
                 amount_cents=cents_of(payment["BonusAmount"]),
                 reason=payment["Reason"],
                 paid_at=payment.get("GrantTime"),
@@ -166,9 +202,9 @@ class MTurkRecruiter(Qualifications):
 
     # HITs -------------------------------------------------------------------------------------------------------
 
-    def publish_type(self, terms: HitTerms) -> str:
+    def publish_terms(self, terms: OfferTerms) -> str:
         # The same terms give the same id, so this one write may be repeated as it is.
-        required = requirement_list(terms, self.environment)
+        required = requirement_list(terms, is_sandbox=self.capabilities.is_sandbox)
         return str(
             self._write(
                 "create_hit_type",
@@ -182,10 +218,10 @@ class MTurkRecruiter(Qualifications):
             )["HITTypeId"]
         )
 
-    def publish_hit(self, order: HitOrder) -> str:
+    def publish(self, order: OfferOrder) -> str:
         created = self._write(
             "create_hit_with_hit_type",
-            HITTypeId=order.hit_type_id,
+            HITTypeId=order.terms_id,
             MaxAssignments=order.places,
             LifetimeInSeconds=order.lifetime_s,
             Question=order.form or external_question(url=order.url, frame_height_px=order.frame_height_px),
@@ -194,54 +230,68 @@ class MTurkRecruiter(Qualifications):
         )
         return str(created["HIT"]["HITId"])
 
-    def expire_hit(self, hit_id: str) -> None:
-        self.prolong_hit(hit_id, until=LONG_AGO)
+    def close(self, offer_id: str) -> None:
+        self._end_at(offer_id, LONG_AGO)
 
-    def prolong_hit(self, hit_id: str, *, until: datetime) -> None:
+    def change(self, offer_id: str, *, places: int | None = None, until: datetime | None = None, token: str) -> None:
+        if until is not None:
+            self._end_at(offer_id, until)
+        more = 0 if places is None else places - self.offer(offer_id).places
+        if more > 0:
+            self._write(
+                "create_additional_assignments_for_hit",
+                HITId=offer_id,
+                NumberOfAdditionalAssignments=more,
+                UniqueRequestToken=token,
+            )
+
+    def _end_at(self, offer_id: str, at: datetime) -> None:
         try:
-            self._write("update_expiration_for_hit", HITId=hit_id, ExpireAt=until)
+            self._write("update_expiration_for_hit", HITId=offer_id, ExpireAt=at)
         except AlreadyDone:
             return
 
-    def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
-        self._write(
-            "create_additional_assignments_for_hit",
-            HITId=hit_id,
-            NumberOfAdditionalAssignments=places,
-            UniqueRequestToken=token,
-        )
-
     # Money ------------------------------------------------------------------------------------------------------
 
-    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
-        self._write(
-            "approve_assignment",
-            AssignmentId=assignment_id,
-            OverrideRejection=override_rejection,
-            **({"RequesterFeedback": feedback} if feedback else {}),
-        )
+    def pay(self, order: PaymentOrder) -> Receipt:
+        if isinstance(order, RewardOrder):
+            self._write(
+                "approve_assignment",
+                AssignmentId=order.submission_id,
+                OverrideRejection=order.overrides_rejection,
+                **({"RequesterFeedback": order.feedback} if order.feedback else {}),
+            )
+        else:
+            self._write(
+                "send_bonus",
+                WorkerId=order.person_id,
+                AssignmentId=order.submission_id,
+                BonusAmount=money.dollars(order.amount_cents),
+                Reason=order.reason,
+                UniqueRequestToken=order.token,
+            )
+        return Receipt()
 
-    def reject(self, assignment_id: str, *, reason: str) -> None:
-        self._write("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
+    def evidence(self, order: PaymentOrder) -> Proof:
+        if isinstance(order, RewardOrder):
+            found = self.submission(order.submission_id)
+            is_paid = found is not None and found.state == AssignmentState.APPROVED
+        else:
+            paid = self._bonuses(AssignmentId=order.submission_id)
+            is_paid = any(bonus.reason.endswith(order.marker) for bonus in paid)
+        return Proof.PAID if is_paid else Proof.NOT_PAID
 
-    def bonus(self, order: BonusOrder) -> None:
-        self._write(
-            "send_bonus",
-            WorkerId=order.worker_id,
-            AssignmentId=order.assignment_id,
-            BonusAmount=money.dollars(order.amount_cents),
-            Reason=order.reason,
-            UniqueRequestToken=order.token,
-        )
+    def reject(self, submission_id: str, *, reason: str) -> None:
+        self._write("reject_assignment", AssignmentId=submission_id, RequesterFeedback=reason)
 
     # Hints -------------------------------------------------------------------------------------------------------
 
-    def ask_for_hints(self, hit_type_id: str) -> None:
+    def ask_for_hints(self, terms_id: str) -> None:
         if self.queue is None:
             return
         self._write(
             "update_notification_settings",
-            HITTypeId=hit_type_id,
+            HITTypeId=terms_id,
             Active=True,
             Notification={
                 "Destination": self.queue.url,

@@ -57,39 +57,39 @@ class Qualifications(ABC):
         )
         return next((str(one["QualificationTypeId"]) for one in listed if one.get("Name") == name), None)
 
-    def grant(self, type_id: str, worker_id: str, *, value: int = 1) -> None:
+    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
         self._write(
             "associate_qualification_with_worker",
             QualificationTypeId=type_id,
-            WorkerId=worker_id,
+            WorkerId=person_id,
             IntegerValue=value,
             SendNotification=False,  # by default the service writes to the worker
         )
 
-    def revoke(self, type_id: str, worker_id: str, *, reason: str) -> None:
+    def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
         try:
             self._write(
                 "disassociate_qualification_from_worker",
                 QualificationTypeId=type_id,
-                WorkerId=worker_id,
+                WorkerId=person_id,
                 Reason=reason,
             )
         except (NotAtRecruiter, StateRefused):
             return
 
-    def score(self, type_id: str, worker_id: str) -> int | None:
+    def score(self, type_id: str, person_id: str) -> int | None:
         try:
-            held = self._read("get_qualification_score", QualificationTypeId=type_id, WorkerId=worker_id)
+            held = self._read("get_qualification_score", QualificationTypeId=type_id, WorkerId=person_id)
         except (NotAtRecruiter, StateRefused):
             return None
         qualification = held["Qualification"]
         return int(qualification.get("IntegerValue", 0)) if qualification.get("Status") == "Granted" else None
 
-    def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
+    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
         failed: list[str] = []
-        for start in range(0, len(worker_ids), PAGE):
+        for start in range(0, len(person_ids), PAGE):
             reply = self._write(
-                "notify_workers", Subject=subject, MessageText=text, WorkerIds=worker_ids[start : start + PAGE]
+                "notify_workers", Subject=subject, MessageText=text, WorkerIds=person_ids[start : start + PAGE]
             )
             failed += [fault["WorkerId"] for fault in reply.get("NotifyWorkersFailureStatuses", [])]
         return failed

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.recruiters.answers import read_answers
-from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, HitTerms
+from humanexp.recruitment.recruiters.base import OfferReport, OfferTerms, SubmissionReport
 from humanexp.recruitment.states import AssignmentState
 
 STATES = {
@@ -32,12 +31,12 @@ def cents_of(amount: str) -> int:
     return money.cents(amount.rstrip("."))
 
 
-def hit_report(hit: Mapping[str, Any]) -> HitReport:
-    return HitReport(
-        hit_id=hit["HITId"],
+def offer_report(hit: Mapping[str, Any]) -> OfferReport:
+    return OfferReport(
+        offer_id=hit["HITId"],
         annotation=hit.get("RequesterAnnotation", ""),
         is_open=hit.get("HITStatus") == "Assignable",
-        max_assignments=hit.get("MaxAssignments", 0),
+        places=hit.get("MaxAssignments", 0),
         available=hit.get("NumberOfAssignmentsAvailable", 0),
         pending=hit.get("NumberOfAssignmentsPending", 0),
         completed=hit.get("NumberOfAssignmentsCompleted", 0),
@@ -45,11 +44,11 @@ def hit_report(hit: Mapping[str, Any]) -> HitReport:
     )
 
 
-def assignment_report(assignment: Mapping[str, Any]) -> AssignmentReport:
-    return AssignmentReport(
-        assignment_id=assignment["AssignmentId"],
-        worker_id=assignment["WorkerId"],
-        hit_id=assignment["HITId"],
+def submission_report(assignment: Mapping[str, Any]) -> SubmissionReport:
+    return SubmissionReport(
+        submission_id=assignment["AssignmentId"],
+        person_id=assignment["WorkerId"],
+        offer_id=assignment["HITId"],
         state=STATES[assignment["AssignmentStatus"]],
         submitted_at=assignment["SubmitTime"],
         auto_approves_at=assignment.get("AutoApprovalTime"),
@@ -58,12 +57,12 @@ def assignment_report(assignment: Mapping[str, Any]) -> AssignmentReport:
     )
 
 
-def requirement_list(terms: HitTerms, environment: str) -> list[dict[str, Any]]:
+def requirement_list(terms: OfferTerms, *, is_sandbox: bool) -> list[dict[str, Any]]:
     """QualificationRequirements of a HIT type."""
-    return [*_of_the_system(terms, environment), *_of_our_own(terms)]
+    return [*_of_the_system(terms, is_sandbox), *_of_our_own(terms)]
 
 
-def _of_the_system(terms: HitTerms, environment: str) -> Iterator[dict[str, Any]]:
+def _of_the_system(terms: OfferTerms, is_sandbox: bool) -> Iterator[dict[str, Any]]:
     asked = terms.requirements
     if asked.approval_percent is not None:
         yield _requirement(PERCENT_APPROVED, "GreaterThanOrEqualTo", IntegerValues=[asked.approval_percent])
@@ -75,10 +74,10 @@ def _of_the_system(terms: HitTerms, environment: str) -> Iterator[dict[str, Any]
     if asked.adult:
         yield _requirement(ADULT, "EqualTo", IntegerValues=[1])
     if asked.masters:
-        yield _requirement(_SANDBOX_MASTERS if environment == Environment.SANDBOX else _MASTERS, "Exists")
+        yield _requirement(_SANDBOX_MASTERS if is_sandbox else _MASTERS, "Exists")
 
 
-def _of_our_own(terms: HitTerms) -> Iterator[dict[str, Any]]:
+def _of_our_own(terms: OfferTerms) -> Iterator[dict[str, Any]]:
     for held in terms.holds:
         guarded = _SHOWN if held.is_shown else _HIDDEN
         if held.at_least is None:

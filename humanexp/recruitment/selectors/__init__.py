@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.selectors.alerts import Attention, attention, finished_not_submitted, owed_cents
 from humanexp.recruitment.selectors.approvals import Approval, approval_of
-from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted, owed_cents
-from humanexp.recruitment.selectors.books import Books, books, differences, is_held, open_differences
 from humanexp.recruitment.selectors.budgets import (
     Budget,
     budget_of,
@@ -19,6 +18,7 @@ from humanexp.recruitment.selectors.campaigns import (
     campaigns_with_hits,
     estimated_minutes,
     hits_to_ask_about,
+    listed_by_hit,
     live_entries,
     minutes_told,
     sessions_allowed,
@@ -36,6 +36,15 @@ from humanexp.recruitment.selectors.figures import (
     payable_sum,
     payment_summary,
     places_of,
+)
+from humanexp.recruitment.selectors.links import (
+    check_ticket,
+    is_unfilled,
+    outcome_of,
+    site_of,
+    ticket_behind,
+    ticket_in,
+    way_out,
 )
 from humanexp.recruitment.selectors.payments import (
     account_of,
@@ -61,6 +70,14 @@ from humanexp.recruitment.selectors.people import (
     participant_hashes,
     took_part,
 )
+from humanexp.recruitment.selectors.reconciliation import (
+    Books,
+    books,
+    differences,
+    is_held,
+    is_unsettled,
+    open_differences,
+)
 from humanexp.recruitment.selectors.rejections import (
     RejectedWork,
     proposal_on,
@@ -69,7 +86,7 @@ from humanexp.recruitment.selectors.rejections import (
     rejections_need_two,
     signs_against,
 )
-from humanexp.recruitment.selectors.tally import Tally, free_sessions, places_left, tally_of, unaccepted_places
+from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
@@ -102,6 +119,7 @@ __all__ = [
     "campaign_by_entry",
     "campaigns_of",
     "campaigns_with_hits",
+    "check_ticket",
     "committed_cents",
     "differences",
     "entrance_of",
@@ -113,9 +131,17 @@ __all__ = [
     "free_sessions",
     "has_passed",
     "hits_to_ask_about",
+    "listed_by_hit",
     "is_excluded",
     "is_recruiting",
+    "is_unfilled",
+    "outcome_of",
+    "site_of",
+    "ticket_behind",
+    "ticket_in",
+    "way_out",
     "is_held",
+    "is_unsettled",
     "latest_payments",
     "ledger",
     "ledger_rows",

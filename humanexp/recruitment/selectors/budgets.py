@@ -10,9 +10,9 @@ from datetime import datetime
 from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
-from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, SenderLease, StudyBudget
+from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, RecruiterAccount, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.selectors.tally import PlaceCount, Tally, place_counts, tally_of
+from humanexp.recruitment.selectors.state_counts import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruitment.states import UNFINISHED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
@@ -68,7 +68,7 @@ def offered_cents(tally: Tally) -> int:
 
 def month_budget(environment: str) -> Budget:
     """Of this calendar month (UTC): money counts in the month in which it was promised."""
-    account = SenderLease.objects.filter(environment=environment).first()
+    account = RecruiterAccount.objects.filter(environment=environment).first()
     month_start = clock.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return Budget(
         cap_cents=account.month_cap_cents if account else None,

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from statistics import median
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
+from analysis.spec import Link
 from humanexp.core import clock
 from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, Session, counting
 from humanexp.recruitment.facts import advertisement
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
-from humanexp.recruitment.selectors.tally import Tally, free_sessions
-from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
+from humanexp.recruitment.recruiters.base import OfferReport
+from humanexp.recruitment.selectors.state_counts import Tally, free_sessions
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.models import Population, Study
 
@@ -43,6 +46,8 @@ class SuggestedTerms:
     free_sessions: int
     #: whom a participant can write to
     contact: str
+    #: of a link: which site sends the people
+    link: Link
 
 
 def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
@@ -63,6 +68,7 @@ def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
         assignments=min(int(stated.get("assignments") or free), free),
         free_sessions=free,
         contact=str(stated.get("contact") or settings.CONTACT)[:200],
+        link=Link.from_dict(stated.get("link") or {}),
     )
 
 
@@ -129,6 +135,34 @@ def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
         or hit.expires_at is None
         or hit.expires_at > late
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """How many submissions to a HIT are known here."""
+
+    listed: int = 0
+    decided: int = 0
+    #: could be approved after all, of which no count tells
+    rejected: int = 0
+
+    def lacks(self, about: OfferReport) -> bool:
+        """Whether the recruiter's list of submissions may say more than our rows."""
+        return bool(self.rejected) or (self.listed, self.decided) != (about.submitted, about.completed)
+
+
+def listed_by_hit(campaign: Campaign) -> Mapping[int, Listed]:
+    """By primary key; a HIT without any is there, too."""
+    rows = campaign.assignments_taken.filter(state__in=LISTED, hit__isnull=False).values_list("hit").order_by()
+    counted = rows.annotate(
+        listed=Count("pk"),
+        decided=Count("pk", filter=~Q(state=AssignmentState.SUBMITTED)),
+        rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
+    )
+    known = {
+        hit: Listed(listed=listed, decided=decided, rejected=rejected) for hit, listed, decided, rejected in counted
+    }
+    return defaultdict(Listed, known)
 
 
 #: Of so many newest sessions people are told the median, once there are so many.

@@ -28,7 +28,11 @@ class FoundCode:
     def given_id(self) -> str:
         """The id by which a link named the person, if it did: whoever sent them knows them by it."""
         row = self.assignment
-        return row.person.given_id if row is not None and row.person is not None and row.campaign.is_link else ""
+        return (
+            row.person.given_id
+            if row is not None and row.person is not None and not row.campaign.capabilities.vouches
+            else ""
+        )
 
 
 def codes_in(text: str) -> list[str]:

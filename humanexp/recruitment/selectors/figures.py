@@ -13,7 +13,7 @@ from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
 from humanexp.recruitment.selectors.payments import payable
-from humanexp.recruitment.selectors.tally import Paid, PeopleCount, Tally, places_left, tally_of
+from humanexp.recruitment.selectors.state_counts import Paid, PeopleCount, Tally, places_left, tally_of
 from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 

@@ -5,16 +5,16 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
-    Environment,
     Message,
     Payment,
     PaymentKind,
+    RecruiterAccount,
     Rejection,
     RejectionProposal,
-    SenderLease,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.states import UNFINISHED, AssignmentState, ProposalState, WriteState
@@ -24,9 +24,9 @@ from humanexp.studies.models import Study
 UNCONFIRMED = (*UNFINISHED, WriteState.REFUSED)
 
 
-def account_of(environment: str) -> SenderLease | None:
+def account_of(environment: str) -> RecruiterAccount | None:
     """The account with a recruiter as it was last seen, if the balance was ever asked for."""
-    return SenderLease.objects.filter(environment=environment, balance_cents__isnull=False).first()
+    return RecruiterAccount.objects.filter(environment=environment, balance_cents__isnull=False).first()
 
 
 def payable(study: Study) -> QuerySet[Assignment]:
@@ -53,7 +53,7 @@ def unmatched(study: Study) -> QuerySet[Assignment]:
 def waiting_payments(study: Study) -> QuerySet[Payment]:
     """Promised and not confirmed, oldest first; refused ones too, because they wait for a person."""
     # few among many: with the environment, the index of the outbox finds them
-    unconfirmed = _payments(study).filter(environment__in=Environment.values, state__in=UNCONFIRMED)
+    unconfirmed = _payments(study).filter(recruiters.at(), state__in=UNCONFIRMED)
     return unconfirmed.order_by("created_at", "pk")
 
 
@@ -105,7 +105,7 @@ def notices(study: Study) -> QuerySet[Message]:
 
 def _submitted(study: Study, which: Q) -> QuerySet[Assignment]:
     of_study = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study=study))
-    found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(environment=Environment.LINK)
+    found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(recruiters.at(pays=False))
     # few among many: by their keys, which an index tells
     return Assignment.objects.filter(pk__in=found)
 

@@ -10,11 +10,10 @@ from humanexp.core import clock
 from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.participation.models import Session, SessionState, counting
+from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
-    WORKER_NAMESPACE,
     Assignment,
     Campaign,
-    Environment,
     Exclusion,
     GrantKind,
     Purpose,
@@ -34,7 +33,7 @@ def code_of(*, environment: str, worker_id: str, family: StudyFamily) -> str:
 
 
 def _code(key: str, environment: str, worker_id: str, family: str) -> str:
-    return pseudonym(key, WORKER_NAMESPACE[Environment(environment)], family, worker_id)
+    return pseudonym(key, recruiters.kind_of(environment).namespace, family, worker_id)
 
 
 def stored_codes(key: str) -> Stored:
@@ -49,7 +48,7 @@ def stored_codes(key: str) -> Stored:
 
 def exclusion_code(*, environment: str, worker_id: str) -> str:
     """A keyed hash, the same in every family and for all environments in which the worker id is the same person's."""
-    namespace = WORKER_NAMESPACE[Environment(environment)]
+    namespace = recruiters.kind_of(environment).namespace
     return pseudonym(pseudonym_key(), "exclusion", namespace, worker_id, prefix="X", length=20)
 
 
@@ -135,7 +134,7 @@ RECIPIENTS = {
 def reachable(study: Study, group: str) -> QuerySet[Assignment]:
     """One assignment of every person of a group whom a recruiter can write to."""
     mine = Assignment.objects.filter(RECIPIENTS[group], campaign__study=study, person__isnull=False)
-    mine = mine.exclude(environment=Environment.LINK)
+    mine = mine.exclude(recruiters.at(messages=False))
     # the latest: a person may have returned an earlier one
     latest = mine.order_by("person", "-pk").values_list("person", "pk")
     newest: dict[int, int] = {}

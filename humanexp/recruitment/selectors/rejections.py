@@ -11,7 +11,8 @@ from django.db.models import Case, Exists, F, OuterRef, QuerySet, When
 
 from humanexp.core import clock
 from humanexp.participation.models import Session
-from humanexp.recruitment.models import Assignment, Environment, Payment, PaymentKind, RejectionProposal, ReviewPolicy
+from humanexp.recruitment import recruiters
+from humanexp.recruitment.models import Assignment, Payment, PaymentKind, RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS, UNMATCHED, override_until
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
 from humanexp.screening import selectors as screening
@@ -85,7 +86,7 @@ def rejections(study: Study, most: int | None = None) -> list[RejectedWork]:
 
 def pay_states(sessions: Sequence[Session]) -> Mapping[int, str]:
     """State of the assignment behind each session that a recruiter pays for, by the session's primary key."""
-    paid = Assignment.objects.filter(session__in=list(sessions)).exclude(environment=Environment.LINK)
+    paid = Assignment.objects.filter(session__in=list(sessions)).exclude(recruiters.at(pays=False))
     return dict(paid.values_list("session_id", "state"))
 
 
@@ -108,6 +109,6 @@ def unpaid_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
     """Those that were submitted, and whose reward is not even planned."""
     planned = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
     waiting = Assignment.objects.filter(state=AssignmentState.SUBMITTED, session__isnull=False)
-    waiting = waiting.exclude(environment=Environment.LINK)
+    waiting = waiting.exclude(recruiters.at(pays=False))
     waiting = waiting.filter(~Exists(planned.exclude(state=WriteState.REFUSED)))
     return sessions.filter(pk__in=waiting.values("session"))

@@ -15,7 +15,7 @@ from humanexp.recruitment import pricing
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
-from humanexp.recruitment.selectors.tally import Tally, people_counts
+from humanexp.recruitment.selectors.state_counts import Tally, people_counts
 from humanexp.recruitment.states import LISTED, WriteState
 from humanexp.studies.models import Population, Study
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.services.accounts import open_account
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
+from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
+from humanexp.recruitment.services.inviting import invite, revoke_invitations
+from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
@@ -28,9 +32,13 @@ from humanexp.recruitment.services.settling import (
     try_again,
 )
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
+from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
+from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "code_for",
+    "delete_by_code",
     "ExclusionReport",
     "Extension",
     "LaunchTerms",
@@ -41,6 +49,7 @@ __all__ = [
     "compensate",
     "confirm",
     "decline_rejection",
+    "decline",
     "delete_participant",
     "enter",
     "exclude_family",
@@ -48,12 +57,18 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "invite",
     "is_confirmed",
     "lift_exclusion",
+    "list_credited",
+    "list_finished",
     "listen",
+    "look_up",
     "make_personal_link",
     "new_handoff",
     "notify",
+    "open_account",
+    "outcome_of_refusal",
     "override_rejection",
     "plan_bonus",
     "prolong",
@@ -69,6 +84,7 @@ __all__ = [
     "resolve_difference",
     "retry_hit",
     "revoke",
+    "revoke_invitations",
     "reward_fee_cents",
     "send",
     "set_month_cap",
@@ -82,5 +98,7 @@ __all__ = [
     "try_again",
     "try_keys_again",
     "try_stops_again",
+    "turn_away",
+    "way_out_of",
     "withdraw_approval",
 ]

@@ -7,8 +7,8 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Campaign, Environment, SenderLease, StudyBudget
+from humanexp.recruitment import money, recruiters, selectors
+from humanexp.recruitment.models import Campaign, RecruiterAccount, StudyBudget
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
@@ -25,9 +25,9 @@ def reserve(*, study: Study, environment: str, cents: int, what: str) -> None:
     if cents <= 0:
         return
     StudyBudget.objects.get_or_create(study=study)
-    SenderLease.objects.get_or_create(environment=environment)
+    RecruiterAccount.objects.get_or_create(environment=environment)
     StudyBudget.objects.select_for_update().get(study=study)
-    SenderLease.objects.select_for_update().get(environment=environment)
+    RecruiterAccount.objects.select_for_update().get(environment=environment)
     for name, budget in (("study", selectors.budget_of(study)), ("month", selectors.month_budget(environment))):
         left = budget.left_cents
         if left is not None and cents > left:
@@ -48,17 +48,19 @@ def set_study_cap(*, study: Study, cap_cents: int | None, by: User | None) -> St
 
 
 @transaction.atomic
-def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -> SenderLease:
+def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -> RecruiterAccount:
     """What may be promised through this recruiter in a calendar month, over all studies; None takes the cap away.
 
     The account is that of every study that was launched there: who sets its cap must be allowed to launch all of them.
     """
     _check(cap_cents)
-    if environment not in Environment.values or environment == Environment.LINK:
+    if not recruiters.is_known(environment) or not recruiters.capabilities_of(environment).pays:
         raise InvalidRequest(f"No money goes through {environment!r}.")
     if by is not None:
         _check_account(environment, by)
-    account, _ = SenderLease.objects.update_or_create(environment=environment, defaults={"month_cap_cents": cap_cents})
+    account, _ = RecruiterAccount.objects.update_or_create(
+        environment=environment, defaults={"month_cap_cents": cap_cents}
+    )
     record(action="month-cap", subject=f"recruiter:{environment}", by=by, cap_cents=cap_cents)
     return account
 
@@ -93,6 +95,6 @@ def _check_account(environment: str, by: User) -> None:
     launched = Study.objects.filter(campaigns__environment=environment)
     if launched.exclude(pk__in=permissions.studies_with(by, Action.LAUNCH).values("pk")).exists():
         raise NotAllowed(
-            f"{Environment(environment).label}: this account also pays for studies in which your role does not allow "
+            f"{recruiters.name_of(environment)}: this account also pays for studies in which your role does not allow "
             "this. Ask their owners, or an administrator."
         )

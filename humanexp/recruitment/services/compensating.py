@@ -42,7 +42,7 @@ def compensate(
     amount = selectors.owed_cents(assignment) if amount_cents is None else amount_cents
     if assignment.is_listed:
         raise Conflict("The recruiter lists this assignment: pay its reward, or a bonus on it.")
-    if campaign.is_link or person is None:
+    if not campaign.capabilities.pays or person is None:
         raise Conflict("There is no one here whom a recruiter could pay.")
     if assignment.state == AssignmentState.OPENED and assignment.opened_at is not None:
         ends = assignment.opened_at + campaign.assignment_duration

@@ -21,15 +21,15 @@ from humanexp.core.audit import record
 from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
 from humanexp.recruitment.models import (
-    Environment,
     HitWrite,
     Message,
     Payment,
     QualificationWrite,
+    RecruiterAccount,
     RecruiterWrite,
     Rejection,
-    SenderLease,
 )
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.states import WriteState
 
 logger = logging.getLogger(__name__)
@@ -43,9 +43,9 @@ def file_of(environment: str) -> Path:
 
 def count_send(environment: str) -> None:
     """Right before a write is sent. The database first: the file is ahead of it only where it has forgotten."""
-    if environment == Environment.LINK:
+    if not capabilities_of(environment).vouches:
         return  # there is no other side
-    row = SenderLease.objects.filter(environment=environment)
+    row = RecruiterAccount.objects.filter(environment=environment)
     row.update(sends=F("sends") + 1)
     try:
         _raise_to(environment, row.values_list("sends", flat=True).get())
@@ -55,10 +55,10 @@ def count_send(environment: str) -> None:
 
 def notice_restoring(environment: str) -> bool:
     """Whether this database has forgotten sends; then nothing planned in it goes out unasked."""
-    if environment == Environment.LINK:
+    if not capabilities_of(environment).vouches:
         return False
     known = _count_in_file(environment)  # read before the database: whoever sends meanwhile is counted there first
-    row = SenderLease.objects.get(environment=environment)
+    row = RecruiterAccount.objects.get(environment=environment)
     if known is None:
         _raise_to(environment, row.sends)
         return False
@@ -69,7 +69,7 @@ def notice_restoring(environment: str) -> bool:
         for kind in KINDS:
             open_rows = kind._default_manager.filter(environment=environment).exclude(state=WriteState.CONFIRMED)
             open_rows.update(ask_first=True)
-        SenderLease.objects.filter(pk=row.pk).update(sends=known, to_compare_since=clock.now())
+        RecruiterAccount.objects.filter(pk=row.pk).update(sends=known, to_compare_since=clock.now())
         record(action="restored-database", subject=f"recruiter:{environment}", forgotten=known - row.sends)
         jobs.submit("recruitment.reconcile", subject=f"recruiter:{environment}")
     return True

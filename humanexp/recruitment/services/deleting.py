@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,7 +16,8 @@ from humanexp.core.storage import media_path, relative_to_media
 from humanexp.core.traces import empty_journal, files_naming, rename_in
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
-from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, Rejection
+from humanexp.recruitment import recruiters
+from humanexp.recruitment.models import Assignment, Campaign, Invitation, Payment, RecruitedPerson, Rejection
 from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState
 from humanexp.studies.models import Study
 
@@ -85,8 +87,8 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
     waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
     refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
-    # A plain link lists who has finished; nobody is owed anything through it.
-    if owed.exclude(environment="link").exists() or waiting.exists() or refusals.exists():
+    # Nobody is owed anything through a recruiter that pays nobody.
+    if owed.exclude(recruiters.at(pays=False)).exists() or waiting.exists() or refusals.exists():
         raise Conflict(f"{code} has not been paid yet: run settle and sync first, then delete.")
     offered = _open_compensation(code)
     if offered is not None:
@@ -94,6 +96,7 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
             f"{code} is offered a compensation and has not taken it: wait until it is paid or over, at the latest on "
             f"{offered.launched_at + timedelta(seconds=offered.lifetime_s):%d %B %Y}, then delete."
         )
+    _forget_ids_of_sites(code)
     for participant in Participant.objects.filter(code=code):
         RecruitedPerson.objects.filter(participant=participant).delete()
         for study in Study.objects.filter(sessions__participant=participant).distinct():
@@ -108,6 +111,18 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
         answers=deletion.answers,
     )
     return deletion
+
+
+def _forget_ids_of_sites(code: str) -> None:
+    """The id of a participation is the site's name for a person; so is the personal link by which they came."""
+    rows = Assignment.objects.filter(recruiters.at(vouches=False), person__participant__code=code).select_related(
+        "person"
+    )
+    for row in rows:
+        if row.person is not None:
+            Invitation.objects.filter(campaign=row.campaign_id, code=row.person.given_id).delete()
+        row.assignment_id = secrets.token_urlsafe(12)
+        row.save(update_fields=["assignment_id"])
 
 
 def _open_compensation(code: str) -> Campaign | None:

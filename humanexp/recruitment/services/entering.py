@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from django.db import transaction
@@ -17,7 +17,11 @@ from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, RecruitedPerson
+from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
+from humanexp.recruitment.models.people import INVITED
+from humanexp.recruitment.recruiters import kind_of
+from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.services.inviting import invited
 from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
@@ -30,12 +34,11 @@ from humanexp.recruitment.services.resuming import (
     remember_opening,
     session_behind,
 )
+from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
 from humanexp.studies.models import Population
 
 NO_PROOF = Proof()
-#: What a preview carries instead of an assignment id.
-NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,8 @@ class Arrival:
     is_minor: bool = False
     guardian_agrees: bool = False
     proof: Proof = NO_PROOF
+    #: what a personal link has said, in place of an id
+    invitation: str = ""
     #: nothing is kept with which the next person could go on
     shared_computer: bool = False
     #: who calls, as far as it may be known (`core.caller_hash`), held to limits of openings
@@ -89,12 +94,14 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         raise StudyRefused("This HIT pays for work that was done before: submit it where you accepted it.")
     if arrival.scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
-    if not campaign.is_link:
-        _check_assignment_id(arrival.assignment_id)
+    kind_of(campaign.environment).check_submission(arrival.assignment_id)
+    arrival, terms = _ids_checked(campaign, arrival)
     resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.worker_id)
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
     worker_id = arrival.worker_id or _visitor(campaign, arrival.proof)
     check_worker_id(campaign.environment, worker_id)
+    if arrival.invitation or terms is not None:
+        worker_id = id_here(INVITED if arrival.invitation or terms is None else terms.preset, worker_id)
     with transaction.atomic():
         person = _lock(
             person_for(
@@ -110,6 +117,19 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
+
+
+def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
+    """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
+    if campaign.capabilities.vouches:
+        return arrival, None
+    terms = LinkTerms.of(campaign)
+    if arrival.invitation:
+        return replace(arrival, worker_id=invited(campaign=campaign, link=arrival.invitation), assignment_id=""), terms
+    if terms is None:
+        return replace(arrival, assignment_id=""), None
+    selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
+    return arrival, terms
 
 
 def _agreed_text(campaign: Campaign, arrival: Arrival) -> Consent:
@@ -128,9 +148,7 @@ def _check_age(consent: Consent, arrival: Arrival) -> None:
     if not arrival.is_minor:
         return
     if not consent.ethics.guardian_consent:
-        raise StudyRefused(
-            "You are too young to take part in this study. Nothing is stored. Thank you for your interest."
-        )
+        raise TooYoung
     if not arrival.guardian_agrees:
         raise InvalidRequest(
             "A parent or guardian must agree, too. Nothing is stored without that.",
@@ -149,14 +167,14 @@ def new_handoff(*, campaign: Campaign, token: str) -> str:
 
 def _note_deadline(campaign: Campaign, assignment: Assignment, session: Session) -> None:
     """Until when the recruiter takes the work: it counts from the acceptance, which came no later than the opening."""
-    if campaign.is_link or assignment.opened_at is None:
+    if not campaign.capabilities.vouches or assignment.opened_at is None:
         return
     participation.note_deadline(session=session, due_at=assignment.opened_at + campaign.assignment_duration)
 
 
 def _visitor(campaign: Campaign, proof: Proof) -> str:
     """The id that a visitor of a plain link without an id was given when they came first, or a new one."""
-    if not campaign.is_link:
+    if campaign.capabilities.vouches:
         return ""
     known, session = opened_by(campaign=campaign, opening=proof.opening), session_behind(proof.secret)
     if known is None and session is not None:
@@ -169,13 +187,6 @@ def _visitor(campaign: Campaign, proof: Proof) -> str:
     return VISITOR + pseudonym(pseudonym_key(), "visitor", campaign.entry, proof.opening, prefix="V", length=24)
 
 
-def _check_assignment_id(assignment_id: str) -> None:
-    if assignment_id in ("", NO_ASSIGNMENT):
-        raise InvalidRequest("This is a preview. Accept the HIT to take part.")
-    if not assignment_id.isalnum() or len(assignment_id) > 64:
-        raise InvalidRequest("This link does not say which assignment it belongs to: open the HIT again.")
-
-
 def _lock(person: RecruitedPerson) -> RecruitedPerson:
     """One entry of a person at a time: a double click is one session."""
     return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
@@ -183,9 +194,9 @@ def _lock(person: RecruitedPerson) -> RecruitedPerson:
 
 def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arrival) -> Assignment:
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         known = mine.filter(campaign=campaign).order_by("pk").last()
-        assignment_id = known.assignment_id if known else secrets.token_urlsafe(12)
+        assignment_id = _participation(campaign, person, arrival, known)
     else:
         assignment_id = arrival.assignment_id
         known = mine.filter(assignment_id=assignment_id).first()
@@ -199,7 +210,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
         else:
             if known.state == AssignmentState.RETURNED:
                 advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
-            return known
+            return _under(known, assignment_id)
     _check_open(campaign)
     _check_welcome(campaign, person)
     begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
@@ -214,7 +225,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
             environment=campaign.environment,
             assignment_id=assignment_id,
             campaign=campaign,
-            hit=campaign.hits.first() if campaign.is_link else None,
+            hit=None if campaign.capabilities.vouches else campaign.hits.first(),
             person=person,
             opened_at=clock.now(),
         )
@@ -224,6 +235,24 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
         advance(known, AssignmentState.OPENED, opened_at=clock.now())
     if begun is not None:
         move_session(begun, known)
+    return known
+
+
+def _participation(campaign: Campaign, person: RecruitedPerson, arrival: Arrival, known: Assignment | None) -> str:
+    """Under which id somebody takes part by a link: the site's, which is used by one person alone, or one of ours."""
+    given = arrival.assignment_id
+    if not given:
+        return known.assignment_id if known else secrets.token_urlsafe(12)
+    if campaign.assignments_taken.filter(assignment_id=given).exclude(person=person).exists():
+        raise AlreadyTookPart("This participation was begun by someone else. Open the study from where you found it.")
+    return given
+
+
+def _under(known: Assignment, assignment_id: str) -> Assignment:
+    """A person who goes on may have come back with another id of participation: that is the one to be paid."""
+    if known.assignment_id != assignment_id and not known.is_listed:
+        known.assignment_id = assignment_id
+        known.save(update_fields=["assignment_id"])
     return known
 
 
@@ -242,13 +271,13 @@ def _leave_aside(assignment: Assignment, session: Session) -> None:
 
 def _check_open(campaign: Campaign) -> None:
     if campaign.state == CampaignState.LIVE:
-        if not campaign.is_link or selectors.places_left(campaign) > 0:
+        if campaign.capabilities.vouches or selectors.places_left(campaign) > 0:
             return
-        raise StudyRefused("All places in this study are taken. Thank you for your interest.")
+        raise PlacesTaken
     # Who accepted a HIT before the stop may still do it.
     latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
-    if campaign.is_link:
-        raise StudyRefused("This study has ended and takes no new participants. Thank you for your interest.")
+    if not campaign.capabilities.vouches:
+        raise NotOpen("This study has ended and takes no new participants. Thank you for your interest.")
     if latest is None or clock.now() > latest:
         raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
 
@@ -257,8 +286,8 @@ def _check_approval(campaign: Campaign) -> None:
     """Whoever is under way may finish; no one else starts without an approval in force."""
     if selectors.approval_of(campaign.study).is_in_force:
         return
-    if campaign.is_link:
-        raise StudyRefused("This study is paused and takes no new participants at the moment. Nothing is stored.")
+    if not campaign.capabilities.vouches:
+        raise NotOpen("This study is paused and takes no new participants at the moment. Nothing is stored.")
     raise StudyRefused(
         "This study is paused and takes no new participants at the moment. Nothing is stored. If you hold a HIT of it, "
         "please return it; that does you no harm."
@@ -267,15 +296,16 @@ def _check_approval(campaign: Campaign) -> None:
 
 def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
     """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
-    if selectors.is_excluded(person.family, environment=person.environment, worker_id=person.worker_id):
-        if campaign.is_link:
-            raise AlreadyTookPart("This study is not open to you. Thank you for your interest.")
+    names = {person.worker_id, person.given_id} - {""}
+    if any(selectors.is_excluded(person.family, environment=person.environment, worker_id=name) for name in names):
+        if not campaign.capabilities.vouches:
+            raise NotEligible
         raise AlreadyTookPart(
             "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
         )
     if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
-        if campaign.is_link:
-            raise AlreadyTookPart("This study is for people who have passed its qualification.")
+        if not campaign.capabilities.vouches:
+            raise NotEligible("This study is for people who have passed its qualification.")
         raise AlreadyTookPart(
             "This study is for people who have passed its qualification, which is a HIT of its own. "
             "Please return this one; that does you no harm."
@@ -284,7 +314,7 @@ def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
 
 def _refuse_another(campaign: Campaign) -> NoReturn:
     """This person has had all their sessions; whoever holds a HIT hears what to do with it."""
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         raise AlreadyTookPart
     raise AlreadyTookPart(
         "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
@@ -359,7 +389,7 @@ def _session_for(
             by_guardian=arrival.is_minor,
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
-        is_verified=campaign.is_link,
+        is_verified=not campaign.capabilities.vouches,
     )
     AgreedText.objects.get_or_create(
         digest=consent.digest,

@@ -12,8 +12,9 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Campaign, Environment, Hit, HitWriteKind
+from humanexp.recruitment.models import Campaign, Hit, HitWriteKind
 from humanexp.recruitment.pricing import LARGE_HIT, split
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_expiry, plan_growth, plan_hit, plan_prolonging
@@ -51,7 +52,7 @@ def quote_extension(*, campaign: Campaign, places: int) -> Extension:
     """
     if places < 1:
         raise InvalidRequest("An extension adds at least one place.", fields={"places": "at least 1"})
-    if campaign.is_link or campaign.is_compensation:
+    if not campaign.capabilities.extends or campaign.is_compensation:
         raise Conflict("This campaign cannot be extended: open another one with more places.")
     left, grown, usual = places, [], _usual_size(campaign)
     for hit in _growing(campaign):
@@ -149,7 +150,7 @@ def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
 def check_confirmed(environment: str, total_cents: int, confirmed_cents: int | None) -> None:
     """Where money is real the total is typed; elsewhere it is compared when it was shown."""
     total = money.dollars(total_cents)
-    if environment == Environment.PRODUCTION and confirmed_cents is None:
+    if capabilities_of(environment).asks_for_total and confirmed_cents is None:
         raise CostNotConfirmed(f"This spends real money: {total} dollars. Confirm the total.")
     if confirmed_cents is not None and confirmed_cents != total_cents:
         raise CostNotConfirmed(f"The cost is {total} dollars, not {money.dollars(confirmed_cents)}; nothing was done.")
@@ -194,7 +195,7 @@ def stop_campaign(*, campaign: Campaign, by: User | None = None) -> Campaign:
             advance(campaign, CampaignState.STOPPED)
         record(action="stop", subject=f"campaign:{campaign.pk}", study=campaign.study.slug, by=by)
         request_sending(environment=campaign.environment)
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         send(environment=campaign.environment)
         campaign.refresh_from_db()
     return campaign

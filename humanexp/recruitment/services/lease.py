@@ -19,7 +19,7 @@ from pathlib import Path
 from django.db.models import Q
 
 from humanexp.core import clock
-from humanexp.recruitment.models import Pause, SenderLease
+from humanexp.recruitment.models import Pause, RecruiterAccount
 
 #: Longer than one write can take (5 s to connect and 20 s to be answered) and the question before it.
 LEASE = timedelta(seconds=90)
@@ -40,12 +40,12 @@ class Lease:
         elsewhere = Q(boot="") | ~Q(boot=boot) if boot else Q()
         is_over = Q(boot=boot, until_uptime_s__lt=uptime_s) if boot else Q(pk=None)
         free = Q(holder="") | Q(holder=self.holder) | is_over | (elsewhere & is_over_elsewhere)
-        row = SenderLease.objects.filter(environment=self.environment).filter(free)
+        row = RecruiterAccount.objects.filter(environment=self.environment).filter(free)
         until_s = uptime_s + self.length.total_seconds()
         return bool(row.update(holder=self.holder, until=now + self.length, until_uptime_s=until_s, boot=boot))
 
     def give_back(self) -> None:
-        row = SenderLease.objects.filter(environment=self.environment, holder=self.holder)
+        row = RecruiterAccount.objects.filter(environment=self.environment, holder=self.holder)
         row.update(holder="", until=None, until_uptime_s=None, boot="")
 
 
@@ -61,7 +61,7 @@ def this_boot() -> str:
 @contextmanager
 def held(environment: str) -> Iterator[Lease | None]:
     """The lease, or None while somebody else has it."""
-    SenderLease.objects.get_or_create(environment=environment)
+    RecruiterAccount.objects.get_or_create(environment=environment)
     lease = Lease(environment)
     if not lease.renew():
         yield None
@@ -74,10 +74,10 @@ def held(environment: str) -> Iterator[Lease | None]:
 
 def pause(environment: str, why: Pause, detail: str) -> None:
     """Nothing is sent until the cause is gone; the pages say why."""
-    SenderLease.objects.get_or_create(environment=environment)
-    SenderLease.objects.filter(environment=environment).update(pause=why, pause_detail=detail[:500])
+    RecruiterAccount.objects.get_or_create(environment=environment)
+    RecruiterAccount.objects.filter(environment=environment).update(pause=why, pause_detail=detail[:500])
 
 
 def resume(environment: str, after: Pause) -> None:
     """End a pause for this cause, and no other."""
-    SenderLease.objects.filter(environment=environment, pause=after).update(pause=Pause.NO, pause_detail="")
+    RecruiterAccount.objects.filter(environment=environment, pause=after).update(pause=Pause.NO, pause_detail="")

@@ -37,7 +37,7 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
         raise InvalidRequest("A message needs a subject and a text.", fields=faults)
     people: dict[int, Assignment] = {}
     for assignment in rows:
-        if assignment.person_id is not None and not assignment.campaign.is_link:
+        if assignment.person_id is not None and assignment.campaign.capabilities.messages:
             people.setdefault(assignment.person_id, assignment)
     if not people:
         raise Conflict("None of these people can be written to: a plain link has no addresses.")

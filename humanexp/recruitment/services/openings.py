@@ -63,7 +63,7 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
         raise TooManyOpenings(retry_after_s=wait_s)
     begun = BEGUN.of(caller, campaign)
     # Who is recruited by name takes no place before the recruiter lists them.
-    if not campaign.is_link or len(begun) < CLASS:
+    if campaign.capabilities.vouches or len(begun) < CLASS:
         return
     under_way = set(participation.under_way(begun).values_list("pk", flat=True))
     BEGUN.forget(begun - under_way)

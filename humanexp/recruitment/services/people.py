@@ -13,21 +13,18 @@ from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.participation import services as participation
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Environment, Exclusion, RecruitedPerson
+from humanexp.recruitment.models import Exclusion, RecruitedPerson
+from humanexp.recruitment.models.people import FROM
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.selectors.people import code_of
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.permissions import may
 from humanexp.studies.roles import Action
 
-#: MTurk's CustomerId allows capitals and digits only; a panel's ids are freer, but no addresses: they name people.
-_WORKER_ID = re.compile(r"[A-Z0-9]{1,64}")
-_PANEL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
-
 
 def check_worker_id(environment: str, worker_id: str) -> str:
     """The id, if it has the form of one."""
-    pattern = _PANEL_ID if environment == Environment.LINK else _WORKER_ID
-    if not pattern.fullmatch(worker_id):
+    if not kind_of(environment).person_id.fullmatch(worker_id):
         raise InvalidRequest("This link does not say who you are: open the study again from where you found it.")
     return worker_id
 
@@ -35,7 +32,7 @@ def check_worker_id(environment: str, worker_id: str) -> str:
 @transaction.atomic
 def person_for(*, environment: str, worker_id: str, family: StudyFamily, scripted: bool = False) -> RecruitedPerson:
     """The person behind a worker id, known from now on by a code."""
-    check_worker_id(environment, worker_id)
+    check_worker_id(environment, worker_id.rpartition(FROM)[2])
     known = RecruitedPerson.objects.filter(environment=environment, worker_id=worker_id, family=family)
     person = known.select_related("participant").first()
     if person is not None:

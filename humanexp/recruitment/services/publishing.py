@@ -7,27 +7,29 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from analysis.spec import Quiz
+from analysis.spec import Link, Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.recruitment import gates, money, pricing, selectors
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment import launch_gates, money, pricing, selectors
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.recruiters import capabilities_of, fees_of
+from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
+from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
+from humanexp.recruitment.services.links import freeze, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
 from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
 from humanexp.studies.roles import Action
 
-#: HITs this small cost half the fee; the price is that MTurk no longer keeps a worker to one of them. We do.
+#: HITs this small cost half the fee; the price is that the recruiter no longer keeps a worker to one of them. We do.
 SMALL_HIT = pricing.LARGE_HIT - 1
 #: Slow people are not cut off.
 DURATION_FACTOR = 3
@@ -42,9 +44,7 @@ def quote(
     masters: bool = False,
 ) -> pricing.Quote:
     """The exact cost of a launch, before it."""
-    if to not in Environment.values:
-        raise InvalidRequest(f"{to!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
-    per_hit = assignments_per_hit or (assignments if to == Environment.LINK else SMALL_HIT)
+    per_hit = assignments_per_hit or capabilities_of(to).places_at_once or assignments
     return pricing.quote(
         reward_cents=reward_cents,
         assignments=assignments,
@@ -90,6 +90,8 @@ class LaunchTerms:
     needs_qualification: bool = False
     #: a paid qualification of its own, whose pass opens that family's campaigns that need it
     qualifies: StudyFamily | None = None
+    #: of a link: which site sends the people, and how they go back; None: as the study's file has it
+    link: Link | None = None
 
     def price(self, suggested: selectors.SuggestedTerms) -> pricing.Quote:
         reward_cents = self.reward_cents
@@ -116,8 +118,8 @@ def publish(
     """Launch a campaign: everything is checked and committed here, `send` talks to the recruiter afterwards.
 
     Production wants the exact total; anywhere else it is compared when given. A plain link is open at once. The gates
-    (`recruitment.gates`) can be skipped on our own grounds alone. `shown_campaigns`: how many the study had on the page
-    from which this is launched; a second click, or somebody else's launch meanwhile, is refused.
+    (`launch_gates`) can be skipped on our own grounds alone. `shown_campaigns`: how many the study had on the page from
+    which this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
     permissions.check(by, Action.LAUNCH, study)
     suggested = selectors.suggested_terms(study)
@@ -127,6 +129,10 @@ def publish(
     _check_contact(study, campaign.contact)
     check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
+    link = suggested.link if terms.link is None else terms.link
+    link_terms = terms_of(link) if link.preset and not campaign.capabilities.vouches else None
+    if link_terms is not None and preset_called(link_terms.preset).shared_computers:
+        campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
     if campaign.cap_cents < price.total_cents:
         raise CapExceeded(
@@ -141,6 +147,8 @@ def publish(
         campaign.quiz, campaign.created_by, campaign.launched_at = _quiz_of(study), by, clock.now()
         campaign.full_clean()
         campaign.save()
+        if link_terms is not None:
+            freeze(campaign=campaign, terms=link_terms)
         for size in price.hit_sizes:
             plan_hit(campaign=campaign, places=size, by=by)
         record(
@@ -154,7 +162,7 @@ def publish(
             quoted_cents=price.total_cents,
         )
         request_sending(environment=terms.to)
-    if campaign.is_link:
+    if not campaign.capabilities.vouches:
         send(environment=terms.to)  # our own rows alone: nothing leaves this machine
         campaign.refresh_from_db()
     return campaign
@@ -204,9 +212,9 @@ def _check_open(study: Study) -> None:
 
 
 def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> None:
-    if skip and to not in gates.REHEARSAL_GROUNDS:
+    if skip and not capabilities_of(to).is_own_ground:
         raise InvalidRequest("The pre-flight check cannot be skipped where people are paid by an external service.")
-    sentence = "" if skip else gates.refusal(study=study, to=to, price=price)
+    sentence = "" if skip else launch_gates.refusal(study=study, to=to, price=price)
     if sentence:
         raise StudyRefused(sentence)
 
@@ -215,9 +223,9 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials; no one can be recruited for it.")
     _check_open(study)
-    if to in (Environment.SANDBOX, Environment.PRODUCTION) and not settings.PUBLIC_URL.startswith("https://"):
+    if capabilities_of(to).needs_https and not settings.PUBLIC_URL.startswith("https://"):
         raise StudyRefused(
-            f"PUBLIC_URL is {settings.PUBLIC_URL}: MTurk shows studies from https addresses only. "
+            f"PUBLIC_URL is {settings.PUBLIC_URL}: {name_of(to)} shows studies from https addresses only. "
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
     check_confirmed(to, price.total_cents, confirmed_cents)

@@ -14,13 +14,13 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
-    Environment,
     GrantKind,
     Purpose,
     QualificationType,
     QualificationWrite,
     RecruitedPerson,
 )
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.recruiters.base import Holds, QualificationOrder
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import LISTED, WriteState
@@ -111,7 +111,7 @@ def mark_as_taken_part(*, person: RecruitedPerson) -> None:
 
     No call before: a worker id that somebody typed would cost the recruiter a call, and its owner the HIT.
     """
-    if person.environment == Environment.LINK:
+    if not capabilities_of(person.environment).vouches:
         return
     held = participation_selectors.counted_sessions(person.participant_id).count()
     qualification = type_for(environment=person.environment, family=person.family, purpose=Purpose.TOOK_PART)

@@ -13,29 +13,29 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Count, QuerySet, Sum
 
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import KeysRefused, NotAtRecruiter, RecruiterError
-from humanexp.recruitment import money
+from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import (
     Assignment,
     Difference,
     DifferenceKind,
-    Environment,
     Hit,
     Payment,
     PaymentKind,
-    SenderLease,
+    RecruiterAccount,
 )
-from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.recruiters.base import AssignmentReport, BonusReport, Recruiter
+from humanexp.recruitment.recruiters import recruiter_for, those
+from humanexp.recruitment.recruiters.base import BonusReport, Recruiter, SubmissionReport
 from humanexp.recruitment.states import UNFINISHED, AssignmentState, DifferenceState, WriteState, advance
 
-#: So many are written into the record; the page and the command show all.
-DIFFERENCES_KEPT = 20
 #: Their lists may lag behind a payment for so long.
 LISTS_LAG = timedelta(minutes=10)
+#: So many are written into the record; the page and the command show all.
+DIFFERENCES_KEPT = 20
 
 
 @dataclass
@@ -59,6 +59,16 @@ class Reconciliation:
     @property
     def adds_up(self) -> bool:
         return not self.differences
+
+    def take_over_settled(self, unsettled: QuerySet[Hit]) -> None:
+        """What was paid on all other HITs, on which both sides agreed."""
+        paid = Payment.objects.filter(environment=self.environment, state=WriteState.CONFIRMED)
+        sums = paid.exclude(assignment__hit__in=unsettled.values("pk")).aggregate(
+            cents=Sum("amount_cents"), n=Count("pk")
+        )
+        self.ledger_cents += sums["cents"] or 0
+        self.theirs_cents += sums["cents"] or 0
+        self.payments += sums["n"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,19 +96,26 @@ class Entry:
         return DifferenceKind.NOT_THERE if self.theirs_cents is None else DifferenceKind.AMOUNT
 
 
-def reconcile(*, environment: str | None = None) -> list[Reconciliation]:
-    """Compare payment by payment; run `send` and `sync` first, so that little is on its way."""
+def reconcile(*, environment: str | None = None, settled_too: bool = True) -> list[Reconciliation]:
+    """Compare payment by payment; run `send` and `sync` first, so that little is on its way.
+
+    Without the settled ones, the recruiter is not asked about HITs on which both sides agreed, and that nothing has
+    happened to since; their sums are taken from the ledger.
+    """
     books = []
-    for name in [environment] if environment else Environment.values:
+    for name in [environment] if environment else those(pays=True):
         hits = Hit.objects.filter(environment=name).exclude(hit_id="").select_related("campaign")
-        if name == Environment.LINK or not hits.exists():
+        if not hits.exists():
             continue
         book = Reconciliation(name)
         to_compare_since = (
-            SenderLease.objects.filter(environment=name).values_list("to_compare_since", flat=True).first()
+            RecruiterAccount.objects.filter(environment=name).values_list("to_compare_since", flat=True).first()
         )
         try:
             recruiter = recruiter_for(name)
+            if not settled_too and to_compare_since is None:
+                hits = hits.filter(selectors.is_unsettled(clock.now()))
+                book.take_over_settled(hits)
             for hit in hits:
                 _compare(hit, recruiter, book)
         except KeysRefused as error:
@@ -106,7 +123,7 @@ def reconcile(*, environment: str | None = None) -> list[Reconciliation]:
             book.remarks.append(error.message)
         if not book.hits_unread:
             # bonuses that waited for this go on; where one is missing here, its assignment's are held by that
-            SenderLease.objects.filter(environment=name, to_compare_since=to_compare_since).update(
+            RecruiterAccount.objects.filter(environment=name, to_compare_since=to_compare_since).update(
                 to_compare_since=None
             )
         _write_down(book)
@@ -118,8 +135,8 @@ def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
     ledger = list(Payment.objects.filter(assignment__hit=hit).select_related("assignment", "assignment__person"))
     began = clock.now()
     try:
-        listed = list(recruiter.assignments(hit.hit_id))
-        bonuses = list(recruiter.bonuses(hit_id=hit.hit_id))
+        listed = list(recruiter.submissions(hit.hit_id))
+        bonuses = list(recruiter.bonuses(hit.hit_id))
     except NotAtRecruiter:
         book.hits_gone += 1  # disposed after 120 days: there is nothing left to compare with
         return
@@ -132,7 +149,7 @@ def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
         return
     rewards = [row for row in ledger if row.kind == PaymentKind.REWARD]
     extras = [row for row in ledger if row.kind != PaymentKind.REWARD]
-    differing = set()
+    differing, on_the_way = set(), book.on_the_way
     for entry in [*_rewards(hit, rewards, listed), *_extras(hit, extras, bonuses)]:
         book.ledger_cents += entry.ours_cents or 0
         book.theirs_cents += entry.theirs_cents or 0
@@ -142,24 +159,26 @@ def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
         elif entry.ours_cents != entry.theirs_cents:
             differing.add(entry.key)
             _note(hit, entry, book)
+    is_settled = not differing and book.on_the_way == on_the_way
+    Hit.objects.filter(pk=hit.pk).update(compared_at=began if is_settled else None)
     for gone in hit.differences.filter(state=DifferenceState.OPEN).exclude(key__in=differing):
         advance(gone, DifferenceState.EQUAL, resolved_at=clock.now())
 
 
-def _rewards(hit: Hit, rows: list[Payment], listed: list[AssignmentReport]) -> Iterator[Entry]:
+def _rewards(hit: Hit, rows: list[Payment], listed: list[SubmissionReport]) -> Iterator[Entry]:
     known = {(row.assignment.assignment_id, _worker(row.assignment)): row for row in rows}
     taken = {row.assignment_id: row for row in hit.assignments_taken.all()}
     for found in listed:
         # a deleted person's row has no worker id any more
-        pair = (found.assignment_id, found.worker_id)
-        row = known.pop(pair if pair in known else (found.assignment_id, None), None)
+        pair = (found.submission_id, found.person_id)
+        row = known.pop(pair if pair in known else (found.submission_id, None), None)
         is_paid = found.state == AssignmentState.APPROVED
         yield Entry(
-            key=f"reward:{found.assignment_id}",
+            key=f"reward:{found.submission_id}",
             paid_as=PaymentKind.REWARD,
-            listed_as=found.assignment_id,
+            listed_as=found.submission_id,
             row=row,
-            assignment=row.assignment if row else taken.get(found.assignment_id),
+            assignment=row.assignment if row else taken.get(found.submission_id),
             theirs_cents=hit.campaign.reward_cents if is_paid else None,
             paid_at=found.decided_at if is_paid else None,
         )
@@ -186,9 +205,9 @@ def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport]) -> Iterat
         yield Entry(
             key=key,
             paid_as=row.kind if row else PaymentKind.BONUS,
-            listed_as=bonus.assignment_id,
+            listed_as=bonus.submission_id,
             row=row,
-            assignment=row.assignment if row else taken.get(bonus.assignment_id),
+            assignment=row.assignment if row else taken.get(bonus.submission_id),
             theirs_cents=bonus.amount_cents,
             their_reason=bonus.reason,
             paid_at=bonus.paid_at,
@@ -198,7 +217,7 @@ def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport]) -> Iterat
 
 def _key(bonus: BonusReport, alike: Counter[str]) -> str:
     said = f"{bonus.amount_cents}\x1f{bonus.reason}\x1f{bonus.paid_at}"
-    key = f"bonus:{bonus.assignment_id}:{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+    key = f"bonus:{bonus.submission_id}:{hashlib.sha256(said.encode()).hexdigest()[:16]}"
     alike[key] += 1
     return f"{key}:{alike[key]}"
 

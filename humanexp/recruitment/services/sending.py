@@ -18,7 +18,6 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
 )
 from humanexp.recruitment.models import (
-    Environment,
     HitWrite,
     HitWriteKind,
     Message,
@@ -26,11 +25,11 @@ from humanexp.recruitment.models import (
     Payment,
     PaymentKind,
     QualificationWrite,
+    RecruiterAccount,
     RecruiterWrite,
     Rejection,
-    SenderLease,
 )
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters import codes, recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.services.counting import KINDS, notice_restoring
 from humanexp.recruitment.services.deliveries import delivery_of
@@ -118,7 +117,7 @@ def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
     While another sender is at work, wait for it at most `wait_s` seconds; it may do all there is to do.
     """
     report = SendReport()
-    for name in [environment] if environment else Environment.values:
+    for name in [environment] if environment else codes():
         end = time.monotonic() + wait_s
         while count_waiting(name):
             found = _send_for(name)
@@ -156,7 +155,7 @@ def _send_for(environment: str) -> SendReport | None:
 
 def _may_send(recruiter: Recruiter) -> None:
     """A pause for refused keys ends by itself once they are accepted; KeysRefused while they are not."""
-    if SenderLease.objects.get(environment=recruiter.environment).pause == Pause.KEYS:
+    if RecruiterAccount.objects.get(environment=recruiter.environment).pause == Pause.KEYS:
         recruiter.balance_cents()
         resume(recruiter.environment, Pause.KEYS)
 

@@ -230,7 +230,7 @@ def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Paym
 
 
 def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str) -> None:
-    if campaign.is_link:
+    if not campaign.capabilities.pays:
         raise NotAllowed("No money goes through a plain link: pay people where you found them.")
     if assignment.state not in LISTED:
         raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")

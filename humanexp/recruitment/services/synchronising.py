@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -20,9 +21,9 @@ from humanexp.core.errors import (
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign, Environment, Evidence, Hit, Pause, SenderLease
-from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, Recruiter
+from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
+from humanexp.recruitment.recruiters import recruiter_for, those
+from humanexp.recruitment.recruiters.base import OfferReport, Recruiter, SubmissionReport
 from humanexp.recruitment.services.entering import move_session
 from humanexp.recruitment.services.lease import pause, resume
 from humanexp.recruitment.services.outbox import Report
@@ -32,6 +33,8 @@ from humanexp.recruitment.services.settling import adopt_approval, pay_compensat
 from humanexp.recruitment.states import LISTED, AssignmentState, HitState, advance
 from humanexp.studies.models import Population, Study
 
+#: So many HITs are asked about one by one, each for itself; more are read from the recruiter's list.
+FEW = 5
 #: So many HITs in a row without a reply: nobody is there.
 MOST_IN_VAIN = 3
 #: A submission in the last second is listed a little later.
@@ -61,7 +64,7 @@ def sync(*, study: Study | None = None) -> SyncReport:
 def listen() -> SyncReport:
     """Look at once at what the recruiters' queues tell of. Hints only: polling finds the same, a little later."""
     report = SyncReport()
-    for environment in Environment.values:
+    for environment in those(vouches=True):
         if not Campaign.objects.filter(environment=environment).exclude(hit_type_id="").exists():
             continue
         try:
@@ -90,7 +93,7 @@ def refresh_balance(*, environment: str) -> int | None:
     """Ask for the money left in the account, and remember the answer for the pages. Keys that work end their pause."""
     cents = recruiter_for(environment).balance_cents()
     resume(environment, Pause.KEYS)
-    SenderLease.objects.update_or_create(
+    RecruiterAccount.objects.update_or_create(
         environment=environment, defaults={"balance_cents": cents, "balance_at": clock.now()}
     )
     return cents
@@ -98,11 +101,16 @@ def refresh_balance(*, environment: str) -> int | None:
 
 def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport) -> None:
     in_vain = unread = 0
-    for hit in selectors.hits_to_ask_about(campaign):
+    hits = selectors.hits_to_ask_about(campaign)
+    described = _described(hits, recruiter)
+    known = selectors.listed_by_hit(campaign)
+    for hit in hits:
         try:
             # The HIT first: once it is closed, the list that follows is complete.
-            about = recruiter.hit(hit.hit_id)
-            listed = list(recruiter.assignments(hit.hit_id))
+            about = recruiter.offer(hit.hit_id) if described is None else described.get(hit.hit_id)
+            if about is None:
+                raise NotAtRecruiter
+            listed = list(recruiter.submissions(hit.hit_id)) if known[hit.pk].lacks(about) else []
         except NotAtRecruiter:  # removed by its age, or these keys are another account's: the others go on
             report.remarks.append(
                 f"{campaign.environment} no longer has HIT {hit.hit_id}: nothing new is learned of it."
@@ -117,20 +125,12 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
             report.remark(error.message)
             continue
         in_vain = 0
-        # Of this HIT's alone: a study of a thousand people in HITs of nine asks about more than a hundred.
-        ids = [found.assignment_id for found in listed]
-        rows = list(campaign.assignments_taken.filter(assignment_id__in=ids).select_related("person"))
-        known = {(row.assignment_id, row.person.worker_id): row.state for row in rows if row.person is not None}
-        # People who had themselves deleted stay forgotten.
-        forgotten = {row.assignment_id for row in rows if row.person is None and row.is_listed}
-        for found in listed:
-            is_new = known.get((found.assignment_id, found.worker_id)) != found.state
-            if is_new and found.assignment_id not in forgotten:
-                _store_assignment(campaign, hit, found, report)
+        if listed:
+            _store_listed(campaign, hit, listed, report)
         _store_hit(hit, about)
         report.hits += 1
     report.qualified += grant_passes(campaign=campaign)
-    if recruiter.pays:
+    if recruiter.capabilities.pays:
         refresh_balance(environment=campaign.environment)
     if unread:
         return  # who is missing may stand in a list that was not read
@@ -138,16 +138,40 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
     Campaign.objects.filter(pk=campaign.pk).update(synced_at=clock.now())
 
 
-@transaction.atomic
-def _store_hit(hit: Hit, about: HitReport) -> None:
-    state = HitState.OPEN if about.is_open else HitState.CLOSED
+def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferReport] | None:
+    """Of many HITs, what the recruiter's own list says, page by page; None of a few, each of which is asked about."""
+    if len(hits) <= FEW:
+        return None
+    return {about.offer_id: about for about in recruiter.offers([hit.hit_id for hit in hits])}
+
+
+def _store_listed(campaign: Campaign, hit: Hit, listed: Sequence[SubmissionReport], report: SyncReport) -> None:
+    # Of this HIT's alone: a study of a thousand people in HITs of nine asks about more than a hundred.
+    ids = [found.submission_id for found in listed]
+    rows = list(campaign.assignments_taken.filter(assignment_id__in=ids).select_related("person"))
+    known = {(row.assignment_id, row.person.worker_id): row.state for row in rows if row.person is not None}
+    # People who had themselves deleted stay forgotten.
+    forgotten = {row.assignment_id for row in rows if row.person is None and row.is_listed}
+    for found in listed:
+        is_new = known.get((found.submission_id, found.person_id)) != found.state
+        if is_new and found.submission_id not in forgotten:
+            _store_assignment(campaign, hit, found, report)
+
+
+def _store_hit(hit: Hit, about: OfferReport) -> None:
     facts = {
         "available": about.available,
         "pending": about.pending,
         "completed": about.completed,
         "expires_at": about.expires_at,
-        "synced_at": clock.now(),
     }
+    state = HitState.OPEN if about.is_open else HitState.CLOSED
+    if hit.state != state or any(getattr(hit, name) != value for name, value in facts.items()):
+        _change_hit(hit, state, facts)
+
+
+@transaction.atomic
+def _change_hit(hit: Hit, state: HitState, facts: Mapping[str, Any]) -> None:
     # Two may poll at once (the job runner and a command): the second finds the first one's state.
     hit = Hit.objects.select_for_update().get(pk=hit.pk)
     if hit.state != state:
@@ -157,7 +181,7 @@ def _store_hit(hit: Hit, about: HitReport) -> None:
 
 
 @transaction.atomic
-def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, report: SyncReport) -> None:
+def _store_assignment(campaign: Campaign, hit: Hit, found: SubmissionReport, report: SyncReport) -> None:
     row = _row_of(campaign, hit, found)
     if not row.is_listed:
         _bring_back_session(row, found)
@@ -200,24 +224,24 @@ def _verified(row: Assignment, evidence: Evidence) -> Evidence:
     return Evidence.EXTRA if not counts and not was_left and evidence in finished else evidence
 
 
-def _row_of(campaign: Campaign, hit: Hit, found: AssignmentReport) -> Assignment:
+def _row_of(campaign: Campaign, hit: Hit, found: SubmissionReport) -> Assignment:
     """Our row of a listed pair of assignment and worker; made when the frame never told us of it."""
     person = person_for(
         environment=campaign.environment,
-        worker_id=found.worker_id,
+        worker_id=found.person_id,
         family=campaign.study.family,
         scripted=campaign.study.population == Population.SCRIPTED,
     )
     row, _ = Assignment.objects.select_for_update().get_or_create(
         environment=campaign.environment,
-        assignment_id=found.assignment_id,
+        assignment_id=found.submission_id,
         person=person,
         defaults={"campaign": campaign, "hit": hit, "state": AssignmentState.RETURNED},
     )
     return row
 
 
-def _bring_back_session(row: Assignment, found: AssignmentReport) -> None:
+def _bring_back_session(row: Assignment, found: SubmissionReport) -> None:
     """Submitted here with the receipt of a session that had gone on under another assignment of the same person.
 
     Two tabs do this, or somebody who types a worker id: whoever the recruiter lists did the work, and is owed for it
@@ -235,7 +259,7 @@ def _bring_back_session(row: Assignment, found: AssignmentReport) -> None:
             return
 
 
-def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
+def weigh(assignment: Assignment, found: SubmissionReport) -> Evidence:
     """What a submission proves. The receipt counts even where our row says otherwise."""
     receipt, session = found.answers.get("receipt", ""), assignment.session
     owed = assignment.campaign.compensates
@@ -302,12 +326,12 @@ def _give_up(assignment: Assignment) -> bool:
 def finish_link(*, campaign: Campaign, token: str) -> None:
     """Somebody who came by a plain link has finished; `sync` finds the same a little later."""
     session = participation_selectors.session_for_token(token)
-    if not campaign.is_link or session.study_id != campaign.study_id:
+    if campaign.capabilities.vouches or session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("hit").first()
     if assignment is None or assignment.hit is None:
         raise TokenRefused(reason="foreign", session_id=session.pk)
-    found = recruiter_for(campaign.environment).assignment(assignment.assignment_id)
+    found = recruiter_for(campaign.environment).submission(assignment.assignment_id)
     if found is None:
         raise Conflict("The study is not finished yet: some trials have no answer.")
     if not assignment.is_listed:

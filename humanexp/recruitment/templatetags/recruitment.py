@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django import template
 from django.utils.formats import number_format
 
-from humanexp.recruitment import money
+from humanexp.recruitment import money, recruiters
 
 register = template.Library()
 
@@ -31,6 +31,12 @@ def dollars(cents: int | None) -> str:
         return "–"
     sign = "−" if cents < 0 else ""
     return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+
+
+@register.filter
+def recruiter_name(environment: str) -> str:
+    """What people call it."""
+    return recruiters.name_of(environment)
 
 
 @register.filter

@@ -15,6 +15,9 @@ _SHOWN = "[data-screen]:not([hidden])"
 #: Screens from which one button leads on, and those on which a person waits for what comes.
 _BUTTONS = {
     "calibration": "no-card",
+    "distance": "no-distance",
+    "brightness": "no-greys",
+    "full-screen": "continue",
     "ready": "start",
     "paused": "continue",
     "absent": "continue",
@@ -70,6 +73,8 @@ class StudyPage:
         for question in ("sight", "colour_sight", "corruption_knowledge"):
             if self.page.is_visible(f'input[name="{question}"]'):
                 self.page.check(f'input[name="{question}"][value="yes"]')
+        for question in self.page.query_selector_all('[data-screen="checks"] fieldset[data-step]:not([hidden])'):
+            question.query_selector("input").check()
         self.page.click('[data-screen="checks"] button[data-primary]')
 
     def sees_the_choices(self) -> None:

@@ -187,6 +187,7 @@ def page_of(
             protocol,
             block_trials=configuration.design.block_trials,
             closing_questions=len(configuration.ending.questions),
+            set_up=configuration.setup.steps,
         ),
     )
 

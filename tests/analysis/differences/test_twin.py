@@ -8,8 +8,10 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import multivariate_normal
 
 from analysis.curves import fit_curve
+from analysis.curves.goodness import effective_parameters
+from analysis.curves.spline import fit_binned
 from analysis.differences import Clusters
-from analysis.differences.twin import CurveAnswers, correlation, simulated_twins
+from analysis.differences.twin import CurveAnswers, _parameters, correlation, simulated_twins
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.25, 0.6])
@@ -60,3 +62,20 @@ def test_means_are_over_the_same_drawn_studies() -> None:
 
 def test_without_a_pair_of_answers_to_one_original_nothing_is_correlated() -> None:
     assert correlation(np.array([0.4, -0.6, 0.2]), np.array([0.6, 0.6, 0.8]), np.arange(3)) == 0.0
+
+
+def test_a_batch_counts_the_parameters_that_one_fit_after_the_other_counts() -> None:
+    """The smoothness of a drawn study is chosen by AIC: by the trace of its smoother, for all draws at once."""
+    basis = crowd(40, 20).fit.basis
+    places = np.linspace(0.05, 0.95, 19)
+    trials = np.full((3, len(places)), 40.0)
+    correct = trials * (0.85 - 0.7 * places + np.array([[0.0], [0.05], [-0.05]]))
+    design = basis.step_design(places)
+    for smoothness in (0.1, 10.0, 1000.0):
+        fits = fit_binned(basis, design, correct, trials, smoothness)
+        singly = [
+            effective_parameters(basis, design, *each, smoothness, None)
+            for each in zip(trials, fits.fitted, fits.free, fits.steps, strict=True)
+        ]
+        counted = _parameters(basis.step_penalty, design, trials, fits, smoothness)
+        assert counted == pytest.approx(singly, rel=1e-3) and counted.min() > 1.5

@@ -15,7 +15,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation.answer_coverage import BinCount, bars
 from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruiterAccount
 from humanexp.recruitment.pages import monitor
 from humanexp.recruitment.pages.monitor import columns
 from humanexp.recruitment.selectors import OpenedBin
@@ -144,7 +144,7 @@ class TestResolutions:
         assert (payment.state, payment.last_error) == (WriteState.PLANNED, "")
 
     def test_refused_keys_are_tried_again(self, launched: Campaign, console: Client) -> None:
-        account, _ = SenderLease.objects.update_or_create(
+        account, _ = RecruiterAccount.objects.update_or_create(
             environment="marketplace", defaults={"pause": "keys", "pause_detail": "Expired."}
         )
         path = f"/studies/{launched.study.slug}/monitor/"
@@ -154,7 +154,7 @@ class TestResolutions:
         reply = console.post(f"{path}resolve/", {"kind": "keys", "subject": str(account.pk)}, follow=True)
         assert b"The keys are being tried" in reply.content
         assert Job.objects.filter(kind="recruitment.send").count() >= before
-        elsewhere = SenderLease.objects.create(environment="production", pause="keys")
+        elsewhere, _ = RecruiterAccount.objects.update_or_create(environment="production", defaults={"pause": "keys"})
         assert console.post(f"{path}resolve/", {"kind": "keys", "subject": str(elsewhere.pk)}).status_code == 404
 
     def test_a_hit_that_was_cut_is_published_again(self, launched: Campaign, console: Client) -> None:

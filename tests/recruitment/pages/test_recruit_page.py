@@ -12,7 +12,7 @@ from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Message, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Message, RecruiterAccount
 from humanexp.recruitment.services.publishing import SMALL_HIT
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
@@ -112,7 +112,9 @@ class TestPrice:
         assert 'class="btn btn--main">' in meant
 
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
-        SenderLease.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
+        RecruiterAccount.objects.update_or_create(
+            environment="marketplace", defaults={"balance_cents": 500, "balance_at": timezone.now()}
+        )
         page = price(console, study)
         assert "$5.00, just now" in page and "does not hold enough" in page
 
@@ -247,7 +249,7 @@ class TestLaunch:
         page = console.get(f"/studies/{study.slug}/recruit/?to=link").content.decode()
         assert "no money goes through a plain link" in page
         console.post(f"/studies/{study.slug}/recruit/", terms(to="link", shown_total="0"))
-        assert Campaign.objects.get().is_link
+        assert not Campaign.objects.get().capabilities.vouches
 
     def test_a_price_that_has_changed_is_shown_before_anything_is_launched(self, study: Study, console: Client) -> None:
         reply = console.post(f"/studies/{study.slug}/recruit/", terms(assignments="6"))

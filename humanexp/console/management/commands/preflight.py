@@ -9,7 +9,7 @@ from humanexp.console.models import Tone
 from humanexp.console.preflight.running import run_preflight
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
-from humanexp.recruitment.models import Environment
+from humanexp.recruitment.management.base import recruiter_code
 from humanexp.studies import selectors as studies
 
 _MARKS = {Tone.GOOD: "passed", Tone.WARN: "note", Tone.BAD: "FAILED"}
@@ -20,7 +20,7 @@ class Command(RefusableCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
-        parser.add_argument("--to", required=True, choices=Environment.values, help="where people are to be found")
+        parser.add_argument("--to", required=True, type=recruiter_code, metavar="NAME", help="where people are found")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = studies.study_by_slug(options["study"])

@@ -67,7 +67,7 @@ class Command(RefusableCommand):
     def _check_reachable(campaign: Campaign) -> None:
         """A server that does not run is told at once; one that goes away later is waited for."""
         sites = {"PUBLIC_URL": settings.PUBLIC_URL}
-        if not campaign.is_link:
+        if campaign.capabilities.frames:
             sites["MARKETPLACE_URL"] = settings.MARKETPLACE_URL
         for setting, url in sites.items():
             try:

@@ -11,6 +11,7 @@ from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
+from humanexp.recruitment.recruiters import usual_ground
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Population
 
@@ -59,7 +60,8 @@ class Command(OwnedCommand):
             latest = run.rounds.latest("step")
             self.stdout.write(
                 f"{run.name}: {len(latest.stimuli)} pictures wait for people as the study {latest.study.slug}: publish "
-                f"it (publish {latest.study.slug} --to marketplace); their verdicts take the search on by themselves"
+                f"it (publish {latest.study.slug} --to {usual_ground()}); their verdicts take the search on by "
+                "themselves"
             )
             return
         pooled = run.scores["pooled"]

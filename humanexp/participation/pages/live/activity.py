@@ -37,7 +37,7 @@ def standing_case() -> Case:
     finished = Q(state__in=FINISHED)
     return Case(
         When(finished, then=Value(Standing.FINISHED.value)),
-        When(state=SessionState.WITHDRAWN, then=Value(Standing.LEFT.value)),
+        When(Q(state=SessionState.WITHDRAWN) | Q(left_at__isnull=False), then=Value(Standing.LEFT.value)),
         When(seen_at__gte=clock.now() - SILENT_AFTER, then=Value(Standing.UNDER_WAY.value)),
         default=Value(Standing.SILENT.value),
         output_field=CharField(),

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.management.base import StudyCommand, spent_words
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment import money, recruiters, selectors, services
+from humanexp.recruitment.management.base import StudyCommand, recruiter_code, spent_words
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors import Budget
 
 
@@ -17,7 +17,7 @@ class Command(StudyCommand):
         super().add_arguments(parser)
         parser.add_argument("--cap", metavar="DOLLARS", help="most the study may cost; none takes the cap away")
         parser.add_argument("--month-cap", metavar="DOLLARS", help="most that may be promised in a month; needs --to")
-        parser.add_argument("--to", choices=Environment.values, help="recruiter of --month-cap")
+        parser.add_argument("--to", type=recruiter_code, metavar="NAME", help="recruiter of --month-cap")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
@@ -33,7 +33,7 @@ class Command(StudyCommand):
         )
         self._tell("study", selectors.budget_of(study))
         environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-        for environment in sorted(environments - {Environment.LINK.value}):
+        for environment in sorted(name for name in environments if recruiters.capabilities_of(name).pays):
             self._tell(f"{environment}, this month", selectors.month_budget(environment))
 
     def _tell(self, what: str, budget: Budget) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.management.base import RecruitmentCommand
-from humanexp.recruitment.models import Environment
+from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
 class Command(RecruitmentCommand):
@@ -21,7 +20,7 @@ class Command(RecruitmentCommand):
         add.add_argument("--took-part", metavar="FAMILY", help="everybody who took part in that family so far")
         add.add_argument("--export", metavar="FILE", type=Path, help="write hashes of who took part in FAMILY so far")
         add.add_argument("--lift", metavar="HASH", help="take one off the list, as it stands there")
-        parser.add_argument("--to", choices=Environment.values, help="whose ids --worker-ids are")
+        parser.add_argument("--to", type=recruiter_code, metavar="NAME", help="whose ids --worker-ids are")
         parser.add_argument("--note", default="", help="what the list is, for whoever reads it later")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.recruitment import money, services
-from humanexp.recruitment.management.base import StudyCommand
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.management.base import StudyCommand, recruiter_code
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.states import CampaignState
 
 
@@ -15,7 +15,7 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--to", choices=Environment.values, help="which campaign, where there are several")
+        parser.add_argument("--to", type=recruiter_code, metavar="NAME", help="which campaign, where there are several")
         parser.add_argument("--places", metavar="N", type=int, help="so many more")
         parser.add_argument("--days", metavar="N", type=int, help="open so many days longer than now")
         parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")

@@ -6,8 +6,7 @@ from django.core.management.base import CommandParser
 
 from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.management.base import StudyCommand
-from humanexp.recruitment.models import Environment
+from humanexp.recruitment.management.base import StudyCommand, recruiter_code
 from humanexp.recruitment.services.deliveries import entry_url
 
 
@@ -16,7 +15,7 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--to", required=True, choices=Environment.values, help="where people are found")
+        parser.add_argument("--to", required=True, type=recruiter_code, metavar="NAME", help="where people are found")
         parser.add_argument("--assignments", metavar="N", type=int, help="places (default: every free session)")
         parser.add_argument("--reward", metavar="DOLLARS", help="reward of one assignment, like 1.20")
         parser.add_argument("--unpaid", action="store_true", help="people get nothing for it, and that is meant")
@@ -28,7 +27,7 @@ class Command(StudyCommand):
         parser.add_argument("--approved-hits", metavar="N", type=int, help="least number of a worker's work approved")
         parser.add_argument("--countries", metavar="CC[,CC...]", default="", help="where workers live, like US,DE")
         parser.add_argument("--adult", action="store_true", help="workers who say to be 18 or older")
-        parser.add_argument("--masters", action="store_true", help="Amazon's Masters alone; five percent more")
+        parser.add_argument("--masters", action="store_true", help="the recruiter's Masters alone; five percent more")
         parser.add_argument("--qualifies", metavar="FAMILY", help="a paid qualification: who passes may do that family")
         parser.add_argument(
             "--needs-qualification",
@@ -39,7 +38,7 @@ class Command(StudyCommand):
             "--shared-computers", action="store_true", help="a class or a lab: browsers keep nothing to go on with"
         )
         parser.add_argument(
-            "--skip-preflight", action="store_true", help="launch unchecked; on a link or the own marketplace alone"
+            "--skip-preflight", action="store_true", help="launch unchecked; where only the own house is at stake"
         )
         parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
 

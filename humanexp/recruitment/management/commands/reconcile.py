@@ -5,15 +5,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.recruitment import money, services
-from humanexp.recruitment.management.base import RecruitmentCommand
-from humanexp.recruitment.models import Environment
+from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
 class Command(RecruitmentCommand):
     help = "Compare the ledger with what the recruiters say was paid; a difference waits for a person."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--environment", choices=Environment.values, help="default: all that were used")
+        parser.add_argument("--environment", type=recruiter_code, metavar="NAME", help="default: all that were used")
 
     def handle(self, *args: Any, **options: Any) -> None:
         books = services.reconcile(environment=options["environment"])

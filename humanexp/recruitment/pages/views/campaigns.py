@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _, ngettext
 from humanexp.core.errors import ApplicationError
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pages.forms import CapForm, ExtensionForm, MessageForm, ProlongingForm
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors.people import RECIPIENTS, reachable
@@ -30,7 +30,7 @@ def extend(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         return render(request, template, context)
     if form.is_valid():
         given = form.cleaned_data
-        is_real = campaign.environment == Environment.PRODUCTION
+        is_real = campaign.capabilities.asks_for_total
         confirmed = given["confirm_total"] if is_real else given["shown_total"]
         try:
             services.extend(
@@ -81,7 +81,7 @@ def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[st
             "extension": extension,
             "total": money.dollars(extension.total_cents),
             "free_sessions": selectors.free_sessions(study),
-            "is_real_money": campaign.environment == Environment.PRODUCTION,
+            "is_real_money": campaign.capabilities.asks_for_total,
         }
     return context
 

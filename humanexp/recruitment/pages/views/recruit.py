@@ -13,9 +13,9 @@ from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, recruiters, selectors, services
-from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
+from humanexp.recruitment.pages.link_forms import host_typed, link_initial
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
@@ -33,7 +33,7 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     to = request.GET.get("to", "")
     tally = selectors.tally_of(study)
     suggested = selectors.suggested_terms(study, tally)
-    initial = _initial(suggested, to if to in Environment.values else recruiters.preferred())
+    initial = _initial(suggested, to if recruiters.is_known(to) else recruiters.preferred())
     form = LaunchForm(initial=initial, families=_families(request, study))
     return _page(request, study, form, tally, free_sessions=suggested.free_sessions)
 
@@ -41,7 +41,11 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page("GET")
 def price(request: HttpRequest, study: Study) -> HttpResponse:
     """The exact cost of what the form holds now."""
-    context = {"study": study, "price": price_of(study, TermsForm(request.GET))}
+    context = {
+        "study": study,
+        "price": price_of(study, TermsForm(request.GET)),
+        "return_host": host_typed(request.GET),
+    }
     return render(request, "recruitment/_price.html", context)
 
 
@@ -115,7 +119,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
         return _refused(request, study, form, error.status_code)
     messages.success(
         request,
-        _("Launched on %(environment)s.") % {"environment": campaign.get_environment_display()},
+        _("Launched on %(environment)s.") % {"environment": recruiters.name_of(campaign.environment)},
     )
     return redirect("recruitment:recruit", slug=study.slug)
 
@@ -142,11 +146,13 @@ def _page(
         "free_sessions": free_sessions,
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),
+        "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
         "budget": budget,
         "money": selectors.money_of(study, tally),
         "limits": LimitsForm(initial={"study_cap": typed(budget.cap_cents)}),
         "price": priced,
+        "return_host": host_typed(terms.data if form.is_bound else form.initial),
         "approval": selectors.approval_of(study),
         "rejections_need_two": selectors.rejections_need_two(study),
     }
@@ -171,7 +177,8 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
         "estimated_minutes": suggested.estimated_minutes,
         "approval_days": 3,
         "contact": suggested.contact,
-        # our own marketplace is small and new: what its people have done elsewhere, it cannot know
+        **link_initial(suggested.link),
+        # a recruiter of our own house is small and new: what its people have done elsewhere, it cannot know
         **(_USUAL_REQUIREMENTS if recruiters.capabilities_of(to).pays_out else {}),
     }
 

@@ -14,35 +14,44 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_GET
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_http_methods
 
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.caller_hash import caller_of
+from humanexp.core.errors import InvalidRequest, NotFound, StudyRefused, TooManyCalls
 from humanexp.core.languages import begin_in, tag_spoken
 from humanexp.participation.pages.views import run_shell
-from humanexp.recruitment import frames, rehearsal, selectors
+from humanexp.recruitment import entry_preview, selectors, services
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import facts_of, run_address
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters import kind_of
+from humanexp.recruitment.recruiters.tickets import FormPost, Outcome
 from humanexp.recruitment.services import resuming
-from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
 from humanexp.studies.facts import StudyFacts
 from humanexp.studies.languages import bundles_of, language_of_study
 from humanexp.studies.models import Population
 
+#: Characters of a deletion code that are looked at: it may be typed with spaces.
+LONGEST_CODE = 60
 CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
 
 
-def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
-    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch."""
+def entry_page(
+    *, rehearses: bool = False, has_form: bool = False
+) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
+    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch.
+
+    `has_form`: it takes what somebody writes into a form of its own."""
 
     def decorate(view: CampaignView) -> Callable[..., HttpResponseBase]:
-        @require_GET
+        @require_http_methods(["GET", "HEAD", "POST"] if has_form else ["GET"])
         @never_cache
         @wraps(view)
         def page(request: HttpRequest, entry: str) -> HttpResponseBase:
-            rehearsed = rehearsal.campaign_of(entry) if rehearses else None
+            rehearsed = entry_preview.campaign_of(entry) if rehearses else None
             try:
                 campaign = rehearsed or selectors.campaign_by_entry(entry)
             except NotFound as error:
@@ -63,10 +72,10 @@ def _refusal(error: NotFound) -> dict[str, object]:
 @entry_page(rehearses=True)
 def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Consent and start; in a preview, what the study is about."""
-    if campaign.is_link:
+    if not campaign.capabilities.frames:
         return entry_shell(request, campaign)
     # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
-    origins = frames.origins_of(campaign)
+    origins = kind_of(campaign.environment).origins
 
     @xframe_options_exempt
     @csp_replace({"frame-ancestors": origins, "form-action": origins})
@@ -81,12 +90,12 @@ def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
 def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     """The study within the entry page, for frames whose windows are blocked: the same shell, framed by nobody else."""
     campaign = selectors.campaign_by_entry(entry)
-    if campaign.is_link:
+    if not campaign.capabilities.frames:
         raise NotFound
     begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
 
     @xframe_options_exempt
-    @csp_replace({"frame-ancestors": [SELF, *frames.origins_of(campaign)]})
+    @csp_replace({"frame-ancestors": [SELF, *kind_of(campaign.environment).origins]})
     def framed(request: HttpRequest) -> HttpResponse:
         return run_shell(request, facts_of(campaign))
 
@@ -98,7 +107,9 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
 @entry_page()
 def run(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """The study in a window of its own: the shell, with the words of this campaign. It holds nothing of any session."""
-    return run_shell(request, facts_of(campaign, shows_code="code" in request.GET))
+    facts = facts_of(campaign, shows_code="code" in request.GET)
+    way_out = reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else ""
+    return run_shell(request, facts, way_out)
 
 
 @entry_page(rehearses=True)
@@ -132,25 +143,58 @@ def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     )
 
 
+def _room(campaign: Campaign) -> dict[str, int]:
+    """What decides how large the window must be."""
+    protocol = campaign.study.protocol
+    if protocol is None:
+        return {}
+    return {name: protocol.configuration[name] for name in ("size_px", "fixation_px")}
+
+
+@csrf_exempt  # no cookie is set or read: the code in the form is all that this page goes by
+@entry_page(has_form=True)
+def delete(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
+    """Where somebody who came without an id has their answers deleted, with the code that they were given."""
+    facts = facts_of(campaign)
+    if not facts.gives_deletion_code:
+        raise NotFound
+    context: dict[str, object] = {"campaign": campaign, "study": campaign.study, "facts": facts}
+    status = 200
+    if request.method == "POST":
+        code = request.POST.get("code", "")[:LONGEST_CODE]
+        try:
+            services.delete_by_code(campaign=campaign, code=code, caller=caller_of(request))
+        except (StudyRefused, TooManyCalls) as error:
+            context |= {"complaint": gettext(error.message), "code": code}
+            status = error.status_code
+        else:
+            context["is_done"] = True
+    page = render(request, "recruitment/take/delete.html", context, status=status)
+    page["Referrer-Policy"] = "no-referrer"
+    return page
+
+
 def entry_shell(
     request: HttpRequest, campaign: Campaign, *, template: str = "recruitment/take/entry.html", **more: object
 ) -> HttpResponse:
     """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
-    given = request.GET
-    assignment_id = "" if campaign.is_link else given.get("assignmentId", "")
-    worker_id = given.get("p" if campaign.is_link else "workerId", "")
-    is_preview = not campaign.is_link and assignment_id in ("", NO_ASSIGNMENT)
+    given = request.GET.dict()
+    terms = LinkTerms.of(campaign)
+    recruiter, can = kind_of(campaign.environment), campaign.capabilities
+    ticket = recruiter.ticket(given) if terms is None else selectors.ticket_in(terms, given)
     submit_address = fault = ""
-    if not is_preview:
+    if not ticket.is_preview:
         try:
-            submit_address = frames.submit_address(campaign, given.get("turkSubmitTo", ""))
+            way_out = recruiter.way_out(Outcome.FINISHED, ticket)
+            submit_address = way_out.address if isinstance(way_out, FormPost) else ""
         except InvalidRequest as error:
             fault = gettext(error.message)
-    # A plain link tells its completion code to those alone whom somebody has sent who may ask for it.
+    # Where nobody lists who has finished, the completion code is told to those alone whom somebody has sent who may
+    # ask for it.
     facts = facts_of(
-        campaign, minutes=selectors.minutes_told(campaign), shows_code=campaign.is_link and bool(given.get("p"))
+        campaign, minutes=selectors.minutes_told(campaign), shows_code=not can.vouches and bool(ticket.person)
     )
-    is_over = campaign.is_link and campaign.state != CampaignState.LIVE
+    is_over = not can.vouches and campaign.state != CampaignState.LIVE
     is_paused = not is_over and not selectors.approval_of(campaign.study).is_in_force
     consent = consent_of(campaign.study, tag_spoken(), facts)
     context = {
@@ -158,7 +202,7 @@ def entry_shell(
         "study": campaign.study,
         "facts": facts,
         "consent": consent,
-        "is_preview": is_preview,
+        "is_preview": ticket.is_preview,
         "is_over": is_over,
         "is_paused": is_paused,
         "fault": fault,
@@ -167,24 +211,29 @@ def entry_shell(
             "entry": campaign.entry,
             "language": tag_spoken(),
             "texts": get_language(),
-            "isLink": campaign.is_link,
-            "isPreview": is_preview,
+            "isLink": not can.vouches,
+            "isPreview": ticket.is_preview,
             "isPaused": is_paused,
             "isTimed": facts.is_timed and not (is_over or is_paused),
+            "protocol": _room(campaign),
             "consentDigest": consent.digest,
             "minutes": facts.minutes,
-            "showsCode": facts.is_link and facts.shows_code,
-            "insideUrl": "" if campaign.is_link else reverse("recruitment:inside", args=[campaign.entry]),
+            "showsCode": not can.vouches and facts.shows_code,
+            "leadsOut": facts.leads_out,
+            "isUnfilled": terms is not None and selectors.is_unfilled(terms, ticket),
+            "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",
+            "wayOutUrl": reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",
+            "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if can.frames else "",
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
-            "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if campaign.is_link else "",
+            "finishUrl": "" if can.vouches else reverse("recruitment:finish", args=[campaign.entry]),
             "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
             "runUrl": run_address(campaign),
-            "resumeName": resuming.name_of(campaign, worker_id),
-            "assignmentId": assignment_id,
-            "hitId": given.get("hitId", ""),
-            "workerId": worker_id,
-            "turkSubmitTo": given.get("turkSubmitTo", ""),
+            "resumeName": resuming.name_of(campaign, ticket.person),
+            "assignmentId": ticket.submission,
+            "hitId": ticket.offer,
+            "workerId": ticket.person,
+            "turkSubmitTo": ticket.return_to,
             "submitAddress": submit_address,
             "simulated": campaign.study.population == Population.SCRIPTED,
         },

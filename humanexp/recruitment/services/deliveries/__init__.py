@@ -25,8 +25,8 @@ from humanexp.recruitment.services.deliveries.hits import (
     HitProlonging,
     entry_url,
 )
-from humanexp.recruitment.services.deliveries.money import Extra, Refusal, Reward
-from humanexp.recruitment.services.deliveries.people import Mark, Words
+from humanexp.recruitment.services.deliveries.money import Bonus, RejectAssignment, Reward
+from humanexp.recruitment.services.deliveries.people import Mark, WorkerMessage
 
 __all__ = ["Delivery", "delivery_of", "entry_url"]
 
@@ -37,12 +37,12 @@ _DELIVERIES: Mapping[tuple[type[RecruiterWrite], str], Callable[[Recruiter, Any]
     (HitWrite, HitWriteKind.EXTEND): HitGrowth,
     (HitWrite, HitWriteKind.PROLONG): HitProlonging,
     (Payment, PaymentKind.REWARD): Reward,
-    (Payment, PaymentKind.BONUS): Extra,
-    (Payment, PaymentKind.COMPENSATION): Extra,
-    (Rejection, ""): Refusal,
+    (Payment, PaymentKind.BONUS): Bonus,
+    (Payment, PaymentKind.COMPENSATION): Bonus,
+    (Rejection, ""): RejectAssignment,
     (QualificationWrite, GrantKind.GRANT): Mark,
     (QualificationWrite, GrantKind.REVOKE): Mark,
-    (Message, ""): Words,
+    (Message, ""): WorkerMessage,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from humanexp.core import clock
 from humanexp.recruitment.models import RecruiterWrite
@@ -15,7 +15,7 @@ Write = TypeVar("Write", bound=RecruiterWrite)
 
 
 @dataclass(frozen=True)
-class Word:
+class WriteOutcome:
     """What the other side says about a write."""
 
     is_done: bool
@@ -25,26 +25,31 @@ class Word:
     wait: str = ""
 
 
-DONE = Word(is_done=True)
-NOT_DONE = Word(is_done=False)
+DONE = WriteOutcome(is_done=True)
+NOT_DONE = WriteOutcome(is_done=False)
 
 
 class Delivery(ABC, Generic[Write]):
     """A write on its way."""
 
-    #: the recruiter itself makes two of these one, whenever the second comes
-    is_idempotent = False
+    #: which of the recruiter's promises about repeats is meant
+    repeats: ClassVar[str]
 
     def __init__(self, recruiter: Recruiter, write: Write) -> None:
         self.recruiter, self.write = recruiter, write
 
     @abstractmethod
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         """Whether it took effect."""
 
     @abstractmethod
     def carry_out(self) -> None:
         """Send it, once."""
+
+    @property
+    def is_idempotent(self) -> bool:
+        """The recruiter itself makes two of these one, whenever the second comes."""
+        return bool(getattr(self.recruiter.capabilities.repeats, self.repeats) == "safe")
 
     def waits_for(self) -> str:
         """Why a send has to wait, or nothing."""

@@ -19,9 +19,9 @@ from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, Purpose, QualificationType
 from humanexp.recruitment.recruiters.answers import confirmation_form
-from humanexp.recruitment.recruiters.base import HitOrder, HitReport, HitTerms, Recruiter
+from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferTerms, Recruiter
 from humanexp.recruitment.services import qualifying
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.states import UNFINISHED, CampaignState, HitState, WriteState, advance
 from humanexp.studies.languages import code_in, language_of_study
 
@@ -39,27 +39,29 @@ CONFIRM = "You did work for us that could not be submitted. This HIT pays you fo
 class HitCreation(Delivery[HitWrite]):
     """CreateHITType and CreateHITWithHITType; found again by the annotation."""
 
+    repeats = "publish"
+
     _hit_id = ""
 
-    def ask(self) -> Word:
-        found = self.recruiter.find_hit(self.write.annotation)
+    def ask(self) -> WriteOutcome:
+        found = self.recruiter.find(self.write.annotation)
         if found is not None:
-            self._hit_id = found.hit_id
+            self._hit_id = found.offer_id
             return DONE
         if self.write.hit.campaign.state != CampaignState.LIVE:
             sent = self.write.first_sent_at or clock.now()
             if clock.now() - sent < READS_LAG:
-                return Word(is_done=False, wait="The campaign was stopped while this HIT was being published.")
-            return Word(is_done=False, refusal="Stopped before it was published.")
+                return WriteOutcome(is_done=False, wait="The campaign was stopped while this HIT was being published.")
+            return WriteOutcome(is_done=False, refusal="Stopped before it was published.")
         return NOT_DONE
 
     def carry_out(self) -> None:
         campaign = self.write.hit.campaign
         if not campaign.hit_type_id:
             campaign.hit_type_id = _publish_type(campaign, self.recruiter)
-        self._hit_id = self.recruiter.publish_hit(
-            HitOrder(
-                hit_type_id=campaign.hit_type_id,
+        self._hit_id = self.recruiter.publish(
+            OfferOrder(
+                terms_id=campaign.hit_type_id,
                 places=self.write.hit.max_assignments,
                 lifetime_s=campaign.lifetime_s,
                 url=entry_url(campaign),
@@ -86,25 +88,25 @@ class HitChange(Delivery[HitWrite]):
     """A write about a HIT that is there; with the last of them a campaign that is being stopped is stopped."""
 
     #: what it means that the recruiter has the HIT no more
-    gone = Word(is_done=False, refusal="The recruiter has disposed of this HIT.")
+    gone = WriteOutcome(is_done=False, refusal="The recruiter has disposed of this HIT.")
     is_for_live_campaigns = True
 
     def waits_for(self) -> str:
         return "" if self.write.hit.hit_id else NOT_KNOWN
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         try:
-            report = self.recruiter.hit(self.write.hit.hit_id)
+            report = self.recruiter.offer(self.write.hit.hit_id)
         except NotAtRecruiter:
             return self.gone
         if self.shows(report):
             return DONE
         if self.is_for_live_campaigns and self.write.hit.campaign.state != CampaignState.LIVE:
-            return Word(is_done=False, refusal="Stopped before it was sent.")
+            return WriteOutcome(is_done=False, refusal="Stopped before it was sent.")
         return NOT_DONE
 
     @abstractmethod
-    def shows(self, report: HitReport) -> bool:
+    def shows(self, report: OfferReport) -> bool:
         """Whether the HIT, as the recruiter describes it, says that this took effect."""
 
     @transaction.atomic
@@ -130,22 +132,22 @@ class HitChange(Delivery[HitWrite]):
 class HitExpiry(HitChange):
     """UpdateExpirationForHIT with a time long past."""
 
-    is_idempotent = True
+    repeats = "until"
     gone = DONE
     is_for_live_campaigns = False
 
     def waits_for(self) -> str:
         return "" if self.write.hit.state == HitState.CANCELLED else super().waits_for()
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         return DONE if self.write.hit.state == HitState.CANCELLED else super().ask()
 
-    def shows(self, report: HitReport) -> bool:
+    def shows(self, report: OfferReport) -> bool:
         return report.expires_at is not None and report.expires_at <= clock.now()
 
     def carry_out(self) -> None:
         if self.write.hit.state != HitState.CANCELLED:
-            self.recruiter.expire_hit(self.write.hit.hit_id)
+            self.recruiter.close(self.write.hit.hit_id)
 
     def take_over(self) -> None:
         now = clock.now()
@@ -155,16 +157,18 @@ class HitExpiry(HitChange):
 class HitGrowth(HitChange):
     """CreateAdditionalAssignmentsForHIT; the HIT's number of places tells whether it took effect."""
 
+    repeats = "extend"
+
     def waits_for(self) -> str:
         earlier = self.write.hit.writes.filter(kind=self.write.kind, pk__lt=self.write.pk, state__in=UNFINISHED)
         why = "An earlier extension of this HIT is on its way." if earlier.exists() else ""
         return super().waits_for() or why
 
-    def shows(self, report: HitReport) -> bool:
-        return report.max_assignments >= self.write.target_places
+    def shows(self, report: OfferReport) -> bool:
+        return report.places >= self.write.target_places
 
     def carry_out(self) -> None:
-        self.recruiter.extend_hit(self.write.hit.hit_id, places=self.write.places, token=self.write.token)
+        self.recruiter.change(self.write.hit.hit_id, places=self.write.target_places, token=self.write.token)
 
     def take_over(self) -> None:
         Hit.objects.filter(pk=self.write.hit_id).update(max_assignments=self.write.target_places)
@@ -180,15 +184,15 @@ class HitGrowth(HitChange):
 class HitProlonging(HitChange):
     """UpdateExpirationForHIT with a time to come."""
 
-    is_idempotent = True
+    repeats = "until"
 
-    def shows(self, report: HitReport) -> bool:
+    def shows(self, report: OfferReport) -> bool:
         target = self.write.target_end
         return report.expires_at is not None and target is not None and report.expires_at >= target
 
     def carry_out(self) -> None:
         if self.write.target_end is not None:
-            self.recruiter.prolong_hit(self.write.hit.hit_id, until=self.write.target_end)
+            self.recruiter.change(self.write.hit.hit_id, until=self.write.target_end, token=self.write.token)
 
     def take_over(self) -> None:
         Hit.objects.filter(pk=self.write.hit_id).update(expires_at=self.write.target_end)
@@ -218,10 +222,10 @@ def publish_qualification(
 
 def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
     quiz = Quiz.from_dict(campaign.quiz) if campaign.quiz else None
-    if recruiter.qualifies:
+    if recruiter.capabilities.qualifies:
         for purpose, qualification in qualifying.types_of(campaign).items():
             publish_qualification(qualification, recruiter, quiz if purpose == Purpose.QUIZ else None)
-    hit_type_id = recruiter.publish_type(terms_of(campaign, recruiter))
+    hit_type_id = recruiter.publish_terms(terms_of(campaign, recruiter))
     try:
         recruiter.ask_for_hints(hit_type_id)
     except RecruiterError as err:
@@ -230,9 +234,9 @@ def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
     return hit_type_id
 
 
-def terms_of(campaign: Campaign, recruiter: Recruiter) -> HitTerms:
-    holds, lacks = qualifying.conditions(campaign) if recruiter.qualifies else ((), ())
-    return HitTerms(
+def terms_of(campaign: Campaign, recruiter: Recruiter) -> OfferTerms:
+    holds, lacks = qualifying.conditions(campaign) if recruiter.capabilities.qualifies else ((), ())
+    return OfferTerms(
         title=campaign.title,
         description=_described(campaign),
         keywords=campaign.keywords,

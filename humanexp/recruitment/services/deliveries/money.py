@@ -7,28 +7,36 @@ from django.db import transaction
 from humanexp.core import clock
 from humanexp.core.errors import RecruiterError
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Payment, Rejection, SenderLease
-from humanexp.recruitment.recruiters.base import BonusOrder
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
+from humanexp.recruitment.models import Payment, RecruiterAccount, Rejection
+from humanexp.recruitment.recruiters.base import BonusOrder, Proof, RewardOrder
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.states import AssignmentState, advance
+
+NOBODY = "The person has been deleted; there is nobody to pay."
 
 
 class Reward(Delivery[Payment]):
     """ApproveAssignment."""
 
-    is_idempotent = True
+    repeats = "approve"
 
-    def ask(self) -> Word:
-        report = self.recruiter.assignment(self.write.assignment.assignment_id)
+    def ask(self) -> WriteOutcome:
+        report = self.recruiter.submission(self.write.assignment.assignment_id)
         if report is None:
             return NOT_DONE
         if report.state == AssignmentState.REJECTED and not self._overrides:
-            return Word(is_done=False, refusal="The assignment is rejected; a person has to override the rejection.")
+            return WriteOutcome(
+                is_done=False, refusal="The assignment is rejected; a person has to override the rejection."
+            )
         return DONE if report.state == AssignmentState.APPROVED else NOT_DONE
 
     def carry_out(self) -> None:
-        self.recruiter.approve(
-            self.write.assignment.assignment_id, feedback=self.write.reason, override_rejection=self._overrides
+        self.recruiter.pay(
+            RewardOrder(
+                submission_id=self.write.assignment.assignment_id,
+                feedback=self.write.reason,
+                overrides_rejection=self._overrides,
+            )
         )
 
     @transaction.atomic
@@ -43,8 +51,10 @@ class Reward(Delivery[Payment]):
         return bool(self.write.assignment.state == AssignmentState.REJECTED and self.write.created_by_id)
 
 
-class Extra(Delivery[Payment]):
+class Bonus(Delivery[Payment]):
     """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason."""
+
+    repeats = "bonus"
 
     def waits_for(self) -> str:
         """A person has to look first where the books differ, or may: paid twice cannot be undone."""
@@ -53,41 +63,53 @@ class Extra(Delivery[Payment]):
                 "The ledger and the recruiter differ about this assignment or its campaign; "
                 "a person must look into it first."
             )
-        if SenderLease.objects.filter(environment=self.write.environment, to_compare_since__isnull=False).exists():
+        if RecruiterAccount.objects.filter(environment=self.write.environment, to_compare_since__isnull=False).exists():
             return "The ledger and the recruiter are compared first: this database was restored, or they differed."
         return ""
 
-    def ask(self) -> Word:
-        assignment = self.write.assignment
-        if assignment.person is None:
-            return Word(is_done=False, refusal="The person has been deleted; there is nobody to pay.")
-        paid = self.recruiter.bonuses(assignment_id=assignment.assignment_id)
-        return DONE if any(bonus.reason.endswith(self.write.marker) for bonus in paid) else NOT_DONE
+    def ask(self) -> WriteOutcome:
+        order = self._order()
+        if order is None:
+            return WriteOutcome(is_done=False, refusal=NOBODY)
+        match self.recruiter.evidence(order):
+            case Proof.PAID:
+                return DONE
+            case Proof.UNCLEAR:
+                return WriteOutcome(
+                    is_done=False, wait="The recruiter cannot tell whether this was paid: a person must look."
+                )
+        return NOT_DONE
 
     def carry_out(self) -> None:
+        order = self._order()
+        if order is None:
+            raise RecruiterError(NOBODY)
+        self.recruiter.pay(order)
+
+    def _order(self) -> BonusOrder | None:
+        """None once the person has been deleted."""
         assignment = self.write.assignment
         if assignment.person is None:
-            raise RecruiterError("The person has been deleted; there is nobody to pay.")
-        self.recruiter.bonus(
-            BonusOrder(
-                assignment_id=assignment.assignment_id,
-                worker_id=assignment.person.worker_id,
-                amount_cents=self.write.amount_cents,
-                reason=f"{self.write.reason} {self.write.marker}",
-                token=self.write.token,
-            )
+            return None
+        return BonusOrder(
+            submission_id=assignment.assignment_id,
+            person_id=assignment.person.worker_id,
+            amount_cents=self.write.amount_cents,
+            reason=f"{self.write.reason} {self.write.marker}",
+            marker=self.write.marker,
+            token=self.write.token,
         )
 
 
-class Refusal(Delivery[Rejection]):
+class RejectAssignment(Delivery[Rejection]):
     """RejectAssignment."""
 
-    is_idempotent = True
+    repeats = "reject"
 
-    def ask(self) -> Word:
-        report = self.recruiter.assignment(self.write.assignment.assignment_id)
+    def ask(self) -> WriteOutcome:
+        report = self.recruiter.submission(self.write.assignment.assignment_id)
         if report is not None and report.state == AssignmentState.APPROVED:
-            return Word(is_done=False, refusal="The assignment is approved already.")
+            return WriteOutcome(is_done=False, refusal="The assignment is approved already.")
         return DONE if report is not None and report.state == AssignmentState.REJECTED else NOT_DONE
 
     def carry_out(self) -> None:

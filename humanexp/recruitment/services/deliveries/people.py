@@ -7,18 +7,18 @@ from datetime import datetime
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError, RecruiterUnavailable
 from humanexp.recruitment.models import GrantKind, Message, QualificationWrite
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.services.deliveries.hits import publish_qualification
 from humanexp.recruitment.services.qualifying import OPEN_AGAIN
 from humanexp.recruitment.states import UNFINISHED
 
-GONE = Word(is_done=False, refusal="The person has been deleted.")
+GONE = WriteOutcome(is_done=False, refusal="The person has been deleted.")
 
 
 class Mark(Delivery[QualificationWrite]):
     """AssociateQualificationWithWorker, or Disassociate...; where there is nothing of the kind, our row is all."""
 
-    is_idempotent = True
+    repeats = "mark"
 
     def waits_for(self) -> str:
         """The last word about a person has to arrive last."""
@@ -27,10 +27,10 @@ class Mark(Delivery[QualificationWrite]):
         earlier = rows.filter(pk__lt=write.pk, state__in=UNFINISHED)
         return "An earlier change of this qualification is on its way." if earlier.exists() else ""
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         if self.write.person is None:
             return GONE
-        if not self.recruiter.qualifies:
+        if not self.recruiter.capabilities.qualifies:
             return DONE
         type_id = self.write.qualification.type_id
         score = self.recruiter.score(type_id, self.write.person.worker_id) if type_id else None
@@ -41,7 +41,7 @@ class Mark(Delivery[QualificationWrite]):
         person = self.write.person
         if person is None:
             raise RecruiterError(GONE.refusal)
-        if not self.recruiter.qualifies:
+        if not self.recruiter.capabilities.qualifies:
             return
         type_id = publish_qualification(self.write.qualification, self.recruiter).type_id
         try:
@@ -54,17 +54,23 @@ class Mark(Delivery[QualificationWrite]):
             raise RecruiterError("The recruiter knows no such worker.") from err
 
 
-class Words(Delivery[Message]):
+class WorkerMessage(Delivery[Message]):
     """NotifyWorkers. Nobody tells whether a message arrived, so one of unknown fate is not sent again."""
 
+    repeats = "message"
+    #: what `ask` says decides it: one that may have been sent is refused
     is_idempotent = True
 
-    def ask(self) -> Word:
+    def ask(self) -> WriteOutcome:
         if self.write.ask_first:
-            return Word(is_done=False, refusal="The database was restored: the message may have been sent before.")
+            return WriteOutcome(
+                is_done=False, refusal="The database was restored: the message may have been sent before."
+            )
         if self.write.first_sent_at is None:
             return NOT_DONE
-        return Word(is_done=False, refusal="The reply was lost: the message may have arrived. It is not sent again.")
+        return WriteOutcome(
+            is_done=False, refusal="The reply was lost: the message may have arrived. It is not sent again."
+        )
 
     def carry_out(self) -> None:
         person = self.write.assignment.person

@@ -1,12 +1,19 @@
 /**
  * Fields that mean something to some recruiters alone are shown for those.
  *
- * <form data-launch-form><input type="radio" name="to" value="link"> <div data-only="marketplace sandbox">...</div></form>
+ * <form data-launch-form><input type="radio" name="to" value="one"> <div data-only="two three">...</div></form>
  */
 export function showFor(form) {
   const chosen = form.querySelector('input[name="to"]:checked')?.value;
   for (const part of form.querySelectorAll("[data-only]")) {
     part.hidden = chosen !== undefined && !part.dataset.only.split(" ").includes(chosen);
+  }
+  const site = form.querySelector('input[name="link_preset"]:checked')?.value;
+  for (const part of form.querySelectorAll("[data-with-site]")) {
+    part.hidden = site === "";
+    const usual = part.dataset.credit.split(" ").includes(site) ? "credit" : "money";
+    const pay = part.querySelector('[name="link_pay"]').value || usual;
+    for (const field of part.querySelectorAll("[data-for-pay]")) field.hidden = field.dataset.forPay !== pay;
   }
 }
 

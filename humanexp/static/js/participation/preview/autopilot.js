@@ -60,7 +60,7 @@ export class Autopilot {
     else if (name === "validation") lookedMs >= LOOK_MS && this.#judge(screen);
     else if (lookedMs < READ_MS) return;
     else if (name === "checks") this.#declare(screen);
-    else press(screen, "no-card") || press(screen, "next") || press(screen, "start") || press(screen, "continue") || press(screen, "finish") || play(screen);
+    else press(screen, "no-card") || press(screen, "no-distance") || press(screen, "no-greys") || press(screen, "next") || press(screen, "start") || press(screen, "continue") || press(screen, "finish") || play(screen);
   }
 
   /** One press for each grid: what is chosen is marked. */

@@ -2,7 +2,7 @@
 import { ChoiceGrid } from "../trial/grid.js";
 import { choiceCard } from "../trial/instructions.js";
 
-const { name, part, choices } = JSON.parse(document.getElementById("gallery-page").textContent);
+const { name, part, choices, steps } = JSON.parse(document.getElementById("gallery-page").textContent);
 
 /** What is filled in while the study runs stands there by its name. */
 function showNames(root) {
@@ -21,6 +21,8 @@ function showOne(mark) {
     });
     section.querySelector("[data-choices]")?.replaceChildren(...choices.map((choice) => choiceCard(document, choice)));
     for (const question of section.querySelectorAll("[data-question], [data-about-texts]")) question.hidden = false;
+    for (const step of section.querySelectorAll("[data-step]")) step.hidden = !steps.includes(step.dataset.step);
+    for (const code of section.querySelectorAll("[data-deletion]")) code.hidden = false;
     showNames(section);
   }
 }

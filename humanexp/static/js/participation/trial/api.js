@@ -85,8 +85,21 @@ export class RunApi {
   }
 
   /** What was said at the end; sent again, the first time counts. */
+  deletionCode() {
+    return this.#json("POST", "deletion/", {});
+  }
+
+  storeSetUp(found) {
+    return this.#json("POST", "setup/", found);
+  }
+
   closing(said) {
     return this.#json("POST", "closing/", said);
+  }
+
+  /** How the person goes back to where they came from, once the session has ended. @param {string} address */
+  wayOut(address) {
+    return this.#call({ method: "POST", url: address, read: (reply) => reply.json() });
   }
 
   /** Ends the session: its answers stay, or count no more and are erased later. */
@@ -117,7 +130,7 @@ export class RunApi {
     return this.#call({ method, path, body, extra, read: (reply) => reply.json() });
   }
 
-  async #call({ method, path, body, extra, read }) {
+  async #call({ method, path, url = this.#base + path, body, extra, read }) {
     const headers = { Accept: "application/json, application/octet-stream", "Accept-Language": this.#language };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (this.lease) headers["X-Lease"] = this.lease;
@@ -125,7 +138,7 @@ export class RunApi {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
     try {
-      const reply = await this.#fetch(this.#base + path, {
+      const reply = await this.#fetch(url, {
         method,
         headers,
         body: body === undefined ? undefined : JSON.stringify(body),

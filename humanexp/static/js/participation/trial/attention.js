@@ -1,5 +1,5 @@
 /** No trial begins on a page that nobody looks at or answers, or in a window too small for it. */
-import { fits } from "./environment.js";
+import { enterFullScreen, fits } from "./environment.js";
 
 /**
  * Pauses with a page that says why, until the trial can begin.
@@ -9,6 +9,7 @@ import { fits } from "./environment.js";
  */
 export async function attend(run, settle) {
   const { screens, view, watch } = run;
+  await offerFullScreen(run, settle);
   const isLargeEnough = () => fits(view, run.session.protocol);
   while (!isLargeEnough()) {
     screens.show("small");
@@ -21,6 +22,16 @@ export async function attend(run, settle) {
   // Pressing the button is attention enough, also where a browser does not report the focus.
   await screens.pressed("continue");
   run.presence.confirm();
+  await settle();
+}
+
+/** Whoever has left the full screen is asked once, before the next trial; a second time would be nagging. */
+async function offerFullScreen(run, settle) {
+  const { screens, view } = run;
+  if (!run.isFullScreen || view.document.fullscreenElement) return;
+  screens.show("full-screen");
+  if ((await screens.pressed("full-screen", "continue")) === "full-screen") await enterFullScreen(view);
+  run.isFullScreen = Boolean(view.document.fullscreenElement);
   await settle();
 }
 

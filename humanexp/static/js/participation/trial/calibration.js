@@ -13,7 +13,7 @@ export function pxPerMmOf(widthPx) {
 /** Shows the page once a session where the study asks for it; the result goes to run.pxPerMm, null where it was skipped. */
 export async function calibrate(run) {
   const { screens, local } = run;
-  if (!run.session.calibrate_size) return;
+  if (!["size", "distance"].some((step) => run.session.set_up.includes(step))) return;
   const kept = local.getItem(keyOf(run));
   if (kept) {
     run.pxPerMm = JSON.parse(kept);

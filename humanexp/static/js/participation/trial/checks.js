@@ -11,22 +11,28 @@ export function forgetSelfReport(run) {
   run.local.removeItem(keyOf(run));
 }
 
-/** Shows the page once a session; the answers go to run.selfReport. */
+/** Shows the page once a session; the answers go to run.selfReport and run.asked. */
 export async function checkEntry(run) {
   const { screens, view, local } = run;
   const key = keyOf(run);
   const kept = local.getItem(key);
   if (kept) {
-    run.selfReport = JSON.parse(kept);
+    takeIn(run, JSON.parse(kept));
     return;
   }
   screens.show("checks");
+  // What is disabled is in no form: an unasked question has no answer, not even the one that is marked beforehand.
+  for (const part of screens.findAll("[data-step]")) part.disabled = part.hidden = !run.session.set_up.includes(part.dataset.step);
+  const inSeconds = (ms) => (ms / 1000).toLocaleString(run.document?.documentElement.lang);
+  screens.fill({ response_s: inSeconds(run.session.protocol.response_ms), longer_s: inSeconds(run.session.longer_window_ms ?? 0) });
+  for (const part of screens.findAll("[data-full-screen]")) part.hidden = !view.document.fullscreenEnabled;
   const isTimed = areTimed(run.session.blocks.map(({ task }) => task));
   for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;
   for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => part.dataset.forTask.split(" ").includes(task));
   if (!isTimed) {
-    run.selfReport = await submitted(screens.find("form"), screens, () => null);
-    local.setItem(key, JSON.stringify(run.selfReport));
+    const answers = await submitted(screens.find("form"), screens, () => null);
+    takeIn(run, answers);
+    local.setItem(key, JSON.stringify(answers));
     return;
   }
   const { protocol } = run.session;
@@ -50,10 +56,18 @@ export async function checkEntry(run) {
   const tooSmall = () => (fits(view, protocol) ? null : screens.message("window-first"));
   const submitting = submitted(screens.find("form"), screens, tooSmall);
   await measuring;
-  run.selfReport = await submitting;
+  const answers = await submitting;
+  takeIn(run, answers);
   againButton.removeEventListener("click", again);
   view.removeEventListener("resize", showWindow);
-  local.setItem(key, JSON.stringify(run.selfReport));
+  local.setItem(key, JSON.stringify(answers));
+}
+
+/** Of sight and knowledge every study asks; the rest belongs to the set-up that a study wants. */
+function takeIn(run, answers) {
+  const wanted = Object.entries(answers);
+  run.asked = Object.fromEntries(wanted.filter(([name]) => run.session.set_up.includes(name)));
+  run.selfReport = Object.fromEntries(wanted.filter(([name]) => !(name in run.asked)));
 }
 
 /** Measures the screen and says in one line what came of it; the trials record it anyway. */

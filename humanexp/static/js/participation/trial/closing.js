@@ -4,15 +4,19 @@ import { patiently } from "./pause.js";
 const ATTEMPTS = 3;
 
 /**
- * Shows the questions that are still asked, until Finish has been pressed and what was said is stored.
+ * Shows the questions that are still asked, until Finish has been pressed and what was said is stored. Where Finish leads
+ * to another site, the page also says what the study is about: nothing comes after it.
  *
  * @param {object} run
- * @param {string[]} questions
+ * @param {{closing: string[]}} end the server's reply to the last answer
  */
-export async function askAtTheEnd(run, questions) {
+export async function askAtTheEnd(run, end) {
   const { screens } = run;
+  const questions = end.closing;
   screens.show("closing");
+  if (run.wayOut) tellAbout(run, end);
   for (const part of screens.findAll("[data-question]")) part.hidden = !questions.includes(part.dataset.question);
+  for (const part of screens.findAll("[data-asks]")) part.hidden = questions.length === 0;
   screens.find("[data-about-texts]").hidden = !screens.findAll("[data-question]:not([hidden]) textarea").length;
   const form = screens.find("form");
   const trouble = screens.find("[data-closing-trouble]");
@@ -25,6 +29,7 @@ export async function askAtTheEnd(run, questions) {
     await submission(form);
     finish.disabled = true;
     trouble.hidden = true;
+    if (questions.length === 0) return;
     try {
       await patiently(() => run.api.closing(saidIn(form)), { sleep: run.sleep, attempts: ATTEMPTS });
       return;
@@ -50,4 +55,20 @@ function submission(form) {
     };
     form.addEventListener("submit", listen, { once: true });
   });
+}
+
+/** What the study is about, in its own words where it has some, and a link to the person's own result where one is offered. */
+export function tellAbout({ screens, view, document }, { debrief, own_result: address }) {
+  if (debrief) {
+    screens.fill({ debrief });
+    for (const part of screens.findAll("[data-about]")) part.hidden = true;
+    screens.find("[data-value=debrief]").hidden = false;
+    screens.find(".debrief").hidden = false;
+  }
+  const line = screens.find("[data-own-result]");
+  line.hidden = !address;
+  if (!address) return;
+  const url = new URL(address, view.location.href);
+  url.searchParams.set("language", document.documentElement.lang);
+  line.querySelector("a").href = url.href;
 }

@@ -38,6 +38,19 @@ export function fits(view, protocol) {
   return view.innerWidth >= needed.width && view.innerHeight >= needed.height;
 }
 
+/**
+ * Whether the study's window, which will be as large as this one's browser, has too little room: asked before anybody agrees.
+ *
+ * @param {Window} view
+ * @param {object} protocol
+ */
+export function lacksRoom(view, protocol) {
+  const needed = neededWindow(view, protocol);
+  const isFramed = view.top !== view;
+  const [width, height] = isFramed ? [view.outerWidth, view.outerHeight] : [view.innerWidth, view.innerHeight];
+  return width < needed.width || height < needed.height;
+}
+
 /** Smallest step that the clock shows: 0.005 ms when isolated, 0.1 ms or coarser otherwise. */
 export function timerResolution(clock, samples = 2_000) {
   let smallest = Number.POSITIVE_INFINITY;

@@ -1,18 +1,19 @@
 /** The whole run: the way in, the entry check, blocks with instructions and breaks, the end. Every step can be resumed. */
 import { runBlock } from "./block.js";
-import { calibrate, forgetCalibration } from "./calibration.js";
-import { checkEntry, forgetSelfReport } from "./checks.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
-import { askAtTheEnd } from "./closing.js";
+import { askAtTheEnd, tellAbout } from "./closing.js";
+import { showDeletionCode } from "./deletion.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { explainAgain, instruct } from "./instructions.js";
 import { Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
 import { isRepeated, nextStep } from "./plan.js";
+import { forgetSetUp, setUp } from "./setup.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
 import { taskOf } from "./tasks/index.js";
+import { showWayOut } from "./way-out.js";
 
 /** Runs a session to its end, or to the page that says why it cannot go on and what to do. */
 export async function runSession(run) {
@@ -27,6 +28,7 @@ export async function runSession(run) {
     run.grid.hide();
     await leaveFullScreen(run.view);
     run.screens.show(screenFor(error));
+    if (screenFor(error) === "damaged") await tellWayOut(run);
     // The remedy is a fresh page: order and cursor are the server's, unsent answers lie in the browser's storage.
     const isLost = error.type === "no-reply" && run.api.token;
     const remedies = [run.screens.pressed("reload"), ...(isLost ? [reached(() => run.api.status(), run.sleep)] : [])];
@@ -43,18 +45,16 @@ async function walk(run) {
   for (;;) {
     const step = nextStep(run.session);
     if (step.kind === "closed") {
-      forgetSelfReport(run);
-      forgetCalibration(run);
+      forgetSetUp(run);
       forgetOnSharedComputer(run);
       tellLeft(run.document, run.session.state === "left");
+      await tellWayOut(run);
+      if (run.session.state !== "withdrawn") await showDeletionCode(run);
       throw new Stop(run.session.state === "submitted" ? "closed" : "left");
     }
     if (step.kind === "complete") break;
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
-    if (instructed.size === 0) {
-      await checkEntry(run);
-      await calibrate(run);
-    }
+    if (instructed.size === 0) await setUp(run);
     if (taskOf(step.block.task).isTimed) run.refresh ??= await measureRefresh({ raf: run.raf });
     if (isFresh) await instruct(run, step.block.task);
     else if (!step.isResumed && step.block.kind === "practice" && isRepeated(run.session, step.block)) await explainAgain(run, step.block);
@@ -82,14 +82,15 @@ async function finish(run) {
     isPersistent: run.outbox.isPersistent,
   });
   const end = await patiently(() => run.api.complete(environment), run);
-  forgetSelfReport(run);
-  forgetCalibration(run);
+  forgetSetUp(run);
   await leaveFullScreen(run.view);
-  if (end.closing.length > 0) await askAtTheEnd(run, end.closing);
+  if (end.closing.length > 0 || run.wayOut) await askAtTheEnd(run, end);
+  const out = run.wayOut ? await patiently(() => run.api.wayOut(run.wayOut), run) : null;
   forgetOnSharedComputer(run);
-  run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
-  if (end.debrief) showDebrief(run.screens);
-  showOwnResult(run, end.own_result);
+  await showDeletionCode(run);
+  run.screens.show("done", { code: end.completion_code ?? "" });
+  if (out) leadOut(run, out);
+  else tellAbout(run, end);
   for (const part of run.screens.findAll("[data-ending]")) part.hidden = part.dataset.ending !== endingOf(end);
   for (const part of run.screens.findAll("[data-out]")) part.hidden = (part.dataset.out === "handed-over") === (end.closing.length === 0);
   const copy = run.screens.find("[data-action=copy]");
@@ -107,21 +108,22 @@ function endingOf({ qualified, practised }) {
   return qualified === false ? "early" : "whole";
 }
 
-/** The study's own words about itself stand in for the page's. */
-function showDebrief(screens) {
-  for (const part of screens.findAll("[data-about]")) part.hidden = true;
-  screens.find("[data-value=debrief]").hidden = false;
-  screens.find(".debrief").hidden = false;
+/** The way back of somebody whose session has ended, on the page that says so; without a reply the page does without. */
+async function tellWayOut(run) {
+  if (!run.wayOut) return;
+  try {
+    showWayOut(run.document, await run.api.wayOut(run.wayOut));
+  } catch {
+    // the page where they agreed tells it, too
+  }
 }
 
-/** A link to the person's own result, in the language of this page, where one is offered. */
-function showOwnResult({ screens, view, document }, address) {
-  const line = screens.find("[data-own-result]");
-  line.hidden = !address;
-  if (!address) return;
-  const url = new URL(address, view.location.href);
-  url.searchParams.set("language", document.documentElement.lang);
-  line.querySelector("a").href = url.href;
+/** Every answer is stored and Finish was pressed: back to where the person came from, at once. */
+function leadOut(run, out) {
+  showWayOut(run.document, out);
+  if (out.kind !== "redirect") return;
+  run.isReloading = true;
+  run.view.location.assign(out.address);
 }
 
 /** The study's grey and name; letters on the grey are light or dark, whichever reads better. */

@@ -57,6 +57,8 @@ export async function openPage() {
     watch,
     presence: new Presence({ watch, later }),
     windows: new OpenWindows({ Channel: window.BroadcastChannel, later }),
+    /** The call that tells how people go back to the site that has sent them; empty where none has. */
+    wayOut: config.wayOut ?? "",
     lowTone: () => lowTone(window),
     onOutbox: (state) => progress.saved(state),
   };

@@ -45,9 +45,10 @@ export async function getReady(run, step, pictures, positions) {
   start.focus({ preventScroll: true });
   await pressed;
   if (!task.isTimed || run.hasStarted) return;
-  // Once only: who leaves the full screen has chosen to.
+  // Once only: whoever leaves it is offered it back before the next trial (attention.js).
   run.hasStarted = true;
   await enterFullScreen(run.view);
+  run.isFullScreen = Boolean(run.view.document.fullscreenElement);
 }
 
 /** @returns {""|"-part"|"-only"} whether the rounds are those of the session, of one of its tasks, or a single one */

@@ -4,7 +4,7 @@ const TIMEOUT_MS = 20_000;
 
 /** A refusal by the server, from its problem JSON {type, title, detail}. */
 export class Refusal extends Error {
-  constructor({ status, type = "", detail = "", title = "", resume = null, begin_here = false }) {
+  constructor({ status, type = "", detail = "", title = "", resume = null, begin_here = false, way_out = null }) {
     super(detail || title || `HTTP ${status}`);
     this.name = "Refusal";
     this.status = status;
@@ -13,6 +13,8 @@ export class Refusal extends Error {
     this.resume = resume;
     /** Whether a session of its own can be begun here instead. */
     this.mayBeginHere = begin_here;
+    /** How the person goes back to the site that has sent them: {outcome, kind, address, code}, or null. */
+    this.wayOut = way_out;
   }
 }
 
@@ -59,6 +61,17 @@ export class TakeApi {
   /** @returns {Promise<{state: string, cursor: number, total: number, receipt?: string, completion_code?: string}>} */
   status(url, token) {
     return this.#call("GET", url, { token });
+  }
+
+  /** How somebody goes back whose session has ended. */
+  wayOut(token) {
+    return this.#call("POST", this.#page.wayOutUrl, { token });
+  }
+
+  /** How somebody goes back who does not take part. */
+  decline(outcome) {
+    const { workerId, assignmentId } = this.#page;
+    return this.#call("POST", this.#page.declineUrl, { body: { outcome, workerId, assignmentId } });
   }
 
   finish(token) {

@@ -3,6 +3,7 @@
  * recruiter's form when every answer is stored.
  */
 import { hashFor } from "../../participation/trial/resume.js";
+import { showWayOut } from "../../participation/trial/way-out.js";
 import { Refusal } from "./api.js";
 
 const WINDOW = "humanexp-run";
@@ -19,9 +20,10 @@ export class Entry {
    * @param {Window} parts.view
    * @param {(ask: () => Promise<boolean>) => import("./poll.js").Poll} parts.pollWith
    * @param {() => string|null} [parts.deviceFault] why this device cannot show pictures for an exact time
+   * @param {() => boolean} [parts.lacksRoom] whether the window is too small for the pictures
    */
-  constructor({ page, panels, api, memory, view, pollWith, deviceFault = () => null }) {
-    Object.assign(this, { page, panels, api, memory, view, deviceFault });
+  constructor({ page, panels, api, memory, view, pollWith, deviceFault = () => null, lacksRoom = () => false }) {
+    Object.assign(this, { page, panels, api, memory, view, deviceFault, lacksRoom });
     this.poll = pollWith(() => this.ask());
     /** Asks whether the study's window has agreed that this page goes on. */
     this.waiting = pollWith(() => this.askWhetherConfirmed());
@@ -44,10 +46,27 @@ export class Entry {
     const { ids, language } = partsOf(location.search);
     this.session = this.memory.recall(this.page, ids);
     if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
+    this.page.invitation = this.page.isLink ? location.hash.slice(1) : "";
+    if (this.page.invitation) history.replaceState(null, "", location.pathname + location.search);
+    if (this.page.isLink) this.memory.named(this.page);
     if (this.session) this.watch({ focus: false });
+    else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
+    else if (this.page.leadsOut && !this.page.workerId && !this.page.invitation) this.panels.show("unnamed", { focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
+    else if (this.page.isTimed && this.lacksRoom()) this.askForRoom();
     else this.panels.show(this.decision, { focus: false });
+  }
+
+  /** Said before anybody agrees; once the window is large enough, the page goes on by itself. */
+  askForRoom() {
+    this.panels.show("small", { focus: false });
+    const look = () => {
+      if (this.lacksRoom()) return;
+      this.view.removeEventListener("resize", look);
+      this.panels.show(this.decision);
+    };
+    this.view.addEventListener("resize", look);
   }
 
   /** Where a person decides; a preview decides nothing. */
@@ -80,7 +99,7 @@ export class Entry {
     }
     const opened = this.openWindow();
     try {
-      this.goTo(opened, await this.open({ continueHere, beginHere }));
+      this.goTo(opened, await this.openAsOneself({ continueHere, beginHere }));
     } catch (error) {
       this.panels.reveal("begin-here", Boolean(error.mayBeginHere));
       if (this.mayAsk(error, continueHere)) {
@@ -89,6 +108,18 @@ export class Entry {
       }
       opened?.close();
       this.refuse(error, continueHere);
+    }
+  }
+
+  /** A personal link does not tell this page under which name its browser keeps the secret; the refusal does. */
+  async openAsOneself(proof) {
+    try {
+      return await this.open(proof);
+    } catch (error) {
+      const name = error.resume?.name;
+      if (!isBegun(error) || !this.page.invitation || !this.memory.secret(name)) throw error;
+      this.page.resumeName = name;
+      return this.open(proof);
     }
   }
 
@@ -104,6 +135,7 @@ export class Entry {
       isShared: this.isShared,
     };
     this.memory.keep(this.session);
+    this.memory.forgetName();
     return reply.handoff;
   }
 
@@ -180,7 +212,8 @@ export class Entry {
     if (FINISHED.has(status.state)) {
       // The questions at the end are on the study's page: where that is within this one, it stays.
       const isOpen = status.closing === "open";
-      if (!this.isDone && !(isOpen && this.isInside)) await this.finish(status);
+      const endsThere = this.isInside || this.page.leadsOut;
+      if (!this.isDone && !(isOpen && endsThere)) await this.finish(status);
       if (isOpen) return true;
       if (status.closing === "given") this.leadOut();
       if (this.session.isShared) this.memory.forget();
@@ -188,6 +221,7 @@ export class Entry {
     }
     if (status.state === "withdrawn" || status.state === "left") {
       this.panels.tellLeft(status.state === "left");
+      await this.tellWayOut();
       this.memory.forget();
       this.panels.find("[data-inside]")?.remove();
       this.panels.show("left");
@@ -206,6 +240,24 @@ export class Entry {
     form.requestSubmit();
   }
 
+  /** How the person goes back to the site that has sent them. The study's window says the same. */
+  async tellWayOut() {
+    if (!this.page.leadsOut) return;
+    const out = await this.api.wayOut(this.session.token).catch(() => null);
+    if (out) showWayOut(this.panels.root, out);
+  }
+
+  /** Somebody does not take part, or cannot. @param {string} outcome */
+  async decline(outcome) {
+    try {
+      showWayOut(this.panels.root, await this.api.decline(outcome));
+      this.memory.forgetName();
+      this.panels.show("declined");
+    } catch (error) {
+      this.refuse(error);
+    }
+  }
+
   async finish(status) {
     this.isDone = true;
     if (this.page.isLink && status.state === "completed") {
@@ -218,6 +270,7 @@ export class Entry {
       form.elements.namedItem("assignmentId").value = this.session.assignmentId;
       form.elements.namedItem("receipt").value = status.receipt ?? "";
     }
+    await this.tellWayOut();
     this.panels.find("[data-inside]")?.remove();
     this.panels.fill({ "completion-code": status.completion_code ?? "" });
     this.panels.show("done");
@@ -298,6 +351,7 @@ export class Entry {
   refuse(error, continueHere = false) {
     const isRefusal = error instanceof Refusal;
     this.panels.fill({ refusal: isRefusal ? error.message : error.detail || this.panels.message("unreachable") });
+    if (error.wayOut) showWayOut(this.panels.root, error.wayOut);
     const mayContinue = !continueHere && this.holds(error);
     this.panels.reveal("continue-here", mayContinue);
     this.panels.reveal("retry", !isRefusal);
@@ -305,12 +359,12 @@ export class Entry {
   }
 
   person({ continueHere = false, beginHere = false, confirmed = "" }) {
-    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language, consentDigest, minutes } = this.page;
+    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language, consentDigest, minutes, invitation } = this.page;
     const isMinor = Boolean(this.isMinor);
     const read = { language, consentDigest, minutes, isMinor, guardianAgrees: isMinor };
     const secret = this.memory.secret(this.page.resumeName);
     const proof = { opening: this.opening, secret, confirmed, sharedComputer: Boolean(this.isShared) };
-    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, ...read, ...proof };
+    return { consent: true, invitation, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, ...read, ...proof };
   }
 }
 

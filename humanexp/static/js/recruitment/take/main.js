@@ -1,5 +1,5 @@
 /** Wires the entry page: reads what the server wrote into it and connects its buttons. */
-import { deviceFault } from "../../participation/trial/environment.js";
+import { deviceFault, lacksRoom } from "../../participation/trial/environment.js";
 import { openStorage } from "../../participation/trial/storage.js";
 import { TakeApi } from "./api.js";
 import { Entry } from "./entry.js";
@@ -26,6 +26,7 @@ if (page && document.querySelector("[data-panel=start]")) {
     view: window,
     pollWith: (ask) => new Poll({ ask, later }),
     deviceFault: () => deviceFault(window),
+    lacksRoom: () => lacksRoom(window, page.protocol),
   });
   entry.begin();
 
@@ -57,6 +58,9 @@ if (page && document.querySelector("[data-panel=start]")) {
   on("inside", () => entry.inside());
   on("retry", () => entry.start({ consents: true, ...said() }));
   on("ask-again", () => entry.start({ consents: true, ...said() }));
+  for (const button of document.querySelectorAll("[data-action=decline]")) {
+    button.addEventListener("click", () => busy(button, () => entry.decline(button.dataset.outcome)));
+  }
   on("younger", () => entry.tellAge(true));
   for (const action of ["older", "back"]) on(action, () => entry.tellAge(false));
   document.querySelector("[data-action=reopen]")?.addEventListener("click", (event) => {

@@ -34,6 +34,21 @@ export class Memory {
     return isSame || (ids === "" && page.isPreview) ? kept : null;
   }
 
+  /**
+   * Keeps for whom the page was opened until something is begun: the ids have left the address, and a reload must not make
+   * another person of them. A page without ids gets those that were kept.
+   */
+  named(page) {
+    const { workerId, assignmentId, resumeName, invitation } = page;
+    const ids = { workerId, assignmentId, resumeName, invitation };
+    if (workerId || invitation) this.#tab.setItem(`${this.#key}.for`, JSON.stringify(ids));
+    else Object.assign(page, read(this.#tab, `${this.#key}.for`));
+  }
+
+  forgetName() {
+    this.#tab.removeItem(`${this.#key}.for`);
+  }
+
   keep(session) {
     this.#tab.setItem(this.#key, JSON.stringify(session));
   }

@@ -8,6 +8,11 @@ export class Panels {
     this.#root = root;
   }
 
+  /** @returns {ParentNode} */
+  get root() {
+    return this.#root;
+  }
+
   find(selector) {
     return this.#root.querySelector(selector);
   }

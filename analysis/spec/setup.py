@@ -1,0 +1,79 @@
+"""What a study asks and measures before practice: `[setup]` of a study file. All of it is off unless it is stated."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from analysis.spec.base import InForm, Sparse
+from analysis.spec.words import _
+
+
+class SetUp(Sparse):
+    """Steps of the set-up in addition to the size of the window, the zoom and the refresh rate, which are measured."""
+
+    night_light: Annotated[
+        bool,
+        Field(description="ask participants to switch off night light and similar filters, and whether they did"),
+        InForm(_("Set-up: ask about night light"), part="record"),
+    ] = False
+    notifications: Annotated[
+        bool,
+        Field(description="ask participants to switch off notifications, and whether they did"),
+        InForm(_("Set-up: ask about notifications"), part="record"),
+    ] = False
+    glasses: Annotated[
+        bool,
+        Field(description="ask whether glasses or contact lenses are worn"),
+        InForm(_("Set-up: ask about glasses and lenses"), part="record"),
+    ] = False
+    light: Annotated[
+        bool,
+        Field(description="ask how bright the room is"),
+        InForm(_("Set-up: ask about the light in the room"), part="record"),
+    ] = False
+    brightness: Annotated[
+        bool,
+        Field(description="show a staircase of dark and one of light greys, and ask how many steps can be told apart"),
+        InForm(_("Set-up: ask how many greys can be told apart"), part="record"),
+    ] = False
+    distance: Annotated[
+        bool,
+        Field(
+            description="measure the viewing distance: a card is fitted on the screen, then a dot is moved into the "
+            "blind spot of one eye. Anyone without a card skips both"
+        ),
+        InForm(_("Set-up: measure the viewing distance"), part="record"),
+    ] = False
+
+    longer_window_ms: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=600_000,
+            description="time for each answer that participants can ask for, without a reason, in place of the "
+            "protocol's `response_ms`; 0: not offered. Protocols whose answer window is fixed take none",
+        ),
+        InForm(
+            _("Longer time for each answer, for those who ask, in ms"),
+            help=_("Empty: not offered. Only the time is stored, no reason."),
+            part="record",
+        ),
+    ] = 0
+
+    @classmethod
+    def called(cls) -> str:
+        return "[setup]"
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Names of those that the study wants, in the order of the pages."""
+        wanted = (name for name in SET_UP_STEPS if name != LONGER_WINDOW and getattr(self, name))
+        return (*wanted, *((LONGER_WINDOW,) if self.longer_window_ms else ()))
+
+
+#: The step in which a longer answer window can be asked for.
+LONGER_WINDOW = "longer_window"
+#: Every step that a study can want, in the order of the pages.
+SET_UP_STEPS = (*(name for name, info in SetUp.model_fields.items() if info.annotation is bool), LONGER_WINDOW)

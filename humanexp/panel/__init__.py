@@ -1,0 +1,1 @@
+"""The practice panel: a stand-in of Prolific's API and participant pages, without real money or real people."""

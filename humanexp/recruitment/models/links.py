@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.recruitment.models.campaigns import Campaign
+
+
+class SitePay(models.TextChoices):
+    """What people get from the site that sends them."""
+
+    MONEY = "money", _("money")
+    CREDIT = "credit", _("credit")
+    NONE = "none", _("nothing")
+
+
+class LinkTerms(models.Model):
+    """From which site the people of a link come, and how they go back. Written with the campaign, never changed."""
+
+    campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="link_terms")
+    preset = models.CharField(max_length=20)
+    #: names under which ids arrive; empty: none does
+    person_parameter = models.CharField(max_length=40)
+    submission_parameter = models.CharField(max_length=40, blank=True)
+    offer_parameter = models.CharField(max_length=40, blank=True)
+    return_address = models.CharField(max_length=500, blank=True)
+    pay = models.CharField(max_length=10, choices=SitePay.choices, default=SitePay.MONEY)
+    #: for credit: what people can do instead for the same
+    alternative = models.TextField(max_length=500, blank=True)
+    #: what the site pays one person, in the smallest unit of the currency, where that was said
+    reward = models.PositiveIntegerField(null=True, blank=True)
+    currency = models.CharField(max_length=3, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.preset} of campaign {self.campaign_id}"
+
+    @classmethod
+    def of(cls, campaign: Campaign) -> LinkTerms | None:
+        """None of a campaign that is no link, of a link that anybody may hand out, and of a rehearsal."""
+        if not campaign.pk or campaign.capabilities.vouches:
+            return None
+        return cls.objects.filter(campaign=campaign).first()
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Names by what they name."""
+        return {
+            "person": self.person_parameter,
+            "submission": self.submission_parameter,
+            "offer": self.offer_parameter,
+        }
+
+
+class Invitation(models.Model):
+    """A personal link for one person of a list. Of the list's own name for them only a keyed hash is kept."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
+    #: under which the person takes part, and by which credit lists name them
+    code = models.CharField(max_length=20, unique=True)
+    label_hash = models.CharField(max_length=40)
+    made_at = models.DateTimeField()
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "label_hash"], name="invitation_label_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+    def is_open(self, now: datetime) -> bool:
+        return self.revoked_at is None and now < self.expires_at
+
+
+class OutcomeCode(models.Model):
+    """With which code people of one outcome go back, and what follows from it there."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="outcome_codes")
+    outcome = models.CharField(max_length=24)
+    code = models.CharField(max_length=20)
+    action = models.CharField(max_length=10)
+    paid = models.CharField(max_length=10)
+    #: how often somebody without a session was sent back so; nothing else is kept of them
+    turned_away = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "outcome"], name="outcome_code_once"),
+            models.UniqueConstraint(fields=["campaign", "code"], name="outcome_code_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.outcome} of campaign {self.campaign_id}"

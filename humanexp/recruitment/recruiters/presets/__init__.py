@@ -1,0 +1,138 @@
+"""Sites that send people by a link, as data: one file a site. Another site is another file here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
+
+from analysis.spec.link import LinkPay
+from humanexp.core.errors import InvalidRequest
+from humanexp.recruitment.recruiters.tickets import Code, Nothing, Outcome, Redirect, Ticket, WayOut
+
+#: What the site does with somebody who comes back so: a person looks at it, or asks for the place back. Nothing is ever
+#: approved or rejected by a rule.
+Action = Literal["review", "return"]
+#: What the person gets: the whole pay, what the study pays people who stop, nothing, or what a person decides.
+Paid = Literal["full", "leaving", "nothing", "decided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handling:
+    """What follows from an outcome."""
+
+    action: Action
+    paid: Paid
+
+
+_DONE = Handling(action="review", paid="full")
+_TURNED_AWAY = Handling(action="return", paid="nothing")
+HANDLING: Mapping[Outcome, Handling] = {
+    Outcome.FINISHED: _DONE,
+    # They have done what they were asked for.
+    Outcome.PRACTICE_FAILED: _DONE,
+    Outcome.QUALIFICATION_FAILED: _DONE,
+    Outcome.LEFT: Handling(action="return", paid="leaving"),
+    Outcome.TECHNICAL_FAILURE: Handling(action="return", paid="decided"),
+    Outcome.NO_CONSENT: _TURNED_AWAY,
+    Outcome.WRONG_DEVICE: _TURNED_AWAY,
+    Outcome.ALREADY_TOOK_PART: _TURNED_AWAY,
+    Outcome.FULL: _TURNED_AWAY,
+    Outcome.CLOSED: _TURNED_AWAY,
+    Outcome.INELIGIBLE: _TURNED_AWAY,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A site: how its ids arrive, and what its pages ask for."""
+
+    name: str
+    #: its own name, as people know it; empty where it is the lab's own, which then has a title by language
+    label: str
+    order: int
+    #: whether people are to come back with a code
+    asks_for_codes: bool
+    return_address: str
+    pay: LinkPay = "money"
+    title: Mapping[str, str] = field(default_factory=dict)
+    #: several people use one computer: browsers keep nothing with which the next person could go on
+    shared_computers: bool = False
+    #: what an address back to it must not contain
+    refused_in_return: tuple[str, ...] = ()
+    #: names of parameters and what stands for their values, by `person`, `submission` and `offer`
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    #: the site's own words for actions and for kinds of codes, where it has some
+    actions: Mapping[str, str] = field(default_factory=dict)
+    code_types: Mapping[str, str] = field(default_factory=dict)
+    #: what a researcher does there, by language
+    steps: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def title_in(self, language: str) -> str:
+        """What a researcher chooses it by."""
+        return self.label or self.title.get(language, self.title["en"])
+
+    def steps_in(self, language: str) -> list[str]:
+        return self.steps.get(language, self.steps["en"])
+
+
+@cache
+def presets() -> Mapping[str, Preset]:
+    """All of them by name, in the order in which they are offered."""
+    found = [_read(path) for path in Path(__file__).parent.glob("*.toml")]
+    return {preset.name: preset for preset in sorted(found, key=lambda preset: preset.order)}
+
+
+def preset_called(name: str) -> Preset:
+    known = presets()
+    if name not in known:
+        raise InvalidRequest(f"There is no preset {name!r} of a link; there are: {', '.join(known)}.")
+    return known[name]
+
+
+def _read(path: Path) -> Preset:
+    values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    refused = tuple(values.pop("refused_in_return", ()))
+    return Preset(name=path.stem, refused_in_return=refused, **values)
+
+
+class TicketRefused(InvalidRequest):
+    """This address does not say who you are: open the study again from the page where you found it."""
+
+
+def ticket_of(parameters: Mapping[str, str], query: Mapping[str, str]) -> Ticket:
+    """The ids of an address, as far as it has them; where the site has not filled in its placeholders, none."""
+    given = {kind: query.get(name, "").strip() for kind, name in parameters.items() if name}
+    return Ticket(person=given.get("person", ""), submission=given.get("submission", ""), offer=given.get("offer", ""))
+
+
+def is_unfilled(ticket: Ticket, placeholders: Mapping[str, str]) -> bool:
+    """Whether an id is still the placeholder: somebody has opened the address that was meant for the site."""
+    given = (ticket.person, ticket.submission, ticket.offer)
+    return any(id_ and (id_ in placeholders.values() or any(mark in id_ for mark in "{}%")) for id_ in given)
+
+
+def address_for_site(address: str, parameters: Mapping[str, str], placeholders: Mapping[str, str]) -> str:
+    """The study's address as it is pasted there: the site puts people's ids in place of the placeholders."""
+    query = {name: placeholders[kind] for kind, name in parameters.items() if name and placeholders.get(kind)}
+    return f"{address}?{urlencode(query, safe='{}%')}" if query else address
+
+
+def way_out(*, outcome: Outcome, code: str, asks_for_codes: bool, return_address: str, ticket: Ticket) -> WayOut:
+    """How somebody with this outcome goes back.
+
+    An address without a place for the code says "completed" whatever happened: it is for people who have done their
+    part alone.
+    """
+    if return_address and ("{code}" in return_address or HANDLING[outcome].action == "review"):
+        filled = {"code": code, "person": ticket.person, "submission": ticket.submission}
+        address = return_address
+        for place, value in filled.items():
+            address = address.replace(f"{{{place}}}", quote(value, safe=""))
+        return Redirect(address=address, code=code if asks_for_codes else "")
+    return Code(code=code) if asks_for_codes else Nothing()

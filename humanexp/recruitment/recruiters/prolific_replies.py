@@ -1,0 +1,205 @@
+"""What Prolific's REST API answers, as far as we read it. Everything else is dropped when a reply is read.
+
+One list of submissions says where people sit and who they are (`ip`, `strata`): no field here takes that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+
+def _whole(value: object) -> object:
+    """Amounts are whole sub-units of a currency, which the service sometimes writes as 150.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Cents = Annotated[int, BeforeValidator(_whole)]
+Id = Annotated[str, Field(min_length=1)]
+
+
+class Reply(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Me(Reply):
+    id: Id
+    name: str = ""
+    currency_code: str | None = None
+
+
+class Workspace(Reply):
+    id: Id
+    title: str
+
+
+class Project(Reply):
+    id: Id
+    title: str
+
+
+class Balance(Reply):
+    currency_code: str
+    total_balance: Cents
+    available_balance: Cents
+
+
+class CompletionCode(Reply):
+    code: str
+    code_type: str
+    actor: str = "participant"
+    actions: list[dict[str, object]] = []
+
+
+class StudyInList(Reply):
+    id: Id
+    internal_name: str | None = None
+    #: no list of words is complete: an unknown one means that the study is in motion
+    status: str
+    total_available_places: int
+    places_taken: int = 0
+    reward: Cents
+
+
+class Study(StudyInList):
+    name: str
+    external_study_url: str
+    estimated_completion_time: int
+    maximum_allowed_time: int | None = None
+    completion_codes: list[CompletionCode] = []
+    filters: list[dict[str, object]] = []
+    project: str = ""
+    metadata: str | None = None
+
+
+class Money(Reply):
+    amount: Cents
+    currency: str
+
+
+class CostPart(Reply):
+    rewards: Money
+    fees: Money
+    tax: Money
+
+
+class StudyCost(Reply):
+    rewards: CostPart
+    bonuses: CostPart
+
+
+class Quote(Reply):
+    total_cost: Cents
+
+
+class RewardRecommendation(Reply):
+    currency: str
+    min_reward_per_hour: Cents
+    recommended_reward_per_hour: Cents
+
+
+class Filter(Reply):
+    filter_id: Id
+    title: str = ""
+    type: str
+    choices: Mapping[str, str] = {}
+
+
+class Count(Reply):
+    count: int
+
+
+class Group(Reply):
+    id: Id
+    name: str
+    participant_count: int = 0
+
+
+class Member(Reply):
+    participant_id: Id
+
+
+class SubmissionInList(Reply):
+    id: Id
+    participant_id: Id
+    status: str
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    #: the code that the person entered
+    study_code: str | None = None
+    return_requested: datetime | str | None = None
+
+
+class Submission(Reply):
+    id: Id
+    participant: Id
+    study_id: Id
+    status: str
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    entered_code: str | None = None
+    #: the only evidence of bonuses: amounts, without ids, dates or reasons; absent only in answers to actions
+    bonus_payments: list[Cents] = []
+    return_requested: datetime | str | None = None
+
+
+class ReturnRequested(Reply):
+    id: Id
+    status: str
+
+
+class BonusPlan(Reply):
+    """The first step of a bonus payment. `study` and `amount` are compared with what was meant before the second."""
+
+    id: Id
+    study: Id
+    amount: Cents
+    fees: Cents
+    vat: Cents
+    total_amount: Cents
+
+
+class Message(Reply):
+    id: Id
+    sender_id: Id
+    body: str
+    sent_at: datetime
+    channel_id: str
+
+
+class EventType(Reply):
+    event_type: str
+    description: str = ""
+
+
+class HookSecret(Reply):
+    id: Id
+    value: str
+    workspace_id: Id
+
+
+class Subscription(Reply):
+    id: Id
+    event_type: str
+    target_url: str
+    is_enabled: bool
+    workspace_id: Id
+
+
+class NewSubscription(Subscription):
+    """The specification says a list of results, the official client reads a bare object."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first(cls, found: Any) -> Any:
+        return found["results"][0] if isinstance(found, dict) and found.get("results") else found
+
+
+class Event(Reply):
+    id: Id
+    event_type: str
+    resource_id: str
+    status: str

@@ -1,0 +1,231 @@
+"""Every recruiter that is known here, as a value: what it can do, what it is called, how people come and go.
+
+A new recruiter is one file in this package that implements `base.Recruiter`, registers a `Kind`, and stands in
+`shipped.py`; it passes tests/recruitment/test_recruiter_contract.py, where `RECRUITERS` and its `people` know how
+somebody takes part there.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.apps import apps
+from django.db.models import Q
+from django.utils.functional import Promise
+
+from humanexp.core.errors import InvalidRequest
+from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
+from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
+from humanexp.studies.facts import Way
+
+
+class Kind(ABC):
+    """A sort of recruiter, before there are keys or accounts."""
+
+    #: stored in every row about it, and typed in commands
+    code: ClassVar[str]
+    #: what people call it, within a sentence
+    name: ClassVar[str | Promise]
+    #: those with one name space of ids: the same id is the same person
+    namespace: ClassVar[str]
+    #: how its people's pages speak of what they came by
+    way: ClassVar[Way] = "hit"
+    #: ids of people; never an address, which names them
+    person_id: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> Capabilities:
+        """As the settings stand now."""
+
+    @property
+    @abstractmethod
+    def fees(self) -> FeeTable:
+        """Without building a client: prices are shown before there are keys."""
+
+    @abstractmethod
+    def recruiter(self, account: Account) -> Recruiter:
+        """With the keys and the address of this account and no other. Raises KeysRefused where there are none."""
+
+    @abstractmethod
+    def ticket(self, query: Mapping[str, str]) -> Ticket:
+        """Who comes, as the entry page's address says."""
+
+    @abstractmethod
+    def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
+        """Where somebody goes with this outcome. Raises InvalidRequest for a ticket from nowhere of its own."""
+
+    def check_submission(self, submission: str) -> None:
+        """Raises InvalidRequest for an id under which nobody can begin."""
+        return
+
+    @property
+    def origins(self) -> list[str]:
+        """Whose pages may show the entry page in a frame, and take its form."""
+        return []
+
+    @property
+    def address(self) -> str:
+        """Where it answers; empty where there is no other side."""
+        return ""
+
+    @property
+    def told_apart_by(self) -> list[object]:
+        """Settings that a check of it depends on."""
+        return []
+
+    @property
+    def listens(self) -> bool:
+        """A queue is set up that it puts events into."""
+        return False
+
+    #: how its pages of the console explain it, where it needs more words than its name
+    note: ClassVar[str | Promise] = ""
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    _KINDS[kind.code] = kind
+    return kind
+
+
+@contextmanager
+def registered(kind: Kind) -> Iterator[Kind]:
+    """Known for a while alone: a test, or a try-out."""
+    register(kind)
+    try:
+        yield kind
+    finally:
+        del _KINDS[kind.code]
+        _opened.clear()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Whose keys, money and books: the first of a kind is known by the kind's own code, others are rows."""
+
+    #: stored as the environment of every row about it
+    code: str
+    kind: Kind
+    #: empty: as its kind is called
+    own_name: str = ""
+    #: ISO code
+    currency: str
+    #: the recruiter's name of what the account stands for, where it has several under one key
+    workspace: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.own_name or str(self.kind.name)
+
+    @property
+    def is_first(self) -> bool:
+        return self.code == self.kind.code
+
+
+#: Accounts that were looked up: of which kind one is never changes.
+_opened: dict[str, Account] = {}
+
+
+def kinds() -> list[Kind]:
+    """Every sort of recruiter, in the order in which they were registered."""
+    return list(_KINDS.values())
+
+
+def accounts() -> list[Account]:
+    """All that studies can be launched through."""
+    others = _rows().exclude(environment__in=list(_KINDS)).filter(kind__in=list(_KINDS)).order_by("pk")
+    opened = [_of_row(row) for row in others]
+    _opened.update({account.code: account for account in opened})
+    return [*map(_first, _KINDS.values()), *opened]
+
+
+def codes() -> list[str]:
+    return [account.code for account in accounts()]
+
+
+def is_known(code: str) -> bool:
+    return _found(code) is not None
+
+
+def account_of(code: str) -> Account:
+    """Raises InvalidRequest for a name that none has."""
+    found = _found(code)
+    if found is None:
+        raise InvalidRequest(f"{code!r} is no recruiter: choose one of {', '.join(codes())}.")
+    return found
+
+
+def kind_of(code: str) -> Kind:
+    """Raises InvalidRequest for a name that no account has."""
+    return account_of(code).kind
+
+
+def capabilities_of(code: str) -> Capabilities:
+    return kind_of(code).capabilities
+
+
+def name_of(code: str) -> str:
+    """What people call it; its code where it is not known any more."""
+    found = _found(code)
+    return found.name if found else code
+
+
+def those(**wanted: object) -> list[str]:
+    """Codes of all that have these capabilities, as they are named in `Capabilities`: `those(pays=True)`."""
+    return [account.code for account in accounts() if account.kind.code in _with(wanted)]
+
+
+def at(**wanted: object) -> Q:
+    """The same for rows that have an `environment`, without a question of its own to the database; `at()` is all."""
+    of = _with(wanted)
+    return Q(environment__in=of) | Q(environment__in=_rows().filter(kind__in=of).values("environment"))
+
+
+def choices() -> list[tuple[str, str]]:
+    """For forms."""
+    return [(account.code, account.name) for account in accounts()]
+
+
+def _with(wanted: Mapping[str, object]) -> list[str]:
+    """Codes of kinds."""
+    known = ((code, kind.capabilities) for code, kind in _KINDS.items())
+    return [code for code, can in known if all(getattr(can, name) == value for name, value in wanted.items())]
+
+
+def _found(code: str) -> Account | None:
+    if code in _KINDS:
+        return _first(_KINDS[code])
+    if code not in _opened:
+        row = _rows().filter(environment=code, kind__in=list(_KINDS)).first()
+        if row is None:
+            return None
+        _opened[code] = _of_row(row)
+    return _opened[code]
+
+
+def _first(kind: Kind) -> Account:
+    return Account(code=kind.code, kind=kind, currency=kind.capabilities.currency)
+
+
+def _of_row(row: Any) -> Account:
+    return Account(
+        code=row.environment,
+        kind=_KINDS[row.kind],
+        own_name=row.name,
+        currency=row.currency,
+        workspace=row.workspace,
+    )
+
+
+def _rows() -> Any:
+    """The models of this app import this module."""
+    return apps.get_model("recruitment", "RecruiterAccount").objects.all()

@@ -1,0 +1,244 @@
+"""Recruiters that speak MTurk's requester API: our own marketplace, and Amazon's two addresses."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.errors import InvalidRequest, KeysRefused
+from humanexp.recruitment.pricing import LARGE_HIT, FeeTable
+from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
+from humanexp.recruitment.recruiters.registry import Account, Kind
+from humanexp.recruitment.recruiters.tickets import FormPost, Nothing, Outcome, Ticket, WayOut
+from humanexp.recruitment.web_origins import origin
+
+#: What a preview carries instead of an assignment id.
+NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+#: The address that takes a finished assignment.
+SUBMIT_PATH = "/mturk/externalSubmit"
+
+
+class RequesterApi(Kind):
+    """What they have in common: HITs, assignments, and a frame with a form."""
+
+    #: CustomerId allows capitals and digits only
+    person_id = re.compile(r"[A-Z0-9]{1,64}")
+
+    def ticket(self, query: Mapping[str, str]) -> Ticket:
+        submission = query.get("assignmentId", "")
+        return Ticket(
+            submission=submission,
+            person=query.get("workerId", ""),
+            offer=query.get("hitId", ""),
+            is_preview=submission in ("", NO_ASSIGNMENT),
+            return_to=query.get("turkSubmitTo", ""),
+        )
+
+    def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
+        """The form goes to an address of our own list: the one that came with the page only chooses from it."""
+        if outcome != Outcome.FINISHED:
+            return Nothing()  # whoever did not finish returns the HIT, on the recruiter's own page
+        for known in self.origins:
+            if ticket.return_to and origin(ticket.return_to) == known:
+                return FormPost(address=known + SUBMIT_PATH)
+        raise InvalidRequest(
+            "This page was opened from an address that is not the recruiter's, so it could not be submitted. "
+            "Open the HIT again from where you found it.",
+            fields={"turkSubmitTo": "Not a recruiter of this study."},
+        )
+
+    def check_submission(self, submission: str) -> None:
+        if submission in ("", NO_ASSIGNMENT):
+            raise InvalidRequest("This is a preview. Accept the HIT to take part.")
+        if not submission.isalnum() or len(submission) > 64:
+            raise InvalidRequest("This link does not say which assignment it belongs to: open the HIT again.")
+
+
+class Marketplace(RequesterApi):
+    """The marketplace of this distribution, a site of its own."""
+
+    code, name, namespace = "marketplace", _("own marketplace"), "marketplace"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            pays=True,
+            frames=True,
+            qualifies=True,
+            messages=True,
+            extends=True,
+            rejects=True,
+            places_at_once=LARGE_HIT - 1,
+            is_own_ground=True,
+            is_set_up=bool(settings.MARKETPLACE_ACCESS_KEY_ID),
+        )
+
+    @property
+    def fees(self) -> FeeTable:
+        fees: FeeTable = settings.MARKETPLACE_FEES
+        return fees
+
+    def recruiter(self, account: Account) -> Recruiter:
+        if account.is_first and not settings.MARKETPLACE_ACCESS_KEY_ID:
+            raise KeysRefused(
+                "There are no requester keys for the marketplace: make a requester there and set "
+                "MARKETPLACE_ACCESS_KEY_ID and MARKETPLACE_SECRET_ACCESS_KEY."
+            )
+        first = (settings.MARKETPLACE_ACCESS_KEY_ID, settings.MARKETPLACE_SECRET_ACCESS_KEY)
+        return _client(
+            self,
+            account.code,
+            f"{settings.MARKETPLACE_URL}/requester/",
+            self.fees,
+            (settings.MARKETPLACE_QUEUE_URL, settings.QUEUE_REGION, settings.QUEUE_ENDPOINT_URL),
+            keys=first if account.is_first else _keys_of(account),
+            read_attempts=3,
+            writes_per_second=1000.0,
+        )
+
+    @property
+    def origins(self) -> list[str]:
+        return [origin(settings.MARKETPLACE_URL)]
+
+    @property
+    def address(self) -> str:
+        return str(settings.MARKETPLACE_URL)
+
+    @property
+    def told_apart_by(self) -> list[object]:
+        return [settings.MARKETPLACE_URL, settings.MARKETPLACE_ACCESS_KEY_ID]
+
+    @property
+    def listens(self) -> bool:
+        return bool(settings.MARKETPLACE_QUEUE_URL)
+
+
+class Amazon(RequesterApi):
+    """Amazon's addresses, or whoever else answers at the ones that are set."""
+
+    namespace = "mturk"
+    note = _(
+        "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; the options marked as "
+        "closed are for a service of your own that speaks its API. Your own marketplace and a plain link work today."
+    )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        # Mechanical Turk closed on 30 September 2026; its API lives on where somebody else answers it.
+        is_amazon = (urlsplit(self.address).hostname or "").endswith(".amazonaws.com")
+        return Capabilities(
+            pays=True,
+            pays_out=True,
+            frames=True,
+            qualifies=True,
+            messages=True,
+            extends=True,
+            rejects=True,
+            places_at_once=LARGE_HIT - 1,
+            needs_https=True,
+            asks_for_total=self.code == Production.code,
+            is_sandbox=self.code == Sandbox.code,
+            is_set_up=not is_amazon,
+            is_closed=is_amazon,
+        )
+
+    @property
+    def fees(self) -> FeeTable:
+        fees: FeeTable = settings.MTURK_FEES
+        return fees
+
+    @property
+    def queue(self) -> str:
+        raise NotImplementedError
+
+    def recruiter(self, account: Account) -> Recruiter:
+        # the first account's keys are looked for as boto3 does: environment, profile, role
+        keys = ("", "") if account.is_first else _keys_of(account)
+        queue = (self.queue, settings.QUEUE_REGION, "")
+        return _client(self, account.code, self.address, self.fees, queue, keys=keys)
+
+    @property
+    def origins(self) -> list[str]:
+        ours = origin(settings.MARKETPLACE_URL)
+        return [known for known in map(origin, settings.RECRUITER_ORIGINS) if known != ours]
+
+    @property
+    def told_apart_by(self) -> list[object]:
+        return [self.address, os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_PROFILE", "")]
+
+    @property
+    def listens(self) -> bool:
+        return bool(self.queue)
+
+
+class Sandbox(Amazon):
+    """Play money."""
+
+    code, name = "sandbox", _("MTurk Sandbox")
+
+    @property
+    def address(self) -> str:
+        return str(settings.MTURK_SANDBOX_URL)
+
+    @property
+    def queue(self) -> str:
+        return str(settings.MTURK_SANDBOX_QUEUE_URL)
+
+
+class Production(Amazon):
+    """Real money."""
+
+    code, name = "production", _("MTurk production")
+
+    @property
+    def address(self) -> str:
+        return str(settings.MTURK_PRODUCTION_URL)
+
+    @property
+    def queue(self) -> str:
+        return str(settings.MTURK_PRODUCTION_QUEUE_URL)
+
+
+def _keys_of(account: Account) -> tuple[str, str]:
+    """Of a further account, from variables that bear its code; keys are in no database."""
+    prefix = re.sub(r"[^A-Z0-9]", "_", account.code.upper())
+    names = (f"{prefix}_ACCESS_KEY_ID", f"{prefix}_SECRET_ACCESS_KEY")
+    key, secret = (os.environ.get(name, "") for name in names)
+    if not (key and secret):
+        raise KeysRefused(f"There are no keys for {account.name}: set {names[0]} and {names[1]}.")
+    return key, secret
+
+
+@lru_cache(maxsize=16)
+def _client(
+    kind: RequesterApi,
+    environment: str,
+    endpoint_url: str,
+    fees: FeeTable,
+    queue: tuple[str, str, str],
+    *,
+    keys: tuple[str, str] = ("", ""),
+    read_attempts: int = 8,
+    writes_per_second: float = 4.0,
+) -> Recruiter:
+    # boto3 costs 0.2 s to import: only who talks to a recruiter pays for it
+    from humanexp.recruitment.recruiters.mturk import MTurkRecruiter, Queue
+
+    url, region, queue_endpoint_url = queue
+    return MTurkRecruiter(
+        environment=environment,
+        endpoint_url=endpoint_url,
+        fees=fees,
+        capabilities=kind.capabilities,
+        access_key_id=keys[0],
+        secret_access_key=keys[1],
+        read_attempts=read_attempts,
+        writes_per_second=writes_per_second,
+        queue=Queue(url=url, region=region, endpoint_url=queue_endpoint_url) if url else None,
+    )

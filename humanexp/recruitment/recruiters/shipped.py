@@ -1,0 +1,9 @@
+"""The recruiters that come with this package; imported once the apps are ready."""
+
+from __future__ import annotations
+
+from humanexp.recruitment.recruiters import link, requester_api
+from humanexp.recruitment.recruiters.registry import register
+
+for kind in (link.Link(), requester_api.Marketplace(), requester_api.Sandbox(), requester_api.Production()):
+    register(kind)

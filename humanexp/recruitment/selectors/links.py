@@ -1,0 +1,69 @@
+"""Links to a site: its terms, whom an address names, and how somebody goes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState
+from humanexp.recruitment.models import Assignment, LinkTerms
+from humanexp.recruitment.recruiters import presets
+from humanexp.recruitment.recruiters.presets import Preset, TicketRefused
+from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
+
+#: What sites give people as ids; with anything else the address was changed on its way.
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
+
+
+def site_of(terms: LinkTerms) -> Preset:
+    return presets.preset_called(terms.preset)
+
+
+def ticket_in(terms: LinkTerms, query: Mapping[str, str]) -> Ticket:
+    return presets.ticket_of(terms.parameters, query)
+
+
+def is_unfilled(terms: LinkTerms, ticket: Ticket) -> bool:
+    """Whether the site has not put ids in place of its placeholders."""
+    return presets.is_unfilled(ticket, site_of(terms).placeholders)
+
+
+def check_ticket(terms: LinkTerms, ticket: Ticket) -> None:
+    """Refuse who comes without an id, or with the placeholder of one."""
+    needed = [ticket.person, ticket.submission] if terms.submission_parameter else [ticket.person]
+    if is_unfilled(terms, ticket) or not all(_ID.fullmatch(given) for given in needed):
+        raise TicketRefused
+
+
+def is_stopped(session: Session) -> bool:
+    """Whether a damaged picture keeps its person from going on."""
+    return DamagedPicture.objects.filter(session=session, mended_at=None).exists()
+
+
+def outcome_of(session: Session, *, is_stopped: Callable[[Session], bool] = is_stopped) -> Outcome | None:
+    """How a session has ended; None while it has not."""
+    if session.state == SessionState.WITHDRAWN or session.left_at is not None:
+        return Outcome.LEFT
+    if session.state in FINISHED:
+        if session.practised is False:
+            return Outcome.PRACTICE_FAILED
+        return Outcome.QUALIFICATION_FAILED if session.qualified is False else Outcome.FINISHED
+    return Outcome.TECHNICAL_FAILURE if is_stopped(session) else None
+
+
+def ticket_behind(assignment: Assignment) -> Ticket:
+    """The ids that a person came with, as they are kept in the one table."""
+    person = assignment.person.given_id if assignment.person is not None else ""
+    return Ticket(person=person, submission=assignment.assignment_id)
+
+
+def way_out(terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
+    """How somebody with this outcome goes back, by what was frozen with the campaign."""
+    row = terms.campaign.outcome_codes.get(outcome=outcome)
+    return presets.way_out(
+        outcome=outcome,
+        code=row.code,
+        asks_for_codes=site_of(terms).asks_for_codes,
+        return_address=terms.return_address,
+        ticket=ticket,
+    )

@@ -1,0 +1,79 @@
+"""People without an id get a code, with which they can have their answers deleted later. A code is a secret.
+
+The same session has the same code however often its page asks, under one key of the installation; what is stored is a
+hash, so that a copy of the database deletes nobody's answers.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from django.conf import settings
+from django.db import transaction
+
+from analysis.spec import StudyConfiguration
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import StudyRefused, TooManyCalls
+from humanexp.core.keys import pseudonym
+from humanexp.core.limits import SharedAllowance
+from humanexp.participation import selectors as participation_selectors, services as participation
+from humanexp.participation.models import FINISHED, Session, SessionState
+from humanexp.recruitment import recruiters
+from humanexp.recruitment.models import VISITOR, Assignment, Campaign, DeletionCode
+
+#: Letters of a code: nobody guesses one of so many.
+LENGTH = 16
+#: Attempts of one caller: ten at once, then one a minute.
+ATTEMPTS = SharedAllowance("deletion codes", per_s=1 / 60, burst=10)
+
+
+def code_for(*, token: str) -> str:
+    """The code of a session that has ended, where its person came without an id; empty otherwise."""
+    session = participation_selectors.session_for_token(token)
+    has_ended = session.state in FINISHED or (session.state == SessionState.OPEN and session.left_at is not None)
+    if not (has_ended and gives_codes(session.study.configuration) and _is_anonymous(session)):
+        return ""
+    code = pseudonym(settings.SECRET_KEY, "deletion", session.code, prefix="D", length=LENGTH)
+    DeletionCode.objects.get_or_create(code_hash=_hash(code), defaults={"session": session, "given_at": clock.now()})
+    return code
+
+
+def gives_codes(configuration: dict[str, object]) -> bool:
+    """Whether the study gives codes to people who come without an id."""
+    return bool(configuration) and StudyConfiguration.from_dict(configuration).ethics.deletion_code
+
+
+@transaction.atomic
+def delete_by_code(*, campaign: Campaign, code: str, caller: str) -> None:
+    """Take the answers back that belong to the code: no analysis has them from now on, and they are erased later.
+
+    Twice is once. Raises StudyRefused for a code that is wrong, or comes after the last day.
+    """
+    wait_s = ATTEMPTS.spend(caller)
+    if wait_s:
+        raise TooManyCalls(retry_after_s=wait_s)
+    known = DeletionCode.objects.select_for_update(of=("self",)).select_related("session__study")
+    found = known.filter(code_hash=_hash(code), session__study=campaign.study_id).first()
+    if found is None:
+        raise StudyRefused("This code does not belong to any answers of this study. Check every letter, and try again.")
+    ethics = StudyConfiguration.from_dict(found.session.study.configuration).ethics
+    if ethics.last_day_of_deletion is not None and clock.now().date() > ethics.last_day_of_deletion:
+        raise StudyRefused("The last day for having answers deleted is over. The answers are not changed.")
+    if found.session.state == SessionState.WITHDRAWN:
+        return
+    participation.take_back(session=found.session)
+    found.used_at = clock.now()
+    found.save(update_fields=["used_at"])
+    record(action="delete-by-code", subject=f"session:{found.session.code}", study=found.session.study.slug)
+
+
+def _is_anonymous(session: Session) -> bool:
+    """Whether nobody who recruits knows the person: a visitor of a plain link without an id."""
+    visited = Assignment.objects.filter(recruiters.at(vouches=False), session=session)
+    return visited.filter(person__worker_id__startswith=VISITOR).exists()
+
+
+def _hash(code: str) -> str:
+    """Of the code as people type it: capitals or not, with spaces or without."""
+    return sha256("".join(code.split()).upper().encode()).hexdigest()

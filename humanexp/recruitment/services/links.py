@@ -1,0 +1,80 @@
+"""A link to a site that sends people: its terms are frozen with the campaign, its codes are made at random."""
+
+from __future__ import annotations
+
+from analysis.spec.link import Link, host_of_return
+from humanexp.core.errors import InvalidRequest, TokenRefused
+from humanexp.core.keys import random_code
+from humanexp.participation import selectors as participation
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, OutcomeCode
+from humanexp.recruitment.recruiters.presets import HANDLING, preset_called
+from humanexp.recruitment.recruiters.tickets import Outcome, WayOut
+
+#: Letters of a code: nobody guesses one of eleven out of 10^14.
+CODE_LENGTH = 10
+
+
+def terms_of(link: Link) -> LinkTerms:
+    """What a link says, filled in by its preset; not stored yet."""
+    preset = preset_called(link.preset)
+    address = link.return_address or preset.return_address
+    if address:
+        host_of_return(address)
+    for part in preset.refused_in_return:
+        if part in address:
+            raise InvalidRequest(
+                f"The return address contains {part}. Everybody's browser would see it, and whoever sees it can credit "
+                "themselves. Leave the address empty and grant credit with the file “Who finished?”.",
+                fields={"return_address": "another address, or none"},
+            )
+    pay = link.pay or preset.pay
+    if pay == "credit" and not link.alternative.strip():
+        raise InvalidRequest(
+            "Where credit is given, say what people can do instead for the same credit, without giving data.",
+            fields={"link_alternative": "what else gives the same credit"},
+        )
+    return LinkTerms(
+        preset=preset.name,
+        person_parameter=link.person or preset.parameters["person"],
+        submission_parameter=link.submission or preset.parameters.get("submission", ""),
+        offer_parameter=preset.parameters.get("offer", ""),
+        return_address=address,
+        pay=pay,
+        alternative=link.alternative.strip(),
+        reward=link.reward,
+        currency=link.currency,
+    )
+
+
+def freeze(*, campaign: Campaign, terms: LinkTerms) -> None:
+    """Store them with a campaign; part of the transaction that launches it."""
+    terms.campaign = campaign
+    terms.full_clean()
+    terms.save()
+    codes: set[str] = set()
+    while len(codes) < len(Outcome):
+        codes.add(random_code("K", CODE_LENGTH))
+    # A set's order is no order of outcomes, and the codes themselves tell nothing.
+    OutcomeCode.objects.bulk_create(
+        OutcomeCode(
+            campaign=campaign,
+            outcome=outcome,
+            code=code,
+            action=HANDLING[outcome].action,
+            paid=HANDLING[outcome].paid,
+        )
+        for outcome, code in zip(Outcome, codes, strict=True)
+    )
+
+
+def way_out_of(*, campaign: Campaign, token: str) -> tuple[Outcome, WayOut] | None:
+    """How the person behind a session goes back, once it has ended; nothing before."""
+    session = participation.session_for_token(token)
+    if session.study_id != campaign.study_id:
+        raise TokenRefused(reason="foreign", session_id=session.pk)
+    assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("person").first()
+    terms, outcome = LinkTerms.of(campaign), selectors.outcome_of(session)
+    if assignment is None or terms is None or outcome is None:
+        return None
+    return outcome, selectors.way_out(terms, outcome, selectors.ticket_behind(assignment))

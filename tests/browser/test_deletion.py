@@ -1,0 +1,67 @@
+"""A deletion code in a browser: shown on leaving to somebody without an id, and used on the page that it names."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from humanexp.participation.models import Session, SessionState
+from humanexp.recruitment import services as recruitment
+from humanexp.recruitment.services import deletion_codes
+from humanexp.studies.models import Study
+from tests.browser.axe import grave_violations
+from tests.browser.looks import fits
+from tests.browser.person import PATIENCE_MS, Person
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+
+@pytest.mark.parametrize("ending", ["left", "done"])
+def test_the_code_is_shown_at_the_end_and_works(
+    page: Any, live_server: Any, study: Study, settings: Any, ending: str
+) -> None:
+    deletion_codes.ATTEMPTS.clear()
+    settings.PUBLIC_URL = live_server.url
+    campaign = recruitment.publish(
+        study=study, terms=recruitment.LaunchTerms(to="link", assignments=1, contact="lab@example.org")
+    )
+    page.goto(f"{live_server.url}/take/{campaign.entry}/")
+    page.locator("[data-consent]").check()
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Start the study").click()
+    window = popup.value
+    person = Person(window, live_server.url)
+    person.sees("checks")
+    if ending == "left":
+        window.click("[data-leave]")
+        window.click("[data-leave-answer=keep]")
+    else:
+        Session.objects.update(cursor=Session.objects.get().total)
+        window.reload()
+    person.sees(ending)
+    shown = f"[data-screen={ending}] [data-deletion]"
+    window.wait_for_selector(f"{shown}:not([hidden])", timeout=PATIENCE_MS)
+    code = window.inner_text(f"{shown} [data-value=deletion-code]")
+    assert re.fullmatch(r"D-\w{16}", code)
+    assert grave_violations(window) == []
+    fits(window, f"deletion-code-{ending}-1280")
+    window.set_viewport_size({"width": 390, "height": 844})
+    fits(window, f"deletion-code-{ending}-390")
+    window.set_viewport_size({"width": 1280, "height": 860})
+    address = re.search(r"http\S+/delete/", window.inner_text(shown))
+    assert address
+    window.goto(f"{address[0]}?language=de")
+    assert grave_violations(window) == []
+    fits(window, "deletion-page-de")
+    window.fill("[name=code]", "D-2222222222222222")
+    window.get_by_role("button", name="Meine Antworten löschen").click()
+    window.wait_for_selector("[role=alert]:has-text('gehört zu keinen Antworten')")
+    fits(window, "deletion-refused-de")
+    window.fill("[name=code]", code)
+    window.keyboard.press("Enter")
+    window.wait_for_selector("[role=status]:has-text('Ihre Antworten sind zurückgenommen')")
+    fits(window, "deletion-done-de")
+    assert Session.objects.get().state == SessionState.WITHDRAWN
+    assert page.context.cookies() == []

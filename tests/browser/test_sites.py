@@ -1,0 +1,296 @@
+"""People whom a site sends by a link: from the address with its ids back to the site, by one button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.spec import Link
+from humanexp.participation.models import ClosingAnswers, Session
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Assignment, Campaign, OutcomeCode, RecruitedPerson
+from humanexp.recruitment.recruiters.tickets import Outcome
+from humanexp.studies.models import Study
+from tests.browser.axe import grave_violations
+from tests.browser.looks import PHONE, fits, shot
+from tests.browser.person import PATIENCE_MS, Person
+from tests.browser.researcher import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+PID, SUBMISSION = "5f0c0ffee0ddba11deadbeef", "66aa00bb11cc22dd33ee44ff"
+IDS = f"PROLIFIC_PID={PID}&STUDY_ID=77&SESSION_ID={SUBMISSION}"
+
+
+@pytest.fixture
+def campaign(study: Study) -> Campaign:
+    Study.objects.filter(pk=study.pk).update(
+        configuration={**study.configuration, "ending": {}, "debrief": "We compared people with computers."}
+    )
+    study.refresh_from_db()
+    link = Link(preset="prolific", reward=150, currency="GBP")
+    return services.publish(
+        study=study, terms=services.LaunchTerms(to="link", assignments=1, contact="lab@example.org", link=link)
+    )
+
+
+@pytest.fixture
+def arrives(page: Any, live_server: Any, campaign: Campaign) -> Callable[..., Any]:
+    """Somebody opens the study's address; the panel's own pages are at hand."""
+    page.context.route(
+        "https://app.prolific.com/**",
+        lambda route: route.fulfill(body="<title>Panel</title><h1>Thank you</h1>", content_type="text/html"),
+    )
+
+    def open_it(query: str = IDS, at: Any = page) -> Any:
+        at.goto(f"{live_server.url}/take/{campaign.entry}/?{query}")
+        return at
+
+    return open_it
+
+
+def code_of(outcome: Outcome) -> str:
+    return OutcomeCode.objects.get(outcome=outcome).code
+
+
+def told(page: Any) -> set[str]:
+    """Codes that are anywhere in the page, shown or not."""
+    content = page.content()
+    return {code for code in OutcomeCode.objects.values_list("code", flat=True) if code in content}
+
+
+def starts(page: Any) -> Any:
+    page.locator("[data-consent]").check()
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Start the study").click()
+    window = popup.value
+    window.on("console", lambda message: page.complaints.append(message.text) if message.type == "error" else None)
+    return window
+
+
+def is_at_the_end(window: Any, address: str) -> Person:
+    person = Person(window, address)
+    person.sees("checks")
+    Session.objects.update(cursor=Session.objects.get().total)
+    window.reload()
+    person.sees("closing")
+    return person
+
+
+def test_finish_leads_back_with_the_code_and_nothing_before_it(page: Any, live_server: Any, arrives: Any) -> None:
+    arrives()
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    assert PID not in page.url and SUBMISSION not in page.url
+    fits(page, "site-entry-1280")
+    window = starts(page)
+    is_at_the_end(window, live_server.url)
+    assert told(page) == told(window) == set()
+    assert "We compared people with computers." in window.inner_text("[data-screen=closing]")
+    assert grave_violations(window) == []
+    fits(window, "site-closing-1280")
+    assert page.is_visible("[data-panel=under-way]")  # one button leads out: not this page while Finish is there
+    window.get_by_role("button", name="Finish").click()
+    window.wait_for_url("https://app.prolific.com/**", timeout=PATIENCE_MS)
+    assert window.url == f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}"
+    assert ClosingAnswers.objects.count() == 1
+    page.bring_to_front()
+    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    assert told(page) == {code_of(Outcome.FINISHED)}
+    assert page.get_by_role("link", name="Go back to Prolific").get_attribute("href") == window.url
+    fits(page, "site-done-1280")
+    kept = page.evaluate("JSON.stringify([{...sessionStorage}, {...localStorage}])")
+    assert PID not in kept and RecruitedPerson.objects.get().given_id == PID
+    assert Assignment.objects.get().assignment_id == SUBMISSION
+    assert page.evaluate("window.__refused") == page.complaints == []
+
+
+def test_without_a_connection_finish_waits_and_leads_out_afterwards(page: Any, live_server: Any, arrives: Any) -> None:
+    arrives()
+    window = starts(page)
+    is_at_the_end(window, live_server.url)
+    window.route("**/api/v1/run/closing/", lambda route: route.abort())
+    window.get_by_role("button", name="Finish").click()
+    window.wait_for_selector("[data-closing-trouble]:not([hidden])", timeout=PATIENCE_MS)
+    assert told(window) == set() and "prolific" not in window.url
+    window.unroute("**/api/v1/run/closing/")
+    window.get_by_role("button", name="Finish").click()
+    window.wait_for_url("https://app.prolific.com/**", timeout=PATIENCE_MS)
+
+
+def test_a_reload_before_the_decision_keeps_who_it_is(page: Any, arrives: Any) -> None:
+    arrives()
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    page.reload()
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    starts(page).wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
+    assert RecruitedPerson.objects.get().given_id == PID
+
+
+def test_who_says_no_goes_back_and_nothing_is_kept(page: Any, arrives: Any) -> None:
+    arrives()
+    page.get_by_role("button", name="I do not want to take part").click()
+    page.get_by_role("link", name="Go back to Prolific").wait_for()
+    assert told(page) == {code_of(Outcome.NO_CONSENT)}
+    assert grave_violations(page) == []
+    fits(page, "site-declined-1280")
+    page.get_by_role("link", name="Go back to Prolific").click()
+    page.wait_for_url("https://app.prolific.com/**")
+    assert OutcomeCode.objects.get(outcome=Outcome.NO_CONSENT).turned_away == 1
+    assert not RecruitedPerson.objects.exists() and not Session.objects.exists()
+
+
+def test_who_leaves_goes_back_with_another_code(page: Any, live_server: Any, arrives: Any) -> None:
+    arrives()
+    window = starts(page)
+    person = Person(window, live_server.url)
+    person.sees("checks")
+    window.click("[data-leave]")
+    window.click('[data-leave-answer="delete"]')
+    person.sees("left")
+    window.get_by_role("link", name="Go back to Prolific").wait_for()
+    assert told(window) == {code_of(Outcome.LEFT)}
+    assert "You are not paid, because you stopped before the end." in window.inner_text("[data-screen=left]")
+    fits(window, "site-left-1280")
+    page.bring_to_front()
+    page.wait_for_selector("[data-panel=left]:not([hidden])", timeout=PATIENCE_MS)
+    assert told(page) == {code_of(Outcome.LEFT)}
+
+
+@pytest.mark.parametrize(
+    ("query", "heading"),
+    [
+        ("", "Open the study from where you found it"),
+        ("PROLIFIC_PID={{%25PROLIFIC_PID%25}}&SESSION_ID={{%25SESSION_ID%25}}", "This address still has placeholders"),
+    ],
+)
+def test_an_address_without_ids_says_what_to_do(page: Any, arrives: Any, query: str, heading: str) -> None:
+    arrives(query)
+    page.get_by_role("heading", name=heading).wait_for()
+    assert not page.is_visible("[data-consent]")
+    assert told(page) == set() and grave_violations(page) == []
+    shot(page, f"site-{'unfilled' if query else 'unnamed'}-1280")
+
+
+def test_a_full_study_sends_people_back(page: Any, live_server: Any, arrives: Any, campaign: Campaign) -> None:
+    arrives()
+    starts(page)
+    page.wait_for_selector("[data-panel=under-way]:not([hidden])", timeout=PATIENCE_MS)
+    Session.objects.update(state="submitted", completed_at="2026-01-01T00:00Z", confirmed_at="2026-01-01T00:00Z")
+    Assignment.objects.update(state="submitted")
+    other = page.context.browser.new_context().new_page()
+    arrives(IDS.replace(PID, "another00000").replace(SUBMISSION, "submission22"), other)
+    other.locator("[data-consent]").check()
+    with other.expect_popup():
+        other.get_by_role("button", name="Start the study").click()
+    other.get_by_role("link", name="Go back to Prolific").wait_for()
+    assert "All places in this study are taken" in other.inner_text("[data-panel=refused]")
+    assert told(other) == {code_of(Outcome.FULL)}
+    fits(other, "site-full-1280")
+    other.context.close()
+
+
+def test_a_phone_is_sent_back_from_a_timed_study(chromium: Any, arrives: Any) -> None:
+    context = chromium.new_context(**PHONE)
+    page = arrives(at=context.new_page())
+    page.get_by_role("heading", name="This study needs a computer").wait_for()
+    assert told(page) == set()
+    page.get_by_role("button", name="I cannot use a computer").click()
+    page.get_by_role("link", name="Go back to Prolific").wait_for()
+    assert told(page) == {code_of(Outcome.WRONG_DEVICE)}
+    fits(page, "site-device-390")
+    context.close()
+
+
+def test_a_site_without_an_address_gets_its_code_typed(
+    page: Any, live_server: Any, study: Study, drawings: Path
+) -> None:
+    link = Link(preset="connect")
+    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
+    page.goto(f"{live_server.url}/take/{campaign.entry}/?participantId=P1&assignmentId=A1&projectId=X1")
+    window = starts(page)
+    person = is_at_the_end(window, live_server.url)  # the study asks nothing: Finish is there all the same
+    window.get_by_role("button", name="Finish").click()
+    person.sees("done")
+    window.wait_for_selector("[data-out-code]:not([hidden])")
+    assert window.inner_text("[data-screen=done] [data-out-text]") == code_of(Outcome.FINISHED)
+    assert not window.is_visible("[data-out-link]")
+    fits(window, "site-code-1280")
+
+
+def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_server: Any, study: Study) -> None:
+    researcher = sign_in(page, live_server.url)
+    study.memberships.create(user=researcher, role="owner")
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/?to=link")
+    form = page.locator("#launch")
+    assert not form.locator("[data-with-site]").is_visible()
+    form.locator("[name=link_preset][value=prolific]").check()
+    assert not form.locator("#id_link_alternative").is_visible()
+    form.locator("[name=link_preset][value=sona]").check()
+    assert form.locator("#id_link_alternative").is_visible() and not form.locator("#id_link_reward").is_visible()
+    form.locator("[name=link_preset][value=prolific]").check()
+    form.locator("#id_link_reward").fill("1.50")
+    form.locator("#id_link_currency").fill("GBP")
+    form.locator("#id_assignments").fill("1")
+    form.get_by_text("What people read").click()
+    form.locator("#id_contact").fill("lab@example.org")
+    page.get_by_text("app.prolific.com").wait_for()
+    assert grave_violations(page) == []
+    fits(page, "site-launch-1280")
+    page.get_by_role("button", name="Open the link").click()
+    page.get_by_role("link", name="What to paste there").wait_for()
+    fits(page, "site-launched-1280")
+    page.get_by_role("link", name="What to paste there").click()
+    page.get_by_role("heading", name="What to paste: Prolific").wait_for()
+    assert page.get_by_role("button", name="Print").is_visible()
+    assert grave_violations(page) == []
+    fits(page, "site-sheet-1280")
+    page.set_viewport_size(PHONE["viewport"])
+    fits(page, "site-sheet-390")
+    campaign = Campaign.objects.get()
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/finished/")
+    page.fill("#id_id", PID)
+    page.get_by_role("button", name="Look up").click()
+    page.get_by_text("No one with this id has begun here.").wait_for()
+    fits(page, "site-finished-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    assert grave_violations(page) == []
+    fits(page, "site-finished-1280")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download everyone (CSV)").click()
+    assert download.value.suggested_filename == f"{study.slug}-finished.csv"
+
+
+def test_a_personal_link_opens_once_and_goes_on_in_the_same_browser(page: Any, live_server: Any, study: Study) -> None:
+    researcher = sign_in(page, live_server.url)
+    study.memberships.create(user=researcher, role="owner")
+    link = Link(preset="plain", pay="none")
+    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
+    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/invitations/")
+    page.fill("#id_labels", "Ada\nGrace")
+    assert grave_violations(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Make links and download").click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    page.reload()
+    assert page.get_by_text("not used yet").count() == 2
+    fits(page, "site-invitations-1280")
+    address = lines[1].split(",")[2].replace("http://127.0.0.1:8000", live_server.url)
+    proof = address.partition("#")[2]
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    assert proof not in page.url
+    page.reload()  # the proof has left the address, and the page still knows for whom it was opened
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    window = starts(page)
+    window.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
+    window.close()
+    other = page.context.new_page()
+    other.goto(address)
+    other.locator("[data-consent]").check()
+    with other.expect_popup() as popup:
+        other.get_by_role("button", name="Start the study").click()
+    popup.value.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
+    assert Session.objects.count() == 1

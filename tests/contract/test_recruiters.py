@@ -1,0 +1,106 @@
+"""Nobody asks which recruiter it is: what one can do is asked, and its name stands in its adapter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from humanexp.recruitment.recruiters import registry
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = re.compile(r"mturk|mechanical[ -]turk|amazon|marketplace|prolific|cloudresearch|\bsona\b|is_link", re.IGNORECASE)
+#: A stored code of one, compared with or chosen.
+CODE = re.compile(r"""(?:[!=]=|environment=|\bto=|\bin [({\[])\s*["'](?:link|sandbox|production|memory|connect)["']""")
+#: Adapters with their words, sites of their own with their pages, what is frozen, and what others wrote.
+APART = (
+    "humanexp/recruitment/recruiters/",
+    "humanexp/marketplace/",
+    "humanexp/panel/",
+    "humanexp/templates/marketplace/",
+    "humanexp/templates/panel/",
+    "humanexp/templates/recruitment/take/consent/",
+    "humanexp/static/vendor/",
+    "humanexp/static/js/marketplace/",
+)
+#: The sites that this distribution brings along have to be started, watched, tried out and given keys by somebody.
+OF_THE_SITE = {
+    "humanexp/addresses.py",
+    "humanexp/console/demo/report.py",
+    "humanexp/console/demo/steps.py",
+    "humanexp/console/demo/workspace.py",
+    "humanexp/console/doctor_checks/keys.py",
+    "humanexp/console/doctor_checks/operation.py",
+    "humanexp/console/management/commands/demo.py",
+    "humanexp/console/management/commands/marketplace.py",
+    "humanexp/console/management/commands/panel.py",
+    "humanexp/console/management/commands/simulate.py",
+    "humanexp/console/scripted.py",
+    "humanexp/console/supervisor.py",
+    "humanexp/controls.py",
+    "humanexp/health.py",
+    "humanexp/key_files.py",
+    "humanexp/listening.py",
+    "humanexp/places.py",
+    "humanexp/settings.py",
+    "humanexp/simulation/browser/driver.py",
+    "humanexp/simulation/worker.py",
+}
+#: Others that say such a word, and mean something else by it.
+MEANT_OTHERWISE = {
+    "analysis/spec/link.py": "the presets of links that a study file can name",
+    "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
+    "humanexp/templates/participation/run/_start.html": "the same fact",
+    "humanexp/templates/recruitment/take/_device.html": "the same fact",
+    "humanexp/templates/recruitment/take/_small.html": "the same fact",
+    "humanexp/templates/participation/run/_messages.html": "any place where work is offered, whose time limit runs",
+}
+
+
+def sources() -> Iterator[str]:
+    for folder in ("analysis", "humanexp"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.suffix in (".py", ".html", ".js", ".css", ".sh") and "/migrations/" not in name:
+                yield name
+
+
+def said(name: str) -> list[str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return [f"{name}:{n}: {line.strip()}" for n, line in enumerate(lines, 1) if NAME.search(line) or CODE.search(line)]
+
+
+def test_no_recruiter_is_named_outside_its_adapter() -> None:
+    known = OF_THE_SITE | set(MEANT_OTHERWISE)
+    found = [line for name in sources() if name not in known and not name.startswith(APART) for line in said(name)]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", sorted(OF_THE_SITE | set(MEANT_OTHERWISE)))
+def test_every_exception_is_one(name: str) -> None:
+    assert said(name), f"{name} names no recruiter any more: take it off the list"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if campaign.environment == "link":',
+        "if (to === 'sandbox') {",
+        "{% if campaign.is_link %}",
+        'rows.exclude(environment="production")',
+        "a study on Prolific",
+        'LaunchTerms(to="link")',
+    ],
+)
+def test_what_counts_as_a_name(line: str) -> None:
+    assert NAME.search(line) or CODE.search(line)
+
+
+def test_every_recruiter_has_what_pages_and_rows_need_of_it() -> None:
+    for kind in registry.kinds():
+        assert str(kind.name) and kind.namespace
+        assert len(kind.code) <= 12  # as long as the columns that store it
+        assert kind.capabilities.frames <= bool(kind.origins), f"{kind.code} shows frames from nowhere"
+        assert kind.capabilities.vouches == bool(kind.address), f"{kind.code}: who vouches answers somewhere"

@@ -1,0 +1,184 @@
+"""Links to sites in the console: the launch, the sheet for pasting, and who finished."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from analysis.spec import Link
+from humanexp.core.models import AuditEvent
+from humanexp.participation.models import Session
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.recruiters.tickets import Outcome
+from humanexp.studies.models import Study
+from tests.recruitment.pages.test_recruit_page import terms
+from tests.recruitment.studies import Visitor, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign(study: Study) -> Campaign:
+    return launch(study, preset="prolific", reward=150, currency="GBP")
+
+
+def launch(study: Study, **link: Any) -> Campaign:
+    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4, link=Link(**link)))
+
+
+def takes_part(campaign: Campaign, person: str, submission: str = "", *, to_the_end: bool = True) -> Visitor:
+    visitor = Visitor(campaign, worker_id=person, assignment_id=submission)
+    assert visitor.open().status_code == 201
+    if to_the_end:
+        visitor.answer_all()
+    return visitor
+
+
+def listed(client: Client, campaign: Campaign) -> list[dict[str, str]]:
+    reply = client.post(f"/studies/{campaign.study.slug}/recruit/{campaign.pk}/finished.csv")
+    assert reply.status_code == 200 and "no-store" in reply["Cache-Control"]
+    return list(csv.DictReader(io.StringIO(reply.text)))
+
+
+class TestLaunch:
+    def test_a_preset_is_chosen_and_frozen(self, study: Study, console: Client) -> None:
+        given = terms(
+            to="link",
+            shown_total="0",
+            link_preset="prolific",
+            link_pay="money",
+            link_reward="1.50",
+            link_currency="gbp",
+        )
+        page = console.post(f"/studies/{study.slug}/recruit/", given, follow=True).text
+        found = LinkTerms.objects.get()
+        assert (found.preset, found.reward, found.currency) == ("prolific", 150, "GBP")
+        assert "app.prolific.com" in page and "Prolific" in page
+
+    def test_the_host_is_shown_before_the_launch(self, study: Study, console: Client) -> None:
+        address = "https://panel.example.org/done?c={code}"
+        price = f"/studies/{study.slug}/recruit/price/"
+        given = terms(to="link", link_preset="plain", link_return_address=address)
+        assert "panel.example.org" in console.get(price, given).text
+        given["link_return_address"] = "http://panel.example.org/"
+        assert "panel.example.org" not in console.get(price, given).text
+
+    @pytest.mark.parametrize(
+        ("changes", "field"),
+        [
+            ({"link_return_address": "http://example.org/"}, "link_return_address"),
+            ({"link_person": "a b"}, "link_person"),
+            ({"link_reward": "1.50"}, "link_currency"),
+            ({"link_reward": "much", "link_currency": "EUR"}, "link_reward"),
+            ({"link_pay": "credit"}, "link_alternative"),
+        ],
+    )
+    def test_a_refusal_stands_at_its_field(
+        self, study: Study, console: Client, changes: dict[str, str], field: str
+    ) -> None:
+        given = terms(to="link", shown_total="0", link_preset="plain", **{"link_pay": "money", **changes})
+        reply = console.post(f"/studies/{study.slug}/recruit/", given)
+        assert reply.status_code == 422 and reply.context["form"].errors[field]
+        assert not Campaign.objects.exists()
+
+    def test_a_class_shares_computers(self, study: Study, console: Client) -> None:
+        given = terms(
+            to="link", shown_total="0", link_preset="class", link_pay="credit", link_alternative="Read chapter 3."
+        )
+        console.post(f"/studies/{study.slug}/recruit/", given)
+        campaign = Campaign.objects.get()
+        assert campaign.shared_computers
+        page = Visitor(campaign, worker_id="7").get(id="7").text
+        assert "Read chapter 3." in page and "not who declined" in page
+        assert re.search(r'name="shared"[^>]*checked', page)
+
+
+class TestSheet:
+    def test_it_has_everything_that_is_pasted(self, campaign: Campaign, console: Client) -> None:
+        page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
+        assert "PROLIFIC_PID={{%PROLIFIC_PID%}}&amp;SESSION_ID={{%SESSION_ID%}}&amp;STUDY_ID={{%STUDY_ID%}}" in page
+        for row in campaign.outcome_codes.all():
+            assert page.count(f"<code>{row.code}</code>") == 1
+        assert page.count("Manually review") == 3 + 0 and "1.50 GBP" in page
+        assert not re.search(r">\s*Reject", page)
+
+    def test_a_viewer_sees_no_codes(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
+        viewer = member("viewer")
+        assert viewer.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").status_code == 403
+        page = viewer.get("/studies/noise/recruit/").text
+        assert not any(row.code in page for row in campaign.outcome_codes.all())
+
+    def test_it_is_there_for_links_to_sites_alone(self, study: Study, console: Client) -> None:
+        plain = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        assert console.get(f"/studies/noise/recruit/{plain.pk}/sheet/").status_code == 404
+        other = launch(make_study("other"), preset="plain")
+        assert console.get(f"/studies/noise/recruit/{other.pk}/sheet/").status_code == 404
+
+
+class TestFinished:
+    def test_the_file_says_who_finished_and_no_more(self, campaign: Campaign, console: Client) -> None:
+        takes_part(campaign, "p1", "s1")
+        takes_part(campaign, "p2", "s2", to_the_end=False)
+        takes_part(campaign, "p3", "s3", to_the_end=False).call("POST", "/api/v1/run/withdraw/", {"keep": True})
+        codes = {row.outcome: row.code for row in campaign.outcome_codes.all()}
+        empty = {"suggested_bonus": "", "currency": ""}
+        assert listed(console, campaign) == [
+            {"id": "p1", "submission": "s1", "finished": "yes", "code": codes[Outcome.FINISHED], **empty},
+            {"id": "p2", "submission": "s2", "finished": "under way", "code": "", **empty},
+            {"id": "p3", "submission": "s3", "finished": "no", "code": codes[Outcome.LEFT], **empty},
+        ]
+
+    def test_who_stopped_is_suggested_what_the_study_pays_them(self, console: Client, study: Study) -> None:
+        study.configuration = {**study.configuration, "recruitment": {"pay_on_leaving": "share"}}
+        study.save()
+        campaign = launch(study, preset="prolific", reward=150, currency="GBP")
+        visitor = takes_part(campaign, "p3", "s3", to_the_end=False)
+        visitor.call("POST", "/api/v1/run/withdraw/", {"keep": True})
+        session = Session.objects.get()
+        assert session.left_at is not None
+        Session.objects.update(opened_at=session.left_at - timedelta(minutes=campaign.estimated_minutes) / 2)
+        (row,) = listed(console, campaign)
+        assert (row["suggested_bonus"], row["currency"]) == ("0.75", "GBP")
+
+    def test_each_use_is_recorded_without_an_id(self, campaign: Campaign, console: Client) -> None:
+        takes_part(campaign, "p1", "s1")
+        listed(console, campaign)
+        address = f"/studies/noise/recruit/{campaign.pk}/finished/"
+        assert "yes" in console.post(address, {"id": "p1"}).text
+        assert "yes" in console.post(address, {"id": "s1"}).text
+        assert "No one with this id" in console.post(address, {"id": "nobody"}).text
+        assert console.post(address, {"id": " "}).status_code == 422
+        events = AuditEvent.objects.filter(action__in=["list-finished", "look-up-id"])
+        assert [event.action for event in events.order_by("pk")] == ["list-finished", *["look-up-id"] * 3]
+        assert not any("p1" in str(event.facts) or "s1" in str(event.facts) for event in events)
+        assert "looked up whether somebody finished" in console.get("/studies/noise/audit/").text
+
+    @pytest.mark.parametrize("role", ["researcher", "reviewer", "viewer"])
+    def test_only_who_may_pay_is_told(self, campaign: Campaign, member: Callable[[str], Client], role: str) -> None:
+        client, base = member(role), f"/studies/noise/recruit/{campaign.pk}/finished"
+        assert client.get(f"{base}/").status_code == client.post(f"{base}.csv").status_code == 403
+        assert client.post(f"{base}/", {"id": "p1"}).status_code == 403
+        assert not AuditEvent.objects.filter(action__in=["list-finished", "look-up-id"]).exists()
+
+    def test_a_payer_may(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
+        assert member("payer").get(f"/studies/noise/recruit/{campaign.pk}/finished/").status_code == 200
+
+    def test_a_teacher_s_list_has_those_who_earned_credit_alone(self, study: Study, console: Client) -> None:
+        campaign = launch(study, preset="class", pay="credit", alternative="Read a chapter.")
+        takes_part(campaign, "student-2")
+        takes_part(campaign, "student-1")
+        takes_part(campaign, "student-3", to_the_end=False).call("POST", "/api/v1/run/withdraw/", {"keep": True})
+        assert listed(console, campaign) == [
+            {"id": "student-1", "credit": "yes"},
+            {"id": "student-2", "credit": "yes"},
+        ]
+        page = console.post(f"/studies/noise/recruit/{campaign.pk}/finished/", {"id": "student-3"}).text
+        assert "not here" in page and "no</dd>" not in page

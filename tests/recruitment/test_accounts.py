@@ -1,0 +1,140 @@
+"""Several accounts of one kind: each has its own books, caps and pauses, and the kind's name space of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+
+from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, KeysRefused, NotAllowed
+from humanexp.core.models import User
+from humanexp.recruitment import recruiters, services
+from humanexp.recruitment.models import Assignment, Campaign, Pause, RecruiterAccount
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters.memory import Memory
+from humanexp.recruitment.recruiters.registry import registered
+from humanexp.recruitment.selectors.people import code_of
+from humanexp.recruitment.services.lease import pause
+from humanexp.studies.models import Study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    kind = Memory()
+    with registered(kind):
+        yield kind
+
+
+@pytest.fixture
+def second(memory: Memory) -> RecruiterAccount:
+    return services.open_account(kind="memory", code="memory-2", name="Second grant", workspace="w-2", by=None)
+
+
+def launched(study: Study, to: str) -> Campaign:
+    terms = services.LaunchTerms(to=to, assignments=2, reward_cents=50, cap_cents=1_000)
+    return services.publish(study=study, terms=terms)
+
+
+def worked(memory: Memory, campaign: Campaign) -> Assignment:
+    """Somebody whom we never saw has submitted there."""
+    account = memory.of(campaign.environment)
+    ticket = account.accept(campaign.hits.get().hit_id, "P1")
+    account.submit(ticket.submission)
+    services.sync()
+    row = Assignment.objects.get(assignment_id=ticket.submission, environment=campaign.environment)
+    services.clear(assignment=row, by=None)
+    return row
+
+
+def test_each_has_its_own_outbox_money_and_books(study: Study, memory: Memory, second: RecruiterAccount) -> None:
+    for to in ("memory", "memory-2"):
+        launched(study, to)
+    services.send()
+    for campaign in Campaign.objects.order_by("pk"):
+        worked(memory, campaign)
+    before = [memory.of(to).held_cents for to in ("memory", "memory-2")]
+    services.send(environment="memory-2")
+    spent = [was - memory.of(to).held_cents for was, to in zip(before, ("memory", "memory-2"), strict=True)]
+    assert spent == [0, 55]
+    services.send()
+    books = services.reconcile()
+    assert [(book.environment, book.ledger_cents, book.adds_up) for book in books] == [
+        ("memory", 50, True),
+        ("memory-2", 50, True),
+    ]
+
+
+def test_a_pause_and_a_cap_hold_for_one_account(study: Study, memory: Memory, second: RecruiterAccount) -> None:
+    pause("memory-2", Pause.KEYS, "refused")
+    services.set_month_cap(environment="memory-2", cap_cents=10, by=None)
+    assert RecruiterAccount.objects.filter(environment="memory", pause=Pause.KEYS).count() == 0
+    with pytest.raises(CapExceeded):
+        launched(study, "memory-2")
+    launched(study, "memory")
+
+
+def test_it_is_known_by_its_own_name_and_is_of_its_kind(study: Study, memory: Memory, second: RecruiterAccount) -> None:
+    account = recruiters.account_of("memory-2")
+    assert (account.name, account.currency, account.workspace) == ("Second grant", "USD", "w-2")
+    assert recruiters.name_of("memory-2") == "Second grant"
+    assert "memory-2" in recruiters.codes()
+    assert "memory-2" in recruiters.those(pays=True)
+    assert "memory-2" not in recruiters.those(pays=False)
+    rows = RecruiterAccount.objects.filter(recruiters.at(pays=True))
+    assert set(rows.values_list("environment", flat=True)) >= {"memory-2"}
+    assert not RecruiterAccount.objects.filter(recruiters.at(vouches=False), environment="memory-2").exists()
+    # the same id is the same person, whichever account paid for the place
+    codes = {code_of(environment=to, worker_id="P1", family=study.family) for to in ("memory", "memory-2")}
+    assert len(codes) == 1
+
+
+def test_a_second_account_has_keys_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
+    with pytest.raises(KeysRefused, match="MARKET_B_ACCESS_KEY_ID and MARKET_B_SECRET_ACCESS_KEY"):
+        recruiter_for("market-b")
+    monkeypatch.setenv("MARKET_B_ACCESS_KEY_ID", "AKIAMARKETB")
+    monkeypatch.setenv("MARKET_B_SECRET_ACCESS_KEY", "secret")
+    assert recruiter_for("market-b").environment == "market-b"
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"code": "Ab"}, "code"),
+        ({"code": "a" * 13}, "code"),
+        ({"name": " "}, "name"),
+        ({"currency": "GBP"}, "currency"),
+    ],
+)
+def test_what_an_account_needs(memory: Memory, given: dict[str, str], field: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        services.open_account(**{"kind": "memory", "code": "other", "name": "Other", "by": None, **given})
+    assert list(caught.value.fields) == [field]
+    assert not RecruiterAccount.objects.filter(name="Other").exists()
+
+
+def test_who_opens_one_and_how_often(memory: Memory, second: RecruiterAccount) -> None:
+    for code in ("memory", "memory-2"):
+        with pytest.raises(Conflict):
+            services.open_account(kind="memory", code=code, name="Again", by=None)
+    with pytest.raises(InvalidRequest, match="'mars' is no kind"):
+        services.open_account(kind="mars", code="mars", name="Mars", by=None)
+    with pytest.raises(NotAllowed):
+        services.open_account(kind="memory", code="mine", name="Mine", by=User.objects.create(username="ada"))
+
+
+def test_the_migration_makes_a_row_of_every_kind_and_keeps_what_was_set() -> None:
+    RecruiterAccount.objects.all().delete()
+    RecruiterAccount.objects.bulk_create([RecruiterAccount(environment="sandbox", month_cap_cents=700)])
+    import_module("humanexp.recruitment.migrations.0024_recruiter_accounts").name_kinds(apps, None)
+    rows = RecruiterAccount.objects.order_by("environment").values_list("environment", "kind", "month_cap_cents")
+    assert list(rows) == [
+        ("link", "link", None),
+        ("marketplace", "marketplace", None),
+        ("production", "production", None),
+        ("sandbox", "sandbox", 700),
+    ]
