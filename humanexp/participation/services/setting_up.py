@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.spec import ProtocolConfig, StudyConfiguration
+from analysis.spec import ProtocolConfig, SetUp as SetUpSettings
 from analysis.spec.setup import LONGER_WINDOW
 from analysis.tables.setup import ITEMS
 from humanexp.core import clock
@@ -30,8 +30,12 @@ _OF_STEP: Mapping[str, tuple[str, ...]] = {
 
 def steps_of(study: Study) -> tuple[str, ...]:
     """Names of the steps of the set-up that the study wants."""
-    configuration = StudyConfiguration.from_dict(study.configuration)
-    return (*(("size",) if configuration.calibrate_size else ()), *configuration.setup.steps)
+    return (*(("size",) if study.configuration.get("calibrate_size") else ()), *_wanted(study).steps)
+
+
+def _wanted(study: Study) -> SetUpSettings:
+    """Its settings alone: the page asks before every block, and the whole configuration takes longer to read."""
+    return SetUpSettings.from_dict(study.configuration.get("setup") or {})
 
 
 @transaction.atomic
@@ -64,11 +68,13 @@ def _longer_window(session: Session) -> int:
 
 def offered_window_ms(study: Study) -> int | None:
     """The longer time for each answer that participants can ask for; None where they cannot."""
-    return StudyConfiguration.from_dict(study.configuration).setup.longer_window_ms or None
+    return _wanted(study).longer_window_ms or None
 
 
 def in_its_window(protocol: ProtocolConfig, session: Session) -> ProtocolConfig:
     """The protocol with the time for each answer that this session has."""
+    if offered_window_ms(session.study) is None:
+        return protocol
     asked = SetUp.objects.filter(session=session.pk).exclude(answer_window_ms=None)
     window_ms = asked.values_list("answer_window_ms", flat=True).first()
     return protocol if window_ms is None else protocol.but(response_ms=window_ms)
