@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from analysis.errors import InvalidInput
@@ -222,6 +225,23 @@ class TestEntry:
             "address": f"https://app.prolific.com/submissions/complete?cc={code_of(campaign, Outcome.INELIGIBLE)}",
             "code": code_of(campaign, Outcome.INELIGIBLE),
         }
+
+
+def test_no_export_and_no_log_has_an_id_of_a_site(
+    campaign: Campaign, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    visitor = comes(campaign)
+    visitor.get(PROLIFIC_PID=PID, SESSION_ID=SUBMISSION)
+    visitor.open()
+    visitor.answer_all()
+    goes_back(visitor)
+    declines(comes(campaign, "another0person"), "no-consent")
+    call_command("export", campaign.study.slug, "--to", str(tmp_path / "out"), stdout=StringIO())
+    content = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    codes = [row.code for row in campaign.outcome_codes.all()]
+    assert content and not any(secret.encode() in content for secret in (PID, SUBMISSION, *codes))
+    assert not any(id_ in caplog.text for id_ in (PID, SUBMISSION, "another0person"))
 
 
 def test_deleting_somebody_forgets_the_site_s_ids(campaign: Campaign) -> None:

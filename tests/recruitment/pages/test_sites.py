@@ -13,7 +13,8 @@ import pytest
 from django.test import Client
 
 from analysis.spec import Link
-from humanexp.core.models import AuditEvent
+from humanexp.core.errors import NotAllowed
+from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, LinkTerms
@@ -167,6 +168,14 @@ class TestFinished:
         assert client.get(f"{base}/").status_code == client.post(f"{base}.csv").status_code == 403
         assert client.post(f"{base}/", {"id": "p1"}).status_code == 403
         assert not AuditEvent.objects.filter(action__in=["list-finished", "look-up-id"]).exists()
+
+    def test_the_services_ask_for_the_right_themselves(self, campaign: Campaign) -> None:
+        stranger, of = User.objects.create_user("stranger"), LinkTerms.objects.get()
+        for tell in (services.list_finished, services.list_credited):
+            with pytest.raises(NotAllowed):
+                tell(terms=of, by=stranger)
+        with pytest.raises(NotAllowed):
+            services.look_up(terms=of, said="p1", by=stranger)
 
     def test_a_payer_may(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
         assert member("payer").get(f"/studies/noise/recruit/{campaign.pk}/finished/").status_code == 200
