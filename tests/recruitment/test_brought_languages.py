@@ -52,7 +52,7 @@ def test_the_switch_offers_it_and_the_page_speaks_it(campaign: Campaign) -> None
     assert said("Taking part is voluntary") in page and "Taking part is voluntary" not in page
     assert said("Start the study") in page and f"{HOUSE_VERSION}.{TAG}" in page
     assert 'hreflang="en">English</a>' in page and f'"language": "{TAG}"' in page
-    shown = re.sub(r"<script.*?</script>|<[^>]+>|\{\w+\}", " ", page, flags=re.S)
+    shown = re.sub(r"<script.*?</script>|<[^>]+>|\{\w+\}|https?://\S+", " ", page, flags=re.S)
     own = {campaign.study.title, campaign.contact, "English", "Deutsch", f"{HOUSE_VERSION}.{TAG}"}
     assert set(re.findall(r"[A-Za-z]{4,}", shown)) <= set(re.findall(r"[A-Za-z]{4,}", " ".join(own)))
 
