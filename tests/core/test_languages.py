@@ -28,7 +28,7 @@ AGREED_TO = {
     "house-4": "683bf620c9b4eab2",
     "house-4.de": "fd2b05611ea0acd8",
     "house-5": "69b4f47e1afbb982",
-    "house-5.by-sentence": "9ac9d31fad025722",
+    "house-5.by-sentence": "e5b2fdb8a8fad99f",
     "house-5.de": "fa5091b576776f89",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",

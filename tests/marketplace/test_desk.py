@@ -17,8 +17,9 @@ from botocore.exceptions import ClientError
 
 from humanexp.marketplace.requirements import MASTERS
 from tests.marketplace.requester import code, refused
-from tests.marketplace.server import ROOT, MarketplaceServer, WorkerClient, running
+from tests.marketplace.server import MarketplaceServer, WorkerClient, running
 from tests.markup import markup
+from tests.served import ROOT
 
 MakeHit = Callable[..., dict[str, Any]]
 

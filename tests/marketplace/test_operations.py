@@ -17,7 +17,8 @@ from tests.marketplace.documents import answer_key, file_question, question_form
 from tests.marketplace.model_requests import OPERATIONS, SERVICE
 from tests.marketplace.queues import Queues
 from tests.marketplace.requester import code, refused
-from tests.marketplace.server import ROOT, MarketplaceServer, RequesterKeys, WorkerClient, external_question
+from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient, external_question
+from tests.served import ROOT
 
 _numbers = itertools.count(1)
 TEST = question_form(selection_question("plate", "12", "8"))

@@ -16,7 +16,8 @@ import pytest
 import requests
 
 from tests.marketplace.documents import SCHEMAS, file_question, free_text_question, question_form, selection_question
-from tests.marketplace.server import ROOT, MarketplaceServer, WorkerClient, external_question
+from tests.marketplace.server import MarketplaceServer, WorkerClient, external_question
+from tests.served import ROOT
 
 MakeHit = Callable[..., dict[str, Any]]
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.marketplace.server import ROOT, MarketplaceServer, RequesterKeys
+from tests.marketplace.server import MarketplaceServer, RequesterKeys
+from tests.served import ROOT
 
 
 class Platform:

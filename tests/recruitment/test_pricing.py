@@ -51,6 +51,7 @@ def test_split_covers_every_place() -> None:
     assert split(18, 9) == (9, 9)
 
 
+@pytest.mark.django_db
 def test_quote_of_the_service_knows_the_recruiters() -> None:
     assert publishing.quote(to="link", assignments=40, reward_cents=0).total_cents == 0
     assert publishing.quote(to="link", assignments=40, reward_cents=0).hit_sizes == (40,)

@@ -88,6 +88,7 @@ ACTS: Mapping[str, str | Promise] = {
     "search": _("started a search for counterfactuals"),
     "freeze-search": _("froze the pictures of a search"),
     "delete-participant": _("deleted a participant"),
+    "delete-by-code": _("deleted the answers of a session by its code"),
     "undo-withdrawal": _("undid a withdrawal"),
     "clear-comment": _("cleared a comment for export"),
     "hold-comment": _("kept a comment out of exports"),

@@ -41,7 +41,7 @@ def run_shell(request: HttpRequest, facts: StudyFacts, way_out: str = "") -> Htt
     `way_out`: the call that tells a page whose session has ended where its person goes; empty where nobody waits.
     """
     api = reverse("participation:run-session").removesuffix("session/")
-    config = {"api": api, "wayOut": way_out}
+    config = {"api": api} | ({"wayOut": way_out} if way_out else {})
     return render(request, "participation/run/run.html", {"run_config": config, "facts": facts})
 
 
