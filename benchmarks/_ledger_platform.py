@@ -53,9 +53,9 @@ class PlatformSide:
 
     def _leases_run_out(self) -> int:
         """Of senders that were killed."""
-        from humanexp.recruitment.models import SenderLease
+        from humanexp.recruitment.models import RecruiterAccount
 
-        return SenderLease.objects.update(holder="")
+        return RecruiterAccount.objects.update(holder="")
 
     def _keep_books(self) -> None:
         """Poll, settle, clear, plan bonuses, send: all of it again in every life, and each of it once in the end."""

@@ -33,7 +33,7 @@ class SetUp(Sparse):
         Field(description="ask how bright the room is"),
         InForm(_("Set-up: ask about the light in the room"), part="record"),
     ] = False
-    brightness: Annotated[
+    greys: Annotated[
         bool,
         Field(description="show a staircase of dark and one of light greys, and ask how many steps can be told apart"),
         InForm(_("Set-up: ask how many greys can be told apart"), part="record"),

@@ -30,7 +30,7 @@ INSTRUCTIONS_MS, AROUND_MS = 60_000, 90_000
 #: A question at the end, read and answered with a word or a click, or left empty.
 CLOSING_MS = 10_000
 #: A step of the set-up that is a question, and those that take a page: a card, a blind spot, two staircases of grey.
-ASKED_MS, STEP_MS = 5_000, {"distance": 60_000, "brightness": 25_000}
+ASKED_MS, STEP_MS = 5_000, {"distance": 60_000, "greys": 25_000}
 
 
 def session_minutes(study: Study) -> float:

@@ -108,7 +108,7 @@ def test_steps_of_the_set_up_are_shown_where_the_study_wants_them(
     address = f"{live_server.url}/studies/{study.slug}/pages/"
     shown = ".gallery code", "found => found.map(one => one.textContent)"
     page.goto(address)
-    steps = {"run-calibration", "run-distance", "run-brightness"}
+    steps = {"run-calibration", "run-distance", "run-greys"}
     assert steps.isdisjoint(page.eval_on_selector_all(*shown))
     study.configuration["setup"] = {"distance": True, "light": True}
     study.save(update_fields=["configuration"])

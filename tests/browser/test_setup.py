@@ -16,7 +16,7 @@ from tests.browser.studies import right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
-EVERYTHING = dict.fromkeys(("night_light", "notifications", "glasses", "light", "brightness", "distance"), True)
+EVERYTHING = dict.fromkeys(("night_light", "notifications", "glasses", "light", "greys", "distance"), True)
 
 
 def wants(study: Study, **setup: int) -> None:
@@ -51,7 +51,7 @@ def test_everything_is_asked_by_keyboard_and_stored(
         if presses == 100:
             looks_right(page, f"setup-distance-{language}")
         page.keyboard.press("Enter")
-    person.sees("brightness")
+    person.sees("greys")
     page.select_option("[name=dark_steps]", "6")
     page.select_option("[name=bright_steps]", "7")
     looks_right(page, f"setup-greys-{language}")

@@ -35,9 +35,9 @@ def exported(study: Study) -> dict[str, tuple[str, str]]:
 
 @pytest.mark.django_db
 def test_every_item_is_marked_measured_or_asked_and_leaves_coarse(client) -> None:
-    wanted = study(light=True, glasses=True, distance=True, brightness=True)
+    wanted = study(light=True, glasses=True, distance=True, greys=True)
     tab = tab_of(client, wanted)
-    assert tab.get("session/").json()["set_up"] == ["glasses", "light", "brightness", "distance"]
+    assert tab.get("session/").json()["set_up"] == ["glasses", "light", "greys", "distance"]
     asked = {"light": "dim", "glasses": "lenses", "dark_steps": 6, "bright_steps": 5}
     found = {**MEASURED, **asked, "px_per_mm": 4.263, "distance_mm": 613}
     assert tab.post("setup/", found).status_code == 200
@@ -73,7 +73,7 @@ def test_what_the_study_does_not_ask_is_refused_and_not_stored(client) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("wrong", [{"light": "a candle"}, {"zoom": 0}, {"window_px": [1]}, {"dark_steps": 9}])
 def test_values_that_cannot_be_are_refused(client, wrong: dict[str, object]) -> None:
-    tab = tab_of(client, study(light=True, brightness=True))
+    tab = tab_of(client, study(light=True, greys=True))
     assert tab.post("setup/", wrong).status_code == 422
     assert not SetUp.objects.exists()
 

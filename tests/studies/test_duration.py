@@ -56,5 +56,5 @@ def test_a_second_task_is_explained_too() -> None:
 
 def test_steps_of_the_set_up_take_their_time() -> None:
     plain = minutes_of({"main": 40}, VCR, block_trials=40)
-    steps = minutes_of({"main": 40}, VCR, block_trials=40, set_up=("light", "brightness", "distance"))
+    steps = minutes_of({"main": 40}, VCR, block_trials=40, set_up=("light", "greys", "distance"))
     assert steps - plain == pytest.approx((5_000 + 25_000 + 60_000) / 60_000)

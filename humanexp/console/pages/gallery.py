@@ -40,7 +40,7 @@ _HIDDEN = re.compile(r"<span[^>]*\shidden>.*?</span>", re.S)
 #: Pages of tasks that a study may not have.
 _OF_TASK = ("instructions-", "validation")
 #: Pages of the set-up, and the steps of which a study must want one to have them.
-_OF_STEP = {"calibration": {"size", "distance"}, "distance": {"distance"}, "brightness": {"brightness"}}
+_OF_STEP = {"calibration": {"size", "distance"}, "distance": {"distance"}, "greys": {"greys"}}
 #: One part of the instructions.
 _PART = re.compile(r"<div data-page[ >]")
 #: Numbers of nobody, for the page of a participant's own result.

@@ -24,7 +24,7 @@ _ALWAYS = ("window_px", "screen_px", "dpr", "zoom", "refresh_hz")
 _OF_STEP: Mapping[str, tuple[str, ...]] = {
     "size": ("px_per_mm",),
     "distance": ("px_per_mm", "distance_mm"),
-    "brightness": ("dark_steps", "bright_steps"),
+    "greys": ("dark_steps", "bright_steps"),
 }
 
 

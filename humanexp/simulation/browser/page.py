@@ -16,7 +16,7 @@ _SHOWN = "[data-screen]:not([hidden])"
 _BUTTONS = {
     "calibration": "no-card",
     "distance": "no-distance",
-    "brightness": "no-greys",
+    "greys": "no-greys",
     "full-screen": "continue",
     "ready": "start",
     "paused": "continue",

@@ -57,8 +57,8 @@ export function foundBy(run) {
 
 async function countGreys(run) {
   const { screens, session } = run;
-  if (!session.set_up.includes("brightness") || isStored(run)) return;
-  screens.show("brightness");
+  if (!session.set_up.includes("greys") || isStored(run)) return;
+  screens.show("greys");
   if ((await screens.pressed("counted", "no-greys")) === "no-greys") return;
   const counted = (name) => Number(screens.find(`[name=${name}]`).value);
   run.greys = { dark_steps: counted("dark_steps"), bright_steps: counted("bright_steps") };
