@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from functools import partial
+from typing import Protocol
 
 from django.db import connections
 
@@ -98,7 +99,31 @@ class Lane:
         writing.join(FENCED_S)
 
 
-def run_forever(stop: threading.Event, *, poll_s: float = 0.5) -> bool:
+class Told(Protocol):
+    """Whether somebody wants it to end; an event of `threading` is one."""
+
+    def wait(self, timeout: float) -> bool: ...
+
+
+class ToldBySignal:
+    """Set by the handler of a signal, which takes no lock: it may interrupt this very wait, or another handler.
+
+    An event of `threading` would wait there for a lock that the interrupted code holds, for ever.
+    """
+
+    def __init__(self) -> None:
+        self._is_told = False
+
+    def note(self, *_signal: object) -> None:
+        self._is_told = True
+
+    def wait(self, timeout: float) -> bool:
+        if not self._is_told:
+            time.sleep(timeout)
+        return self._is_told
+
+
+def run_forever(stop: Told, *, poll_s: float = 0.5) -> bool:
     """Run jobs in two lanes until told to stop: long work in one; in the other what nobody should wait for.
 
     A stop of all HITs, or a payment, does not stand behind an hour of pictures. False when a lane did not hear in time:

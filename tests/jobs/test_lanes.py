@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -292,3 +294,33 @@ def test_nothing_waits_an_hour_because_the_clock_was_set_back(kind) -> None:
     Job.objects.create(kind="test.kind", subject=PERIODIC, state=JobState.DONE, finished_at=far)
     services.schedule_periodic()
     assert Job.objects.get(state=JobState.QUEUED).run_after <= clock.now() + timedelta(seconds=60)
+
+
+#: Waits while another process sends both signals, again and again, a moment apart.
+_SIGNALLED = """
+import os, signal, subprocess, sys
+import django
+django.setup()
+from humanexp.jobs.lanes import ToldBySignal
+told = ToldBySignal()
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, told.note)
+sender = subprocess.Popen([sys.executable, "-c", sys.argv[1], str(os.getpid())], start_new_session=True)
+while sender.poll() is None:
+    told.wait(0.0005)
+print("told" if told.wait(0) else "not told")
+"""
+_SENDS = """
+import os, random, signal, sys, time
+for _ in range(5000):
+    os.kill(int(sys.argv[1]), signal.SIGINT)
+    os.kill(int(sys.argv[1]), signal.SIGTERM)
+    time.sleep(random.random() * 0.001)
+"""
+
+
+def test_a_second_signal_right_after_the_first_holds_up_nothing() -> None:
+    """Ctrl-C reaches a whole group, and `make run` then ends the runner once more."""
+    command = [sys.executable, "-c", _SIGNALLED, _SENDS]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.stdout, ended.returncode) == ("told\n", 0), ended.stderr

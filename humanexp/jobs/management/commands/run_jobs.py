@@ -3,7 +3,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import threading
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -26,9 +25,9 @@ class Command(BaseCommand):
         if options["once"]:
             self.stdout.write(f"{runner.run_waiting()} jobs run")
             return
-        stop = threading.Event()
+        stop = lanes.ToldBySignal()
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+            signal.signal(number, stop.note)
         self.stdout.write("waiting for jobs")
         self.stdout.flush()
         if not lanes.run_forever(stop):
