@@ -43,6 +43,7 @@ def anna(db):
 
 @pytest.fixture
 def preview(study, anna):
+    previewing._read.cache_clear()  # another test's study of this number and plan may have had another protocol
     return previewing.open_preview(study=study, by=anna)
 
 
