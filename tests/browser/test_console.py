@@ -20,7 +20,7 @@ def test_a_researcher_signs_in_and_out_under_the_strict_policy(page: Any, live_s
     assert page.url == f"{live_server.url}/stimuli/"
     page.click(".who summary")
     page.click(".who button")
-    assert page.url.startswith(f"{live_server.url}/login/")
+    page.wait_for_url(f"{live_server.url}/login/**")
     page.fill("#id_username", "ada")
     page.fill("#id_password", "lovelace")
     page.keyboard.press("Enter")

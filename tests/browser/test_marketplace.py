@@ -106,7 +106,7 @@ def test_sign_up_accept_work_submit(
     page.get_by_label("User name").fill(f"ada-{width}")
     page.get_by_label("Password").fill("short")
     page.get_by_role("button", name="Sign up").click()
-    assert page.get_by_text("This password is too short").is_visible()
+    page.get_by_text("This password is too short").wait_for()
     page.get_by_label("Password").fill("a long pass phrase")
     fits(page, f"marketplace-signup-{width}")
     page.get_by_role("button", name="Sign up").click()
@@ -142,10 +142,10 @@ def test_sign_up_accept_work_submit(
     )
     mturk.notify_workers(Subject="A second part", MessageText="It opens tomorrow at 9:00.", WorkerIds=[worker_id])
     page.get_by_role("link", name="Earnings").first.click()
-    assert page.get_by_role("heading", name="You have earned $1.50").is_visible()
+    page.get_by_role("heading", name="You have earned $1.50").wait_for()
     fits(page, f"marketplace-earnings-{width}")
     page.get_by_role("link", name="Messages").click()
-    assert page.get_by_text("It opens tomorrow at 9:00.").is_visible()
+    page.get_by_text("It opens tomorrow at 9:00.").wait_for()
     fits(page, f"marketplace-messages-{width}")
     refused = [complaint for complaint in page.complaints if "422" not in complaint]  # the short password's status
     assert refused == []

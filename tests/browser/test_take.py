@@ -204,7 +204,7 @@ def test_recruiting_in_the_console(page: Any, platform: str, study: Study, marke
     page.get_by_role("button", name="Open the link").click()
     page.get_by_text("This study is recruiting.").wait_for()
     campaign = Campaign.objects.get()
-    assert page.get_by_text(f"/take/{campaign.entry}/").is_visible()
+    page.get_by_text(f"/take/{campaign.entry}/").wait_for()
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "recruitment-recruit-390")
     page.goto(f"{platform}/studies/{study.slug}/monitor/")
