@@ -174,6 +174,8 @@ class Pause(models.TextChoices):
 
     NO = "", _("sending")
     KEYS = "keys", _("the access keys are refused")
+    #: until a person ends it
+    HAND = "hand", _("an administrator has paused it")
 
 
 class RecruiterAccount(models.Model):
@@ -208,6 +210,9 @@ class RecruiterAccount(models.Model):
     month_cap_cents = models.PositiveIntegerField(null=True, blank=True)
     balance_cents = models.BigIntegerField(null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
+    #: when it was last tried out, and why that failed; empty: it did not
+    tried_at = models.DateTimeField(null=True, blank=True)
+    fault = models.CharField(max_length=500, blank=True)
 
     class Meta:
         db_table = "recruitment_senderlease"
