@@ -34,7 +34,7 @@ from humanexp.jobs import services as jobs
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.registry import Kind, OwnSite
-from humanexp.recruitment.services.accounts import check_administrator
+from humanexp.recruitment.services.accounts import check_administrator, try_account
 
 JOB = "console.keep-sites"
 #: Of the account that is made on a site, so that it is found again.
@@ -167,6 +167,7 @@ def _start(row: LocalSite, kind: Kind, site: OwnSite) -> str:
         **os.environ,
         "MEDIA_ROOT": str(settings.MEDIA_ROOT),
         site.address_setting: kind.address,
+        "DJANGO_SETTINGS_MODULE": f"{site.package}.settings",
     }
     try:
         if not answers(kind.address):  # else somebody has started it in a shell
@@ -183,10 +184,11 @@ def _serve(kind: Kind, site: OwnSite, environment: dict[str, str]) -> int:
     port = urlsplit(kind.address).port
     if port is None:
         raise StateRefused(f"{kind.address} names no port on which the site could listen.")
-    command = [sys.executable, "-m", "humanexp", site.command, "--port", str(port)]
-    process = supervisor.begin(site.command, command, environment)
+    command = [sys.executable, "-m", f"{site.package}.serve", "--port", str(port)]
+    name = site.package.rpartition(".")[2]
+    process = supervisor.begin(name, command, environment)
     _children[kind.code] = process
-    supervisor.wait_until_ready(site.command, process, kind.address)
+    supervisor.wait_until_ready(name, process, kind.address)
     return process.pid
 
 
@@ -196,6 +198,7 @@ def _make_account(kind: Kind, site: OwnSite, environment: dict[str, str]) -> Non
     if any(map(keys.is_configured, kind.key_names(first))):
         return
     keys.store(kind.keys_from(supervisor.account_made(site.account_maker, ACCOUNT, environment)))
+    try_account(code=kind.code)
 
 
 def _is_running(row: LocalSite, site: OwnSite) -> bool:
@@ -205,7 +208,7 @@ def _is_running(row: LocalSite, site: OwnSite) -> bool:
         return False
     # another runner's: its number may be some other process's by now
     said = Path(f"/proc/{row.pid}/cmdline")
-    return said.exists() and f"humanexp.{site.command}" in said.read_text(encoding="utf-8", errors="replace")
+    return said.exists() and f"{site.package}.serve" in said.read_text(encoding="utf-8", errors="replace")
 
 
 def _end(row: LocalSite) -> None:

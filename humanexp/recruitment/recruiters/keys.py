@@ -44,15 +44,10 @@ def names_for(code: str, *ends: str) -> tuple[str, ...]:
 
 
 def store(given: Mapping[str, str]) -> None:
-    """Into files. Raises InvalidRequest for what is no key, or would never be read."""
+    """Into files. Raises InvalidRequest for what cannot be a key."""
     for name, text in given.items():
         if not text or len(text) > _LONGEST or not text.isascii() or not text.isprintable() or " " in text:
             raise InvalidRequest(f"{name}: paste the whole key; it has no spaces.", fields={name: "not a key"})
-        if is_configured(name):
-            raise InvalidRequest(
-                f"{name} is set in the environment of this process, which goes before any file: change it there.",
-                fields={name: "set in the environment"},
-            )
     for name, text in given.items():
         write_key(file_of(name), text)
 

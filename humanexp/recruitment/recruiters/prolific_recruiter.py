@@ -52,9 +52,7 @@ class ProlificRecruiter:
             return self._given_workspace
         found = self.client.workspaces()
         if len(found) != 1:
-            raise RecruiterError(
-                f"{self.environment}: {len(found)} workspaces were found; set the one that is meant."
-            )
+            raise RecruiterError(f"{self.environment}: {len(found)} workspaces were found; set the one that is meant.")
         return found[0].id
 
     @cached_property

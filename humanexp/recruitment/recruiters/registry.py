@@ -29,8 +29,8 @@ from humanexp.studies.facts import Way
 class OwnSite:
     """A site of this distribution that answers for a kind, and that this machine can run."""
 
-    #: the command of the product that serves it; its port is that of the kind's address
-    command: str
+    #: the package that serves it; its port is that of the kind's address
+    package: str
     #: the module that makes an account there and prints it as JSON
     account_maker: str
     #: setting of that site which holds its address

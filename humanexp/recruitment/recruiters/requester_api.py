@@ -70,7 +70,7 @@ class Marketplace(RequesterApi):
     code, name, namespace = "marketplace", _("own marketplace"), "marketplace"
     about_keys = _("A requester's access key. The marketplace shows it on the desk page of its operator.")
     own_site = OwnSite(
-        command="marketplace",
+        package="humanexp.marketplace",
         account_maker="humanexp.marketplace.create_requester",
         address_setting="MARKETPLACE_URL",
     )

@@ -119,8 +119,9 @@ def store_keys(*, code: str, given: Mapping[str, str], by: User | None) -> None:
     """Into files beside the other keys; the record says that it was done, and nothing of them."""
     check_administrator(by)
     account = recruiters.account_of(code)
-    named = {name: given.get(name, "").strip() for name in account.kind.key_names(account)}
+    names = account.kind.key_names(account)
+    named = {name: given.get(name, "").strip() for name in names if not keys.is_configured(name)}
     if not named:
-        raise InvalidRequest(f"{account.name} takes no keys here.")
+        raise InvalidRequest(f"{account.name} takes no keys here: its keys are set in the environment, or it has none.")
     keys.store(named)
     record(action="store-keys", subject=f"recruiter:{code}", by=by, names=", ".join(named))
