@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from humanexp.console import sites
+from humanexp.console.doctor_checks import operation
 from humanexp.console.models import LocalSite
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
@@ -21,6 +22,7 @@ from humanexp.jobs import runner
 from humanexp.recruitment import recruiters, services
 from humanexp.recruitment.models import Pause, RecruiterAccount
 from humanexp.recruitment.recruiters import keys
+from tests.served import free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 SECRET = "wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLE0001"
@@ -43,12 +45,6 @@ def words(client: Client, address: str) -> str:
     response = client.get(address, follow=True)
     assert response.status_code == 200
     return " ".join(unescape(response.content.decode()).split())
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture
@@ -214,3 +210,15 @@ def test_a_pause_is_asked_twice_and_ends_by_a_button(ada: Client, own_ground: st
     words_after(ada, address, {"do": "resume"})
     row.refresh_from_db()
     assert row.pause == Pause.NO
+
+
+def test_the_doctor_reads_every_account_and_says_which_site_is_silent(ada: Client, own_ground: str) -> None:
+    assert (operation.panel().state, operation.recruiter_accounts().state) == ("note", "ok")
+    assert operation.recruiter_accounts().detail == "without keys: own marketplace, Prolific, practice panel"
+    ada.post(reverse("console:site", args=["panel"]), {"start": "1"})
+    runner.run_waiting()
+    assert operation.panel().state == "ok"
+    assert operation.recruiter_accounts().detail.startswith("works: practice panel; without keys: own marketplace")
+    keys.store({"PANEL_TOKEN": "another"})
+    told = operation.recruiter_accounts()
+    assert told.state == "fault" and "another" not in told.detail and "Recruiters" in told.remedy

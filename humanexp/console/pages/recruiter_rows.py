@@ -26,6 +26,8 @@ class State:
     word: str | Promise
     tone: str
     detail: str = ""
+    #: there is nothing to test before somebody enters them
+    needs_keys: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +93,8 @@ class AccountRow:
             return State(word=_("closed"), tone="plain")
         if missing:
             names = _(" and ").join(key.name for key in missing)
-            return State(word=_("needs keys"), tone="warn", detail=_("There is no %(names)s yet.") % {"names": names})
+            detail = _("There is no %(names)s yet.") % {"names": names}
+            return State(word=_("needs keys"), tone="warn", detail=detail, needs_keys=True)
         if self.is_paused:
             waits = _("No places are opened and nobody is paid through it. Closing still works.")
             return State(word=_("paused"), tone="warn", detail=waits)
