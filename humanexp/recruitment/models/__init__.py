@@ -22,6 +22,7 @@ from humanexp.recruitment.models.writes import (
     RecruiterWrite,
     Rejection,
     RejectionProposal,
+    ReturnRequest,
     ReviewPolicy,
     StudyBudget,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "Rejection",
     "RejectionProposal",
     "ResumeConfirmation",
+    "ReturnRequest",
     "ReviewPolicy",
     "RecruiterAccount",
     "SitePay",
