@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from secrets import token_hex
+from urllib.parse import parse_qsl, urlsplit
 
 from django.conf import settings
 from django.db import connection
@@ -14,10 +15,12 @@ from humanexp.core.errors import StudyRefused
 from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment import selectors as recruitment
 from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.states import CampaignState
 from humanexp.simulation.browser.driver import BrowserParticipant, chromium
 from humanexp.simulation.connection import PatientConnection
 from humanexp.simulation.observers import ObserverModel
+from humanexp.simulation.panellist import Panellist
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
 from humanexp.simulation.personas import TruePicture, cast, personas
 from humanexp.simulation.worker import MarketplaceWorker
@@ -184,6 +187,9 @@ def _enter(campaign: Campaign, person: ScriptedParticipant, connect: Connect) ->
 
         return answer
 
+    if kind_of(campaign.environment).way == "link":
+        return _enter_from_panel(campaign, person, connect)
+
     worker = MarketplaceWorker(site=settings.MARKETPLACE_URL, name=name, connection=connect())
     worker.sign_up()
     work = worker.accept(campaign.hit_type_id)
@@ -195,8 +201,24 @@ def _enter(campaign: Campaign, person: ScriptedParticipant, connect: Connect) ->
     return answer_and_submit
 
 
-def _open(person: ScriptedParticipant, entry_url: str) -> OpenSession:
+def _enter_from_panel(campaign: Campaign, person: ScriptedParticipant, connect: Connect) -> Callable[[], None]:
+    """The panel sends the person by an address with ids, and takes them back by another one with a code."""
+    kind = kind_of(campaign.environment)
+    panellist = Panellist(site=kind.address, connection=connect())
+    panellist.join()
+    address = panellist.start(campaign.hits.get().hit_id)
+    ticket = kind.ticket(dict(parse_qsl(urlsplit(address).query)))
+    opened = _open(person, address, {"workerId": ticket.person, "assignmentId": ticket.submission})
+
+    def answer_and_come_back() -> None:
+        opened.answer_all()
+        panellist.come_back(opened.way_back())
+
+    return answer_and_come_back
+
+
+def _open(person: ScriptedParticipant, entry_url: str, ids: Mapping[str, str] | None = None) -> OpenSession:
     """The session, and the participant's name: the one the platform has given."""
-    opened = person.open_session(entry_url)
+    opened = person.open_session(entry_url, ids)
     person.name = session_for_token(opened.token).participant.code
     return opened

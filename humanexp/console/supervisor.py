@@ -1,4 +1,4 @@
-"""The processes of one machine: web, marketplace and job runner, started together, restarted never, ended together."""
+"""The processes of one machine: web, job runner, a site of our own; started together, restarted never, ended together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from humanexp.core.errors import ApplicationError
+from humanexp.core.errors import ApplicationError, InputRefused
+from humanexp.recruitment import recruiters
 
 READY_S = 60
 _PR_SET_PDEATHSIG = 1
@@ -37,6 +38,7 @@ class Addresses:
 
     web_port: int
     marketplace_port: int
+    panel_port: int
 
     @property
     def web(self) -> str:
@@ -46,16 +48,21 @@ class Addresses:
     def marketplace(self) -> str:
         return f"http://localhost:{self.marketplace_port}"
 
+    @property
+    def panel(self) -> str:
+        return f"http://localhost:{self.panel_port}"
+
     @classmethod
-    def fixed(cls) -> Addresses:
-        """The documented ports.
+    def fixed(cls, recruiter: str = "marketplace") -> Addresses:
+        """The documented ports; those of the platform and of this site have to be free.
 
         Raises
         ------
         PortTaken
             Naming the port, before any work is done.
         """
-        for port in (8000, 8001):
+        found = cls(8000, 8001, 8002)
+        for port in (found.web_port, getattr(found, f"{recruiter}_port")):
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 try:
@@ -64,14 +71,15 @@ class Addresses:
                     raise PortTaken(
                         f"Port {port} is in use: stop the program that uses it, or add --no-serve to take free ports."
                     ) from error
-        return cls(8000, 8001)
+        return found
 
     @classmethod
     def free(cls) -> Addresses:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            second.bind(("127.0.0.1", 0))
-            return cls(first.getsockname()[1], second.getsockname()[1])
+        with contextlib.ExitStack() as stack:
+            probes = [stack.enter_context(socket.socket()) for _ in range(3)]
+            for probe in probes:
+                probe.bind(("127.0.0.1", 0))
+            return cls(*(probe.getsockname()[1] for probe in probes))
 
 
 def command_lines(addresses: Addresses) -> dict[str, list[str]]:
@@ -87,6 +95,7 @@ def command_lines(addresses: Addresses) -> dict[str, list[str]]:
             "humanexp.wsgi",
         ],
         "marketplace": [python, "-m", "humanexp", "marketplace", "--port", str(addresses.marketplace_port)],
+        "panel": [python, "-m", "humanexp", "panel", "--port", str(addresses.panel_port)],
         "run_jobs": [python, "-m", "humanexp", "run_jobs"],
     }
 
@@ -97,6 +106,7 @@ def environment(addresses: Addresses, extra: Mapping[str, str]) -> dict[str, str
         "MEDIA_ROOT": str(settings.MEDIA_ROOT),
         "PUBLIC_URL": addresses.web,
         "MARKETPLACE_URL": addresses.marketplace,
+        "PANEL_URL": addresses.panel,
         **extra,
     }
 
@@ -136,13 +146,12 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def requester_keys(addresses: Addresses) -> dict[str, str]:
-    """Keys of a requester's account on the marketplace, as settings; the account is made when it is not there."""
-    made = account_made("humanexp.marketplace.create_requester", "demo", environment(addresses, {}))
-    return {
-        "MARKETPLACE_ACCESS_KEY_ID": made["access_key_id"],
-        "MARKETPLACE_SECRET_ACCESS_KEY": made["secret_access_key"],
-    }
+def account_keys(recruiter: str, addresses: Addresses) -> dict[str, str]:
+    """Keys of an account on one of our own sites, as settings; the account is made when it is not there."""
+    kind = recruiters.kind_of(recruiter)
+    if kind.own_site is None:
+        raise InputRefused(f"{recruiter} is no site of this distribution.")
+    return kind.keys_from(account_made(kind.own_site.account_maker, "demo", environment(addresses, {})))
 
 
 def account_made(maker: str, name: str, environment: Mapping[str, str]) -> dict[str, str]:

@@ -30,14 +30,18 @@ class ScriptedParticipant:
     #: random like a page's: with it a call whose reply was lost can be repeated, and decides nothing about answers
     _opening: str = field(default_factory=lambda: secrets.token_hex(16))
 
-    def open_session(self, entry_url: str) -> OpenSession:
-        """Read the entry page, consent, as the page in the recruiter's frame does."""
+    def open_session(self, entry_url: str, ids: Mapping[str, str] | None = None) -> OpenSession:
+        """Read the entry page, consent, as the page in the recruiter's frame does.
+
+        `ids` are those of the address, where its site has other names for them.
+        """
         parts = urlsplit(entry_url)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         page_url = parts._replace(query="").geturl()
         self.connection.get(entry_url)
         body = {name: query.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo")}
-        body["workerId"] = body["workerId"] or query.get("p", "")  # what a panel's link calls it
+        body["workerId"] = body["workerId"] or query.get("p", "")  # what a plain link calls it
+        body |= ids or {}
         opened = self.connection.post(
             urljoin(page_url, "open/"), json={**body, "consent": True, "simulated": True, "opening": self._opening}
         ).json()
@@ -93,6 +97,11 @@ class OpenSession:
     def finish_link(self) -> None:
         """A plain link has no recruiter to submit to: the entry page says that the study is finished."""
         self.participant.connection.post(urljoin(self.entry, "finish/"), headers=self.headers)
+
+    def way_back(self) -> str:
+        """The address that leads back to the site which has sent the person; empty where there is none."""
+        reply = self.participant.connection.post(urljoin(self.entry, "way-out/"), headers=self.headers)
+        return str(reply.json()["address"])
 
     def _picture(self, position: int, showing: int) -> TruePicture:
         url = urljoin(self.api, f"trials/{position}/stimulus/{showing}/")

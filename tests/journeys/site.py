@@ -42,7 +42,7 @@ class Site:
         self.senders_killed = 0
 
     def __enter__(self) -> Site:
-        self.keys = supervisor.requester_keys(self.addresses)
+        self.keys = supervisor.account_keys("marketplace", self.addresses)
         for name in PROCESSES:
             self.start(name, wait=False)
         for name in ("marketplace", "web"):

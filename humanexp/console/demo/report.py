@@ -145,7 +145,7 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
     )
 
 
-def print_addresses(console: Console, addresses: Addresses) -> None:
+def print_addresses(console: Console, addresses: Addresses, recruiter: str) -> None:
     password = read_or_create_key(media_path("keys/demo_password"))[:16]
     researcher = workspace.researcher()
     if not researcher.check_password(password):
@@ -157,7 +157,7 @@ def print_addresses(console: Console, addresses: Addresses) -> None:
         f"Login        {workspace.RESEARCHER}   password: {password}",
         f"Dashboard    {addresses.web}/studies/demo/results/",
         f"Take part    {entry}",
-        f"Marketplace  {addresses.marketplace}/",
+        f"{recruiter.capitalize():<12} {getattr(addresses, recruiter)}/",
         "Ctrl-C stops everything.",
     ):
         console.print(line, soft_wrap=True)

@@ -122,12 +122,12 @@ class Demo:
         report(1, 1)
 
     def publish(self, report: Report) -> None:
-        """The HIT type and its HITs, through boto3 over HTTP."""
-        self.campaign = recruitment.publish(
-            study=self.study, terms=recruitment.LaunchTerms(to="marketplace", assignments=self.study.planned_sessions)
-        )
+        """The offers, over HTTP as any client makes them."""
+        terms = recruitment.LaunchTerms(to=self.options.recruiter, assignments=self.study.planned_sessions)
+        self.campaign = recruitment.publish(study=self.study, terms=terms)
         self._until(
-            lambda: not self.campaign.hits.filter(hit_id="").exists(), "The marketplace did not confirm every HIT"
+            lambda: not self.campaign.hits.filter(hit_id="").exists(),
+            f"The {self.options.recruiter} did not confirm every offer",
         )
         self.campaign.refresh_from_db()
         report(1, 1)
@@ -154,7 +154,7 @@ class Demo:
         )
 
     def judge_and_pay(self, report: Report) -> None:
-        """Poll the marketplace, judge every session, approve and pay through the ledger."""
+        """Poll the recruiter, judge every session, approve and pay through the ledger."""
         recruitment.sync(study=self.study)
         screening.judge_study(study=self.study)
         recruitment.settle(study=self.study)
@@ -213,7 +213,7 @@ STEPS: tuple[tuple[str, Callable[[Demo, Report], None]], ...] = (
     ("Easy pictures for attention checks", Demo.golds),
     ("Stimuli over the whole range of visual change", Demo.stimuli),
     ("Studies and their plans", Demo.studies),
-    ("HITs on the marketplace", Demo.publish),
+    ("Places are offered", Demo.publish),
     ("Scripted participants answer", Demo.participants),
     ("Sessions judged, people paid", Demo.judge_and_pay),
     ("Networks classify the same stimuli", Demo.classifiers),

@@ -26,7 +26,7 @@ _RECORD = "demo.json"
 #: What a demo writes under MEDIA_ROOT, beside its database, keys and logs. Nothing else there is ever removed.
 _MADE = (
     *(_RECORD, "demo-numbers.json", "demo", "originals", "thumbnails", "stimuli", "plans", "evaluations", "results"),
-    *("marketplace.sqlite3", "marketplace.sqlite3-wal", "marketplace.sqlite3-shm"),
+    *(f"{site}.sqlite3{end}" for site in ("marketplace", "panel") for end in ("", "-wal", "-shm")),
 )
 
 
@@ -38,6 +38,8 @@ class Options:
     seed: int
     #: folder of photographs; empty: the drawings
     images: str = ""
+    #: the site of this distribution on which its people are found
+    recruiter: str = "marketplace"
 
 
 def check(options: Options) -> None:
@@ -89,7 +91,8 @@ def finished_with(options: Options) -> bool:
         record = json.loads(media_path(_RECORD).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return False
-    if record != asdict(options):
+    # Demos of earlier versions knew one site only.
+    if {"recruiter": Options.recruiter, **record} != asdict(options):
         made = ", ".join(f"{name} {value}" for name, value in record.items() if value)
         raise StudyRefused(f"The demo here was made with {made}. Add --fresh to make it anew.")
     return True

@@ -37,13 +37,21 @@ class Command(RefusableCommand):
         parser.add_argument("--fresh", action="store_true", help="remove what an earlier demo made and make it anew")
         parser.add_argument("--images", metavar="DIR", default="", help="folders of photographs named by category")
         parser.add_argument("--participants", metavar="N", type=whole_number(4), default=32)
+        parser.add_argument(
+            "--recruiter",
+            choices=("marketplace", "panel"),
+            default="marketplace",
+            help="the site on which its people are found",
+        )
         parser.add_argument("--seed", metavar="S", type=whole_number(0), default=1)
         parser.add_argument("--json", metavar="FILE", type=Path, help="write every number to this file")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.console = Console(file=sys.stderr if options["json"] == Path("-") else sys.stdout)
         images = str(Path(options["images"]).resolve()) if options["images"] else ""
-        chosen = workspace.Options(participants=options["participants"], seed=options["seed"], images=images)
+        chosen = workspace.Options(
+            participants=options["participants"], seed=options["seed"], images=images, recruiter=options["recruiter"]
+        )
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             self._run(chosen, options)
@@ -56,7 +64,7 @@ class Command(RefusableCommand):
 
     def _run(self, chosen: workspace.Options, options: dict[str, Any]) -> None:
         # What cannot be done is said before anything is removed or made.
-        addresses = Addresses.free() if options["no_serve"] else Addresses.fixed()
+        addresses = Addresses.free() if options["no_serve"] else Addresses.fixed(chosen.recruiter)
         workspace.check(chosen)
         _check_writable(options["json"])
         call_command("migrate", verbosity=0)
@@ -69,7 +77,7 @@ class Command(RefusableCommand):
             stack.enter_context(workspace.owned())
             if not is_there:
                 workspace.clear()
-            watch = self._start(stack, addresses)
+            watch = self._start(stack, addresses, chosen.recruiter)
             if not is_there:
                 started_at = time.monotonic()
                 self._make(Demo(options=chosen, watch=watch))
@@ -77,23 +85,24 @@ class Command(RefusableCommand):
                 self.console.print(f"Made in {time.monotonic() - started_at:.0f} s.\n")
             self._tell(options)
             if not options["no_serve"]:
-                report.print_addresses(self.console, addresses)
+                report.print_addresses(self.console, addresses, chosen.recruiter)
                 while True:
                     watch()
                     time.sleep(1)
 
-    def _start(self, stack: contextlib.ExitStack, addresses: Addresses) -> Any:
+    def _start(self, stack: contextlib.ExitStack, addresses: Addresses, recruiter: str) -> Any:
         """Start the three processes; returns a function that raises when one of them has died."""
         # This process publishes and simulates: it needs the same addresses and keys as the ones it starts.
         settings.PUBLIC_URL, settings.MARKETPLACE_URL = addresses.web, addresses.marketplace
-        keys = supervisor.requester_keys(addresses)
+        settings.PANEL_URL = addresses.panel
+        keys = supervisor.account_keys(recruiter, addresses)
         for name, value in keys.items():
             setattr(settings, name, value)
         processes: dict[str, subprocess.Popen[bytes]] = {
             name: stack.enter_context(supervisor.started(name, addresses, keys))
-            for name in ("marketplace", "web", "run_jobs")
+            for name in (recruiter, "web", "run_jobs")
         }
-        supervisor.wait_until_ready("marketplace", processes["marketplace"], addresses.marketplace)
+        supervisor.wait_until_ready(recruiter, processes[recruiter], getattr(addresses, recruiter))
         supervisor.wait_until_ready("web", processes["web"], addresses.web)
 
         def watch() -> None:
