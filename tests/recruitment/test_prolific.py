@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import requests
 from django.db import connection
 
 from humanexp.core.errors import InvalidRequest
@@ -512,3 +513,75 @@ def test_nothing_of_where_people_sit_and_who_they_are_is_stored(
     kept = "\n".join(connection.connection.iterdump())
     assert guest.submission in kept
     assert [one for one in bait if str(one) and str(one) in kept and str(one) not in ("Male", "Female")] == []
+
+
+def test_a_person_pauses_and_opens_again_and_no_machine_ends_the_pause(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, django_user_model: Any
+) -> None:
+    campaign = launch_at_panel(assignments=2)
+    boss = django_user_model.objects.create_superuser("boss")
+    guest = come(panel, campaign)
+    guest.finish()
+    services.sync()
+    services.pause_campaign(campaign=campaign, by=boss)
+    services.send(environment="panel")
+    guest.give_back()
+    services.sync()
+    services.send(environment="panel")
+    assert selectors.is_paused(campaign)
+    assert there(lab, campaign)["status"] == "PAUSED"
+    services.resume_campaign(campaign=campaign, by=boss)
+    services.send(environment="panel")
+    assert not selectors.is_paused(campaign)
+    assert there(lab, campaign)["status"] == "ACTIVE"
+
+
+def test_the_time_limit_follows_from_those_who_took_longest(
+    panel: PanelServer, lab: Lab, launch_at_panel: Launch, study: Study
+) -> None:
+    pilot = launch_at_panel(assignments=5)
+    for _ in range(5):
+        come(panel, pilot).finish()
+    services.sync()
+    for number, session in enumerate(Session.objects.order_by("pk")):
+        taken = timedelta(minutes=10 + 5 * number)
+        Session.objects.filter(pk=session.pk).update(opened_at=session.completed_at - taken)
+    slow = selectors.slow_minutes(study)
+    assert slow is not None and 30 <= slow <= 35
+    campaign = launch_at_panel()
+    assert there(lab, campaign)["maximum_allowed_time"] * 60 >= 3 * slow * 60 - 60
+    assert campaign.assignment_duration_s >= 3 * slow * 60
+
+
+def test_people_are_written_to_about_their_study(lab: Lab, panel: PanelServer, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)
+    guest.finish()
+    services.sync()
+    services.notify(assignments=[Assignment.objects.get()], subject="Thank you", text="All is well.", by=None)
+    services.send(environment="panel")
+    [told] = lab.get("messages/", user_id=guest.visitor.person["workerId"])["results"]
+    assert told["body"] == "Thank you\n\nAll is well."
+
+
+def test_ten_thousand_places_cost_tens_of_calls_a_round(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth of them here: what a round costs depends on what has changed, and not on how many there are."""
+    campaign = launch_at_panel(assignments=24)
+    offer, code = campaign.hits.get().hit_id, campaign.outcome_codes.get(outcome="finished").code
+    lab.call("PATCH", f"studies/{offer}/", {"total_available_places": 1_100})
+    lab.people(offer, 1_000, code=code)
+    services.sync()
+    calls: list[str] = []
+    send = requests.request
+    monkeypatch.setattr(requests, "request", lambda method, url, **more: calls.append(url) or send(method, url, **more))
+    services.sync()
+    assert len(calls) <= 3  # nothing has changed: the study, its counts and the balance
+    panel.advance(2 * 3600)
+    lab.people(offer, 3, code=code)
+    lab.people(offer, 2, until="ACTIVE")
+    calls.clear()
+    services.sync()
+    assert len(calls) <= 6
+    assert len(rows()) == 1_003

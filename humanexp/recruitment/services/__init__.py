@@ -15,6 +15,7 @@ from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.pausing import pause_campaign, resume_campaign
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
@@ -38,6 +39,8 @@ from humanexp.recruitment.services.turning_away import decline, outcome_of_refus
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "pause_campaign",
+    "resume_campaign",
     "verify_begun",
     "code_for",
     "delete_by_code",
