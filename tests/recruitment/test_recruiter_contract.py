@@ -294,14 +294,17 @@ def test_money_goes_through_it_or_is_refused(
         assert list(recruiter.bonuses(hit.hit_id)) == []
         return
     before = recruiter.balance_cents()
-    for order in (reward, bonus):
+    has_tokens = can.repeats.bonus == "token"  # without any, bonuses go their own way
+    for order in (reward, bonus) if has_tokens else (reward,):
         assert recruiter.evidence(order) == Proof.NOT_PAID
         assert recruiter.pay(order).is_paid
         assert recruiter.evidence(order) == Proof.PAID
         with pytest.raises((AlreadyDone, StateRefused)):
             recruiter.pay(order)
-    assert recruiter.evidence(replace(bonus, marker="[p8]")) == Proof.NOT_PAID
     assert only(recruiter, hit).state == AssignmentState.APPROVED
+    if not has_tokens:
+        return
+    assert recruiter.evidence(replace(bonus, marker="[p8]")) == Proof.NOT_PAID
     [paid] = recruiter.bonuses(hit.hit_id)
     assert (paid.amount_cents, paid.reason, paid.person_id) == (33, bonus.reason, report.person_id)
     after = recruiter.balance_cents()
@@ -329,9 +332,7 @@ def test_a_rejection_takes_effect_and_can_be_overridden(
         pytest.skip("no money goes through it")
     take_part()
     report = only(recruiter, hit)
-    reason = (
-        "Two people answered from one account. We have written to you about this, and you have not answered. Sorry."
-    )
+    reason = "Two people answered from one account. We have written to you about this, and there was no answer to it."
     recruiter.reject(report.submission_id, reason=reason, category="OTHER" if can.rejects_by_category else "")
     assert only(recruiter, hit).state == AssignmentState.REJECTED
     recruiter.pay(RewardOrder(submission_id=report.submission_id, overrides_rejection=True))

@@ -8,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.recruitment.models.campaigns import Campaign
+from humanexp.recruitment.recruiters.registry import kind_of
 
 
 class SitePay(models.TextChoices):
@@ -41,7 +42,8 @@ class LinkTerms(models.Model):
     @classmethod
     def of(cls, campaign: Campaign) -> LinkTerms | None:
         """None where no site has sent them: a link that anybody may hand out, a rehearsal, a recruiter's own form."""
-        return cls.objects.filter(campaign=campaign).first() if campaign.pk else None
+        is_none = campaign.capabilities.vouches and not kind_of(campaign.environment).preset
+        return None if is_none or not campaign.pk else cls.objects.filter(campaign=campaign).first()
 
     @property
     def parameters(self) -> Mapping[str, str]:

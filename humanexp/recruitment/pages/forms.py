@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.core.validators import MinLengthValidator
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -273,8 +274,9 @@ class MessageForm(forms.Form):
 
 
 class RejectionForm(forms.Form):
-    """A refusal to pay: what the worker reads, and what speaks for it."""
+    """A refusal to pay: its ground where the recruiter asks for one, what the worker reads, and what speaks for it."""
 
+    category = forms.ChoiceField(label=_("Ground, in the recruiter's words"))
     reason = forms.CharField(
         label=_("Reason, as the worker will read it"),
         min_length=20,
@@ -288,6 +290,20 @@ class RejectionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("What you saw in addition to the signs above. It is required if fewer than two signs are listed."),
     )
+
+    def __init__(self, environment: str, data: Any = None) -> None:
+        super().__init__(data)
+        can, grounds = recruiters.capabilities_of(environment), recruiters.kind_of(environment).rejection_grounds
+        if not can.rejects_by_category:
+            del self.fields["category"]
+            return
+        self.fields["category"].choices = [("", "–"), *grounds.items()]  # type: ignore[attr-defined]
+        reason, evidence = self.fields["reason"], self.fields["evidence"]
+        reason.validators.append(MinLengthValidator(can.least_reason))
+        reason.widget.attrs["minlength"] = can.least_reason
+        reason.help_text = _("At least %(n)d characters.") % {"n": can.least_reason}
+        evidence.required = True
+        evidence.help_text = _("What you saw yourself. Missed checks, times and failed practice are no evidence here.")
 
 
 class ExclusionForm(forms.Form):

@@ -112,6 +112,7 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "asks_for": campaign.asks_for,
             "site": site_of(campaign),
             "invites": takes_invitations(campaign),
+            "is_paused": selectors.is_paused(campaign),
         }
         for campaign in tally.campaigns.values()
     ]

@@ -365,8 +365,8 @@ class Recruiter(Protocol):
     def hints(self) -> list[str]:
         """Ids of offers of which something was told since the last call. They may be late, doubled, lost or made up."""
 
-    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
-        """Write to people; returns those who could not be reached."""
+    def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
+        """Write to people about an offer; returns those who could not be reached."""
 
 
 class Pausing(Recruiter, Protocol):

@@ -162,7 +162,7 @@ class LinkRecruiter:
     def hints(self) -> list[str]:
         return []
 
-    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
+    def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
         return list(person_ids)  # a link has nobody's address
 
     def _row(self, offer_id: str) -> Hit:

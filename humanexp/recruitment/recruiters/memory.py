@@ -290,7 +290,7 @@ class MemoryRecruiter:
     def hints(self) -> list[str]:
         return []
 
-    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
+    def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
         self.calls["notify"] += 1
         known = {one.person_id for offer in self._offers.values() for one in offer.submissions.values()}
         return [person_id for person_id in person_ids if person_id not in known]

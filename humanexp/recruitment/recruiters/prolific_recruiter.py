@@ -321,5 +321,11 @@ class ProlificRecruiter:
     def hints(self) -> list[str]:
         return []
 
-    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
-        return list(person_ids)
+    def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
+        if not offer_id:
+            return list(person_ids)  # a message is always about a study
+        try:
+            self.client.send_message(offer_id, person_ids, f"{subject}\n\n{text}")
+        except (NotAtRecruiter, Refused):
+            return list(person_ids)
+        return []

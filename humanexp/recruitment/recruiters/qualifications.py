@@ -85,7 +85,7 @@ class Qualifications(ABC):
         qualification = held["Qualification"]
         return int(qualification.get("IntegerValue", 0)) if qualification.get("Status") == "Granted" else None
 
-    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
+    def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
         failed: list[str] = []
         for start in range(0, len(person_ids), PAGE):
             reply = self._write(

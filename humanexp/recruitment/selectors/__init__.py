@@ -18,10 +18,12 @@ from humanexp.recruitment.selectors.campaigns import (
     campaigns_with_hits,
     estimated_minutes,
     hits_to_ask_about,
+    is_paused,
     listed_by_hit,
     live_entries,
     minutes_told,
     sessions_allowed,
+    slow_minutes,
     suggested_terms,
     unfinished_campaigns,
 )
@@ -92,6 +94,8 @@ from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_tim
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
+    "slow_minutes",
+    "is_paused",
     "finished_late",
     "Approval",
     "approval_of",

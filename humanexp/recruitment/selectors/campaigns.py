@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from statistics import median
+from statistics import median, quantiles
 
 from django.conf import settings
 from django.db.models import Count, Q, QuerySet
@@ -19,10 +19,10 @@ from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, Session, counting
 from humanexp.recruitment.facts import advertisement
-from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
+from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, RecruitedPerson
 from humanexp.recruitment.recruiters.base import OfferReport
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions
-from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState, WriteState
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.models import Population, Study
 
@@ -114,6 +114,15 @@ def unfinished_campaigns(study: Study | None = None) -> Iterator[Campaign]:
             yield campaign
 
 
+def is_paused(campaign: Campaign) -> bool:
+    """Whether a person has closed it for a while; what the machine opens again ends no pause."""
+    if not campaign.capabilities.pauses:
+        return False
+    writes = HitWrite.objects.filter(hit__campaign=campaign, kind__in=[HitWriteKind.PAUSE, HitWriteKind.RESUME])
+    last = writes.exclude(created_by=None).exclude(state=WriteState.REFUSED).order_by("-pk").first()
+    return last is not None and last.kind == HitWriteKind.PAUSE
+
+
 def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
     """Published HITs that may list something new: open ones, undecided ones, and the just closed."""
     published = campaign.hits.exclude(hit_id="").select_related("campaign")
@@ -174,6 +183,20 @@ def _sitting_minutes(study: Study, newest: int) -> list[float]:
     known = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False)
     rows = known.order_by("-pk").values_list(Epoch("opened_at"), Epoch("completed_at"))
     return [(completed - opened) / 60 for opened, completed in rows[:newest]]
+
+
+#: From so many sessions on, those who took longest tell how much time a place needs.
+SLOW_FROM = 5
+
+
+def slow_minutes(study: Study) -> float | None:
+    """What nine of ten people took at most, in all of the study's family; None while too few have done it."""
+    known = Session.objects.filter(
+        counting(), study__family=study.family_id, state__in=FINISHED, completed_at__isnull=False
+    )
+    rows = known.order_by("-pk").values_list(Epoch("opened_at"), Epoch("completed_at"))[:1_000]
+    minutes = [(completed - opened) / 60 for opened, completed in rows]
+    return quantiles(minutes, n=10)[-1] if len(minutes) >= SLOW_FROM else None
 
 
 def minutes_told(campaign: Campaign) -> int:

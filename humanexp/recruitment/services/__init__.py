@@ -24,6 +24,7 @@ from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.pausing import pause_campaign, resume_campaign
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
@@ -54,6 +55,8 @@ __all__ = [
     "request_try",
     "rename_account",
     "pause_account",
+    "pause_campaign",
+    "resume_campaign",
     "verify_begun",
     "code_for",
     "delete_by_code",

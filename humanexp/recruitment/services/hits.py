@@ -65,7 +65,7 @@ def plan_pausing(*, hit: Hit, by: User | None) -> HitWrite:
 
 def plan_resuming(*, hit: Hit, by: User | None = None) -> HitWrite:
     """Places can be taken again: after a pause, or because people gave theirs back."""
-    waiting = hit.writes.filter(kind=HitWriteKind.RESUME, state__in=UNFINISHED).first()
+    waiting = hit.writes.filter(kind=HitWriteKind.RESUME, state__in=UNFINISHED, created_by=by).first()
     if waiting is None:
         waiting = _plan(hit, HitWriteKind.RESUME, by)
         request_sending(environment=hit.environment)

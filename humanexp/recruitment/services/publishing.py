@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import secrets
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,8 @@ from humanexp.studies.roles import Action
 SMALL_HIT = pricing.LARGE_HIT - 1
 #: Slow people are not cut off.
 DURATION_FACTOR = 3
+#: A recruiter that ends what takes too long does so within a day.
+LONGEST_S = DAY_S - 60
 
 
 def quote(
@@ -192,7 +195,7 @@ def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTe
         assignments=price.assignments,
         assignments_per_hit=price.hit_sizes[0],
         estimated_minutes=minutes,
-        assignment_duration_s=terms.assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60),
+        assignment_duration_s=_duration_s(study, terms, minutes),
         lifetime_s=terms.lifetime_s,
         auto_approval_s=terms.auto_approval_s,
         quoted_cents=price.total_cents,
@@ -203,6 +206,15 @@ def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTe
         needs_qualification=terms.needs_qualification,
         qualifies=terms.qualifies,
     )
+
+
+def _duration_s(study: Study, terms: LaunchTerms, minutes: int) -> int:
+    """Several times what people are told; and, where the recruiter itself ends what takes longer, what they took."""
+    if not capabilities_of(terms.to).lists_in_progress:
+        return terms.assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60)
+    slow = selectors.slow_minutes(study) or 0
+    wanted = terms.assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60)
+    return min(max(wanted, math.ceil(DURATION_FACTOR * slow * 60)), LONGEST_S)
 
 
 def _lock(study: Study, shown_campaigns: int | None) -> None:

@@ -66,6 +66,20 @@ def change(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     return redirect("recruitment:extend", slug=study.slug, pk=pk)
 
 
+@study_page("POST")
+def pause(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """Nobody new for a while, or again."""
+    campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
+    with refusals_told(request):
+        if request.POST.get("act") == "resume":
+            services.resume_campaign(campaign=campaign, by=user_of(request))
+            messages.success(request, _("The campaign is being opened again."))
+        else:
+            services.pause_campaign(campaign=campaign, by=user_of(request))
+            messages.success(request, _("The campaign is being paused; the recruiter is being notified."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
 def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[str, Any]:
     context: dict[str, Any] = {"study": study, "campaign": campaign, "form": form, "extension": None}
     context |= {

@@ -77,7 +77,7 @@ def _pay(request: HttpRequest, session: Session) -> str:
 def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """One submission with its evidence, and a person's decision about it. The page with their worker id."""
     row = get_object_or_404(selectors.assignments_of(study), pk=pk)
-    form = RejectionForm(request.POST if request.POST.get("decision") == "reject" else None)
+    form = RejectionForm(row.environment, request.POST if request.POST.get("decision") == "reject" else None)
     status, is_read = 200, False
     if request.method == "POST":
         try:

@@ -226,10 +226,13 @@ class HitResumption(HitPause):
     """After a pause, or because people gave their places back after all had been taken."""
 
     def shows(self, report: OfferReport) -> bool:
-        return report.is_open or (report.is_over and not report.withheld)
+        # Without a person's word only places are offered again that came free after all had been taken: no pause ends.
+        is_refilled = self.write.created_by_id is None and not (report.is_over and report.withheld)
+        return is_refilled or report.is_open or (report.is_over and not report.withheld)
 
     def carry_out(self) -> None:
-        cast(Pausing, self.recruiter).resume(self.write.hit.hit_id)
+        if not self.shows(self.recruiter.offer(self.write.hit.hit_id)):
+            cast(Pausing, self.recruiter).resume(self.write.hit.hit_id)
 
 
 def _end_stop(hit: Hit) -> None:

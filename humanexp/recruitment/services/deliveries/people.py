@@ -104,7 +104,12 @@ class WorkerMessage(Delivery[Message]):
             raise RecruiterError(GONE.refusal)
         self._sent_at(clock.now())
         try:
-            failed = self.recruiter.notify([person.worker_id], subject=self.write.subject, text=self.write.text)
+            failed = self.recruiter.notify(
+                [person.worker_id],
+                subject=self.write.subject,
+                text=self.write.text,
+                offer_id=self.write.assignment.hit.hit_id if self.write.assignment.hit else "",
+            )
         except RecruiterUnavailable:
             self._sent_at(None)  # certainly not sent: it may go out again
             raise

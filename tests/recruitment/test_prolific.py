@@ -1,0 +1,587 @@
+"""Prolific's adapter on the practice panel: the life of a study, and who counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import requests
+from django.db import connection
+
+from humanexp.core.errors import InvalidRequest
+from humanexp.jobs.models import Job
+from humanexp.participation.models import Session, SessionState
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import Assignment, Campaign, HitWrite, OutcomeCode, Payment, RecruitedPerson
+from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
+from humanexp.recruitment.recruiters.prolific_terms import least_minutes
+from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
+from humanexp.recruitment.services import standing
+from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, WriteState
+from humanexp.studies.models import Study
+from tests.panel.server import Lab, PanelServer
+from tests.recruitment.at_panel import come, reserve
+from tests.recruitment.studies import Visitor
+
+Launch = Callable[..., Campaign]
+
+
+@pytest.fixture(autouse=True)
+def unlimited() -> None:
+    standing.ASKING.clear()
+
+
+def there(lab: Lab, campaign: Campaign) -> dict[str, Any]:
+    return dict(lab.get(f"studies/{campaign.hits.get().hit_id}/"))
+
+
+def studies_of(lab: Lab) -> list[dict[str, Any]]:
+    return list(lab.get(f"projects/{lab.project_id}/studies/")["results"])
+
+
+def counted(study: Study) -> int:
+    """Sessions that an analysis sees."""
+    return Session.objects.filter(study=study, is_verified__in=[True]).exclude(state=SessionState.WITHDRAWN).count()
+
+
+def rows() -> dict[str, AssignmentState]:
+    return {row.assignment_id: AssignmentState(row.state) for row in Assignment.objects.all()}
+
+
+# Publishing
+
+
+def test_a_study_is_published_as_it_was_frozen(lab: Lab, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel(description="Look & say <b>what</b> it was.")
+    study = there(lab, campaign)
+    assert study["status"] == "ACTIVE"
+    assert (study["reward"], study["total_available_places"], study["estimated_completion_time"]) == (120, 2, 5)
+    assert study["maximum_allowed_time"] == 30 >= least_minutes(5)
+    assert study["device_compatibility"] == ["desktop"]
+    assert study["description"].startswith("Look &amp; say &lt;b&gt;")
+    assert study["external_study_url"].endswith(
+        f"/take/{campaign.entry}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}"
+        "&STUDY_ID={{%STUDY_ID%}}"
+    )
+    codes = {one["code"]: one for one in study["completion_codes"]}
+    own = dict(OutcomeCode.objects.filter(campaign=campaign).values_list("outcome", "code"))
+    assert set(codes) == set(own.values()) and len(codes) == len(Outcome)
+    taken = [one["action"] for one in codes[own["finished"]]["actions"]]
+    assert taken == ["MANUALLY_REVIEW", "ADD_TO_PARTICIPANT_GROUP"]
+    for outcome in ("practice-failed", "qualification-failed"):  # by hand, for the full reward, and never as a check
+        assert codes[own[outcome]]["actions"] == [{"action": "MANUALLY_REVIEW"}]
+    for outcome in ("no-consent", "wrong-device"):
+        assert [one["action"] for one in codes[own[outcome]]["actions"]] == ["REQUEST_RETURN"]
+    assert {one["code_type"] for one in codes.values()} == {"COMPLETED", "NO_CONSENT", "INCOMPATIBLE_DEVICE", "OTHER"}
+    assert study["filters"][0]["filter_id"] == "participant_group_blocklist"
+    [group] = lab.get("participant-groups/", workspace_id=lab.workspace_id)["results"]
+    assert study["filters"][0]["selected_values"] == [group["id"]]
+    assert campaign.quoted_cents == 2 * (120 + 40)
+
+
+@pytest.mark.parametrize("kind", ["lost_before", "lost_after", "bad_gateway", "bad_gateway_after", "html", "cut_body"])
+@pytest.mark.parametrize("operation", ["studies.POST", "study-transition.POST"])
+def test_a_lost_answer_never_makes_a_second_study(
+    lab: Lab, panel: PanelServer, study: Study, operation: str, kind: str
+) -> None:
+    panel.arm(operation, kind)
+    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    assert services.send(environment="panel").waiting == 1
+    panel.control("clear")
+    assert services.send(environment="panel").waiting == 0
+    assert [one["status"] for one in studies_of(lab)] == ["ACTIVE"]
+    [write] = HitWrite.objects.all()
+    assert (write.state, write.hit.hit_id) == (WriteState.CONFIRMED, studies_of(lab)[0]["id"])
+
+
+def test_a_draft_that_says_something_else_is_never_published(
+    lab: Lab, study: Study, recruiter: ProlificRecruiter
+) -> None:
+    """Somebody, or a lost first try with older terms, left a draft of the same name."""
+    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    name = HitWrite.objects.get().annotation
+    stray = lab.draft(internal_name=name, reward=900)
+    services.send(environment="panel")
+    [left] = studies_of(lab)
+    assert (left["id"] != stray, left["reward"], left["status"]) == (True, 120, "ACTIVE")
+
+
+def test_more_than_was_approved_is_not_spent(lab: Lab, study: Study, settings: Any) -> None:
+    settings.PANEL_ACADEMIC = False
+    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    campaign = Campaign.objects.get()
+    HitWrite.objects.update(cost_cents=300)
+    report = services.send(environment="panel")
+    assert "approved" in report.remarks[0]
+    assert [one["status"] for one in studies_of(lab)] == ["UNPUBLISHED"]
+    assert campaign.hits.get().state == HitState.PLANNED
+
+
+def test_without_money_there_is_a_draft_and_no_study(panel: PanelServer, lab: Lab, study: Study, settings: Any) -> None:
+    poor = panel.lab(balance_cents=100)
+    settings.PANEL_TOKEN, settings.PANEL_WORKSPACE, settings.PANEL_PROJECT = (
+        poor.token,
+        poor.workspace_id,
+        poor.project_id,
+    )
+    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    assert "are free there" in services.send(environment="panel").remarks[0]
+    assert [one["status"] for one in studies_of(poor)] == ["UNPUBLISHED"]
+    panel.control("deposits", workspace_id=poor.workspace_id, amount_cents=5_000)
+    services.send(environment="panel")
+    assert [one["status"] for one in studies_of(poor)] == ["ACTIVE"]
+
+
+def test_places_are_absolute_and_added_once(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, recruiter: ProlificRecruiter
+) -> None:
+    campaign = launch_at_panel()
+    services.extend(campaign=campaign, places=3, by=None)
+    panel.arm("study.PATCH", "lost_after")
+    assert services.send(environment="panel").waiting == 1
+    panel.control("clear")
+    services.send(environment="panel")
+    assert there(lab, campaign)["total_available_places"] == 5
+    for _ in range(2):
+        recruiter.change(campaign.hits.get().hit_id, places=5, token="same")
+    assert there(lab, campaign)["total_available_places"] == 5
+
+
+def test_a_full_study_opens_again_with_more_places(lab: Lab, panel: PanelServer, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel(assignments=1)
+    come(panel, campaign).finish()
+    services.sync()
+    assert there(lab, campaign)["status"] == "AWAITING REVIEW"
+    services.extend(campaign=campaign, places=1, by=None)
+    services.send(environment="panel")
+    assert (there(lab, campaign)["status"], len(studies_of(lab))) == ("ACTIVE", 1)
+
+
+def test_pause_and_start_are_read_back(lab: Lab, launch_at_panel: Launch, recruiter: ProlificRecruiter) -> None:
+    campaign = launch_at_panel()
+    offer = campaign.hits.get().hit_id
+    for move, status in ((recruiter.pause, "PAUSED"), (recruiter.resume, "ACTIVE")):
+        for _ in range(2):
+            move(offer)
+            assert there(lab, campaign)["status"] == status
+
+
+@pytest.mark.parametrize("awaits_review", [False, True])
+@pytest.mark.parametrize("processing_s", [0, 30])
+def test_stop_ends_in_either_state_and_passes_through_unknown_words(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study, awaits_review: bool, processing_s: int
+) -> None:
+    campaign = launch_at_panel()
+    panel.control(
+        "switches", stop_awaits_review=awaits_review, processing_s=processing_s, processing_word="WINDING DOWN"
+    )
+    services.stop(study=study)
+    services.send(environment="panel")
+    if processing_s:
+        assert there(lab, campaign)["status"] == "WINDING DOWN"
+        services.sync()  # a word that nobody knows is no end and no failure
+        panel.advance(processing_s + 1)
+        services.send(environment="panel")
+    campaign.refresh_from_db()
+    assert campaign.state == CampaignState.STOPPED
+    assert there(lab, campaign)["status"] == ("AWAITING REVIEW" if awaits_review else "COMPLETED")
+    services.sync()
+    assert there(lab, campaign)["status"] != "ACTIVE"
+
+
+@pytest.mark.parametrize("reopens", [False, True])
+def test_a_rejected_place_is_offered_again_after_review_began(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, reopens: bool, django_user_model: Any
+) -> None:
+    panel.control("switches", rejection_reopens=reopens)
+    campaign = launch_at_panel(assignments=1)
+    come(panel, campaign).finish()
+    services.sync()
+    boss = django_user_model.objects.create_superuser("boss")
+    row = Assignment.objects.get()
+    services.reject(
+        assignment=row,
+        reason="Nothing of what was sent can be read. " * 4,
+        evidence="Looked at it twice, in both files.",
+        category="NO_DATA",
+        by=boss,
+    )
+    for _ in range(2):
+        services.send(environment="panel")
+    assert lab.submission(row.assignment_id)["status"] == "REJECTED"
+    assert there(lab, campaign)["status"] == "ACTIVE"
+
+
+# Who counts
+
+
+def test_a_session_counts_once_the_recruiter_has_named_its_person(
+    panel: PanelServer, launch_at_panel: Launch, study: Study
+) -> None:
+    campaign = launch_at_panel()
+    come(panel, campaign)
+    assert counted(study) == 0
+    assert services.verify_begun(campaign=campaign) == 1
+    assert counted(study) == 1
+
+
+@pytest.mark.parametrize("by", ["job", "list"])
+def test_a_made_up_submission_counts_nowhere(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study, by: str
+) -> None:
+    campaign = launch_at_panel(assignments=3)
+    owner = reserve(panel, campaign)
+    strangers = [str(panel.control("people", count=1)["participant_ids"][0]) for _ in range(2)]
+    theirs = owner.visitor.person
+    for forged in (
+        {"workerId": strangers[0], "assignmentId": "f" * 24},  # of nobody
+        {"workerId": strangers[1], "assignmentId": owner.submission},  # of somebody else
+    ):
+        visitor = Visitor(campaign)
+        visitor.person = {**theirs, **forged}
+        assert visitor.open().status_code == 201
+        visitor.answer_all()
+    if by == "job":
+        services.verify_begun(campaign=campaign)
+    services.sync()
+    assert counted(study) == 0
+    assert selectors.places_left(campaign) == 3
+    assert set(rows().values()) == {AssignmentState.RETURNED if by == "job" else AssignmentState.OPENED}
+    assert owner.visitor.open().status_code == 201  # whose id it is takes part all the same
+    services.sync()
+    assert counted(study) == 1
+
+
+def test_ids_that_somebody_invents_cost_few_calls(panel: PanelServer, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel()
+    for number in range(60):
+        visitor = Visitor(campaign, worker_id=f"{number:024x}", assignment_id=f"{number + 500:024x}")
+        assert visitor.open().status_code == 201
+    assert Job.objects.filter(kind="recruitment.verify").count() == 1
+    for _ in range(3):
+        services.verify_begun(campaign=campaign)
+    refused = [state for state in rows().values() if state == AssignmentState.RETURNED]
+    assert standing.ASKING.burst <= len(refused) < standing.ASKING.burst + 10
+
+
+def test_a_reserved_place_is_asked_about_again(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, recruiter: ProlificRecruiter
+) -> None:
+    campaign = launch_at_panel()
+    person = panel.person()
+    submission = person.reserve(campaign.hits.get().hit_id)
+    ticket = Ticket(submission=submission, person=str(lab.submission(submission)["participant"]))
+    assert recruiter.verify(ticket) is None
+    person.start(submission)
+    assert recruiter.verify(ticket) is True
+    person.post(f"/submissions/{submission}/return/")
+    assert recruiter.verify(ticket) is False
+
+
+# What becomes of submissions
+
+
+def settled(campaign: Campaign) -> None:
+    """Look, plan, send, and look again."""
+    services.sync()
+    services.settle(study=campaign.study)
+    services.send(environment="panel")
+    services.sync()
+
+
+@pytest.mark.parametrize("count", [20, 40, 100])
+def test_studies_are_polled_whole_whatever_fills_their_pages(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, count: int, settings: Any
+) -> None:
+    campaign = launch_at_panel(assignments=24)
+    lab.call("PATCH", f"studies/{campaign.hits.get().hit_id}/", {"total_available_places": count})
+    code = campaign.outcome_codes.get(outcome="finished").code
+    made = lab.people(campaign.hits.get().hit_id, count, code=code)
+    services.sync()
+    assert sorted(rows()) == sorted(made)
+    assert set(rows().values()) == {AssignmentState.SUBMITTED}
+
+
+def test_rewards_go_in_one_call_and_are_believed_when_they_are_read_back(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch
+) -> None:
+    campaign = launch_at_panel(assignments=3)
+    guests = [come(panel, campaign) for _ in range(3)]
+    for guest in guests:
+        guest.finish()
+    panel.control("switches", approving_s=600)
+    panel.arm("submission-transition.POST", "too_many", times=1)  # not one of them is approved by itself
+    settled(campaign)
+    assert {payment.state for payment in Payment.objects.all()} == {WriteState.SENDING}
+    assert set(rows().values()) == {AssignmentState.SUBMITTED}
+    panel.advance(601)
+    services.sync()
+    assert {payment.state for payment in Payment.objects.all()} == {WriteState.CONFIRMED}
+    assert set(rows().values()) == {AssignmentState.APPROVED}
+    assert panel.money(lab.workspace_id)["paid"] == 3 * 160
+    assert panel.shown("faults")["faults"][0]["times"] == 1
+
+
+@pytest.mark.parametrize("kind", ["lost_before", "lost_after", "too_many"])
+def test_a_lost_approval_pays_once(lab: Lab, panel: PanelServer, launch_at_panel: Launch, kind: str) -> None:
+    campaign = launch_at_panel()
+    come(panel, campaign).finish()
+    panel.arm("bulk-approve.POST", kind)
+    settled(campaign)
+    [payment] = Payment.objects.all()
+    Payment.objects.update(first_sent_at=payment.first_sent_at and payment.first_sent_at - timedelta(minutes=11))
+    services.send(environment="panel")
+    services.sync()
+    assert Payment.objects.get().state == WriteState.CONFIRMED
+    assert panel.money(lab.workspace_id)["paid"] == 160
+
+
+def test_no_code_with_a_finished_session_is_approved(lab: Lab, panel: PanelServer, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)
+    guest.visitor.answer_all()
+    guest.go_back("")
+    settled(campaign)
+    assert lab.submission(guest.submission)["status"] == "APPROVED"
+    assert lab.submission(guest.submission)["return_requested"] is None
+
+
+def test_no_code_without_a_finished_session_is_asked_to_return_and_then_waits_for_a_person(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study
+) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)
+    guest.go_back("")
+    services.sync()
+    assert list(selectors.unmatched(study)) == [Assignment.objects.get()]
+    services.send(environment="panel")
+    asked = lab.submission(guest.submission)["return_requested"]
+    assert "within 7 days" in asked
+    assert list(selectors.unmatched(study)) == []
+    settled(campaign)
+    assert Payment.objects.count() == 0
+    row = Assignment.objects.get()
+    assert row.return_due_at is not None
+    Assignment.objects.update(return_due_at=row.return_due_at - timedelta(days=7))
+    assert list(selectors.unmatched(study)) == [row]
+    messages = lab.get("messages/", user_id=row.person and row.person.worker_id)["results"]
+    assert len(messages) == 1
+
+
+@pytest.mark.parametrize("kind", ["lost_before", "lost_after"])
+def test_a_request_to_return_is_never_sent_twice(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, kind: str
+) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)
+    guest.go_back("")
+    services.sync()
+    panel.arm("request-return.POST", kind)
+    for _ in range(3):
+        services.send(environment="panel")
+    sent = lab.get("messages/", user_id=guest.visitor.person["workerId"])["results"]
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize("when", ["at work", "finished", "submitted", "paid for soon"])
+def test_a_returned_place_is_a_withdrawal_at_any_time(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study, when: str
+) -> None:
+    campaign = launch_at_panel(assignments=1)
+    guest = come(panel, campaign)
+    if when == "at work":
+        services.sync()
+    else:
+        guest.visitor.answer_all()
+    if when in ("submitted", "paid for soon"):
+        guest.go_back(guest.way_out()["code"])
+        services.sync()
+    if when == "paid for soon":
+        services.settle(study=study)
+    guest.give_back()
+    services.sync()
+    services.send(environment="panel")
+    assert counted(study) == 0
+    [session] = Session.objects.all()
+    assert session.state == SessionState.WITHDRAWN
+    assert session.erase_after is not None
+    assert rows() == {guest.submission: AssignmentState.RETURNED}
+    assert {payment.state for payment in Payment.objects.all()} <= {WriteState.REFUSED}
+    assert there(lab, campaign)["status"] == "ACTIVE"  # the place is offered to somebody else
+    another = come(panel, campaign)
+    another.finish()
+    settled(campaign)
+    assert lab.submission(another.submission)["status"] == "APPROVED"
+
+
+def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study
+) -> None:
+    campaign = launch_at_panel(cap_cents=1_000)
+    early, never = come(panel, campaign), come(panel, campaign)
+    services.sync()
+    panel.advance(31 * 60)
+    services.sync()
+    early.visitor.answer_all()
+    settled(campaign)
+    assert rows() == {
+        early.submission: AssignmentState.TIMED_OUT,
+        never.submission: AssignmentState.TIMED_OUT,
+    }
+    [payment] = Payment.objects.all()
+    assert (payment.kind, payment.amount_cents) == ("compensation", 120)
+    assert payment.assignment.assignment_id == early.submission
+    assert early.visitor.session.state == SessionState.SUBMITTED
+    services.settle(study=study)
+    assert Payment.objects.count() == 1
+
+
+def test_nobody_is_kept_who_did_not_agree(panel: PanelServer, lab: Lab, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel()
+    guest = reserve(panel, campaign)
+    answer = guest.visitor.http.post(
+        f"/take/{campaign.entry}/decline/",
+        {
+            "outcome": "no-consent",
+            "workerId": guest.visitor.person["workerId"],
+            "assignmentId": guest.submission,
+        },
+        content_type="application/json",
+    )
+    guest.go_back(answer.json()["code"])
+    services.sync()
+    assert lab.submission(guest.submission)["return_requested"]
+    assert (RecruitedPerson.objects.count(), Assignment.objects.count(), Session.objects.count()) == (0, 0, 0)
+    assert campaign.outcome_codes.get(outcome="no-consent").turned_away == 1
+    guest.give_back()
+    services.sync()
+    assert RecruitedPerson.objects.count() == 0
+
+
+def test_a_rejection_names_a_ground_and_no_check_is_one(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, django_user_model: Any
+) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)
+    guest.finish()
+    services.sync()
+    row, boss = Assignment.objects.get(), django_user_model.objects.create_superuser("boss")
+    long, why = "Nothing of what was sent can be read. " * 4, "Looked at in both files."
+    for wrong in (
+        {"category": "FAILED_CHECK", "reason": long, "evidence": why},
+        {"category": "TOO_QUICKLY", "reason": long, "evidence": why},
+        {"category": "", "reason": long, "evidence": why},
+        {"category": "NO_DATA", "reason": "Nothing of it can be read at all.", "evidence": why},
+        {"category": "NO_DATA", "reason": long, "evidence": ""},
+    ):
+        with pytest.raises(InvalidRequest):
+            services.reject(assignment=row, by=boss, **wrong)
+    services.reject(assignment=row, by=boss, category="NO_DATA", reason=long, evidence=why)
+    services.send(environment="panel")
+    services.sync()
+    assert lab.submission(guest.submission)["status"] == "REJECTED"
+    services.override_rejection(assignment=Assignment.objects.get(), by=boss)
+    services.send(environment="panel")
+    services.sync()
+    assert lab.submission(guest.submission)["status"] == "APPROVED"
+    assert rows() == {guest.submission: AssignmentState.APPROVED}
+
+
+def test_who_took_part_is_kept_in_a_group_that_every_study_of_the_family_excludes(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch
+) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)  # has begun, and finishes nothing
+    services.sync()
+    services.send(environment="panel")
+    [group] = lab.get("participant-groups/", workspace_id=lab.workspace_id)["results"]
+    members = lab.get(f"participant-groups/{group['id']}/participants/")["results"]
+    assert [one["participant_id"] for one in members] == [guest.visitor.person["workerId"]]
+
+
+def test_nothing_of_where_people_sit_and_who_they_are_is_stored(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch
+) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)
+    guest.finish()
+    settled(campaign)
+    [told] = lab.get(f"studies/{campaign.hits.get().hit_id}/submissions/")["results"]
+    bait = [told["ip"], *told["strata"].values()]
+    kept = "\n".join(connection.connection.iterdump())
+    assert guest.submission in kept
+    assert [one for one in bait if str(one) and str(one) in kept and str(one) not in ("Male", "Female")] == []
+
+
+def test_a_person_pauses_and_opens_again_and_no_machine_ends_the_pause(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, django_user_model: Any
+) -> None:
+    campaign = launch_at_panel(assignments=2)
+    boss = django_user_model.objects.create_superuser("boss")
+    guest = come(panel, campaign)
+    guest.finish()
+    services.sync()
+    services.pause_campaign(campaign=campaign, by=boss)
+    services.send(environment="panel")
+    guest.give_back()
+    services.sync()
+    services.send(environment="panel")
+    assert selectors.is_paused(campaign)
+    assert there(lab, campaign)["status"] == "PAUSED"
+    services.resume_campaign(campaign=campaign, by=boss)
+    services.send(environment="panel")
+    assert not selectors.is_paused(campaign)
+    assert there(lab, campaign)["status"] == "ACTIVE"
+
+
+def test_the_time_limit_follows_from_those_who_took_longest(
+    panel: PanelServer, lab: Lab, launch_at_panel: Launch, study: Study
+) -> None:
+    pilot = launch_at_panel(assignments=5)
+    for _ in range(5):
+        come(panel, pilot).finish()
+    services.sync()
+    for number, session in enumerate(Session.objects.order_by("pk")):
+        taken = timedelta(minutes=10 + 5 * number)
+        Session.objects.filter(pk=session.pk).update(opened_at=session.completed_at - taken)
+    slow = selectors.slow_minutes(study)
+    assert slow is not None and 30 <= slow <= 35
+    campaign = launch_at_panel()
+    assert there(lab, campaign)["maximum_allowed_time"] * 60 >= 3 * slow * 60 - 60
+    assert campaign.assignment_duration_s >= 3 * slow * 60
+
+
+def test_people_are_written_to_about_their_study(lab: Lab, panel: PanelServer, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel()
+    guest = come(panel, campaign)
+    guest.finish()
+    services.sync()
+    services.notify(assignments=[Assignment.objects.get()], subject="Thank you", text="All is well.", by=None)
+    services.send(environment="panel")
+    [told] = lab.get("messages/", user_id=guest.visitor.person["workerId"])["results"]
+    assert told["body"] == "Thank you\n\nAll is well."
+
+
+def test_ten_thousand_places_cost_tens_of_calls_a_round(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth of them here: what a round costs depends on what has changed, and not on how many there are."""
+    campaign = launch_at_panel(assignments=24)
+    offer, code = campaign.hits.get().hit_id, campaign.outcome_codes.get(outcome="finished").code
+    lab.call("PATCH", f"studies/{offer}/", {"total_available_places": 1_100})
+    lab.people(offer, 1_000, code=code)
+    services.sync()
+    calls: list[str] = []
+    send = requests.request
+    monkeypatch.setattr(requests, "request", lambda method, url, **more: calls.append(url) or send(method, url, **more))
+    services.sync()
+    assert len(calls) <= 3  # nothing has changed: the study, its counts and the balance
+    panel.advance(2 * 3600)
+    lab.people(offer, 3, code=code)
+    lab.people(offer, 2, until="ACTIVE")
+    calls.clear()
+    services.sync()
+    assert len(calls) <= 6
+    assert len(rows()) == 1_003
