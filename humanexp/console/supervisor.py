@@ -1,4 +1,4 @@
-"""The processes of one machine: web, job runner, a site of our own; started together, restarted never, ended together."""
+"""The processes of one machine: web, job runner and our own site; started together, never restarted, ended together."""
 
 from __future__ import annotations
 

@@ -82,6 +82,17 @@ PRESETS: tuple[Preset, ...] = (
             },
         },
     ),
+    Preset(
+        key="rehearsal",
+        name=_("Rehearsal"),
+        summary=_("Two short sessions with everything in them, from consent to pay. To try the whole way out oneself."),
+        title=_("A short rehearsal: what do you see?"),
+        values={
+            "protocol": "vcr",
+            "rules": "vcr",
+            "design": {"sessions": 2, "main_trials": 16, "practice_trials": 1, "qualification_trials": 0},
+        },
+    ),
 )
 
 

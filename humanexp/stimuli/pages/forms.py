@@ -92,6 +92,7 @@ class StimulusSetForm(forms.Form):
         source_sets, functions = self.fields["source_set"], self.fields["corruptions"]
         if isinstance(source_sets, forms.ModelChoiceField):
             source_sets.queryset = selectors.source_sets()
+            self.fields["name"].initial = _free_name(source_sets.queryset.first())
         if isinstance(functions, forms.MultipleChoiceField):
             functions.choices = [(name, corruption.label) for name, corruption in CORRUPTIONS.items()]
 
@@ -124,6 +125,13 @@ class StimulusSetForm(forms.Form):
             choice = FunctionChoice(name, corruption.label, name in chosen)
             families.setdefault(corruption.family, []).append(choice)
         return [(str(_FAMILIES.get(family, family)), found) for family, found in families.items() if found]
+
+
+def _free_name(source_set: SourceSet | None) -> str:
+    """The first set that is made of some pictures is called as they are."""
+    if source_set is None or StimulusSet.objects.filter(name=source_set.name).exists():
+        return ""
+    return source_set.name
 
 
 class BrowseForm(forms.Form):
