@@ -30,8 +30,8 @@ COMMAND_S = 150
 class Site:
     """One MEDIA_ROOT and two ports, which stay the same when a process is started again."""
 
-    def __init__(self, media_root: Path) -> None:
-        self.media_root = media_root
+    def __init__(self, media_root: Path, processes: tuple[str, ...] = PROCESSES) -> None:
+        self.media_root, self.processes = media_root, processes
         self.addresses = Addresses.free()
         self.keys: dict[str, str] = {}
         self.running: dict[str, tuple[contextlib.ExitStack, subprocess.Popen[bytes]]] = {}
@@ -42,11 +42,13 @@ class Site:
         self.senders_killed = 0
 
     def __enter__(self) -> Site:
-        self.keys = supervisor.account_keys("marketplace", self.addresses)
-        for name in PROCESSES:
+        if "marketplace" in self.processes:
+            self.keys = supervisor.account_keys("marketplace", self.addresses)
+        for name in self.processes:
             self.start(name, wait=False)
-        for name in ("marketplace", "web"):
-            self._wait_until_ready(name)
+        for name in self.processes:
+            if name != "run_jobs":
+                self._wait_until_ready(name)
         return self
 
     def __exit__(self, *_: object) -> None:

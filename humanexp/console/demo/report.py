@@ -140,8 +140,8 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
     console.print(f"Sessions: {sessions['submitted']} submitted, {sessions['accepted']} count; excluded: {why}.")
     owed, fees = payments["owed_cents"] / 100, payments["fee_cents"] / 100
     console.print(
-        f"Approved: {payments['approved']} people, nobody was rejected. ${owed:.2f} is owed to them, which a lab pays "
-        f"out by itself; fees: ${fees:.2f}. Scripted participants are no measure of an hour's pay.\n"
+        f"Approved: {payments['approved']} people, nobody was rejected. Rewards: {owed:.2f}; fees: {fees:.2f}. "
+        "Scripted participants are no measure of an hour's pay.\n"
     )
 
 

@@ -124,7 +124,10 @@ class StudyPage:
                 self.presses("next")
             elif screen in _BUTTONS:
                 self.presses(_BUTTONS[screen])
-                self.has_pressed_finish |= screen == "closing"
+                if screen == "closing":
+                    self.has_pressed_finish = True
+                    if self._has_left():
+                        return
                 self.sees_another_than(screen)
             elif screen == "trial" and self.page.query_selector("[data-grid][data-shown]"):
                 answer()
@@ -135,6 +138,13 @@ class StudyPage:
                 self.page.wait_for_timeout(20)
             else:
                 raise ParticipationFailed(f"There is no way on from “{self.heading}” ({screen}).")
+
+    def _has_left(self) -> bool:
+        """Finish leads on to the last screen, or back to the site that has sent the person: no screen of ours."""
+        ended = """() => !document.querySelector("[data-screen]")
+            || document.querySelector('[data-screen="done"]:not([hidden])')"""
+        self.page.wait_for_function(ended, timeout=PATIENCE_MS)
+        return not self.page.query_selector("[data-screen]")
 
     def _judges_and_goes_on(self, response: str) -> None:
         """One picture, and where the right answer is told, the way past it."""
