@@ -68,6 +68,23 @@ def test_a_taken_port_is_named_before_any_work(port: int, media_root: Path) -> N
     assert not list(media_root.iterdir())
 
 
+def test_a_demo_on_the_panel_needs_its_port(media_root: Path) -> None:
+    with socket.socket() as other:
+        with contextlib.suppress(OSError):  # somebody else has it: as good
+            other.bind(("127.0.0.1", 8002))
+            other.listen()
+        with pytest.raises(CommandError, match=r"Port 800[02] is in use"):
+            call_command("demo", "--recruiter", "panel", "--participants", "4")
+    assert not list(media_root.iterdir())
+
+
+def test_a_record_of_an_earlier_version_is_of_the_marketplace(media_root: Path) -> None:
+    (media_root / "demo.json").write_text(json.dumps({"participants": 4, "seed": 3, "images": ""}), encoding="utf-8")
+    assert workspace.finished_with(OPTIONS)
+    with pytest.raises(StudyRefused, match="--fresh"):
+        workspace.finished_with(workspace.Options(participants=4, seed=3, recruiter="panel"))
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("arguments", [[], ["--fresh"]])
 def test_other_work_in_the_database_is_never_removed(arguments: list[str], media_root: Path) -> None:

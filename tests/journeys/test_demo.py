@@ -88,6 +88,11 @@ def test_the_same_seed_gives_the_same_bytes_in_another_folder(first: bytes, tmp_
     assert numbers_of(tmp_path / "media")[0] == first
 
 
+def test_people_of_the_panel_take_part_and_are_paid_too(tmp_path: Path) -> None:
+    found = json.loads(numbers_of(tmp_path / "media", "--recruiter", "panel")[0])
+    assert found["sessions"]["submitted"] == found["payments"]["approved"] == PARTICIPANTS
+
+
 def test_a_demo_that_is_there_tells_the_same_again_at_once(first: bytes, made: Path) -> None:
     text, said = numbers_of(made)
     assert text == first

@@ -24,12 +24,12 @@ IDS = "PROLIFIC_PID=5f0c0ffee0ddba11deadbeef&STUDY_ID=77&SESSION_ID=66aa00bb11cc
 
 
 @pytest.fixture
-def house(tmp_path: Path, settings: Any) -> Iterator[Site]:
+def house(tmp_path: Path, settings: Any, migrated_database: Path) -> Iterator[Site]:
     """A fresh installation with an administrator's account, and nothing else: no pictures, no recruiter, no keys."""
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     site = Site(settings.MEDIA_ROOT, ("web", "run_jobs"))
-    site.must("migrate", "--verbosity", "0")
+    shutil.copyfile(migrated_database, settings.MEDIA_ROOT / "humanexp.sqlite3")
     make = f"User.objects.create_user('ada', password='{PASSWORD}', is_staff=True)"
     site.must("shell", "-c", f"from humanexp.core.models import User; {make}")
     with site:
@@ -147,8 +147,10 @@ def _makes_a_study(ada: Hand, archive: Path) -> None:
 def _checks(ada: Hand) -> None:
     ada.press(ada.page.locator("[data-next]"), "next: pre-flight")
     ada.press(ada.page.locator("[data-preflight-run]"), "run the check")
-    ada.page.locator('[data-preflight="green"]').wait_for(timeout=LONG_MS)
+    verdict = ada.page.locator('[data-preflight="green"], [data-preflight="red"]')
+    verdict.wait_for(timeout=3 * LONG_MS)
     ada.shot("preflight")
+    assert verdict.get_attribute("data-preflight") == "green"
     ada.press(ada.page.locator("[data-launch]"), "go on to the launch")
 
 

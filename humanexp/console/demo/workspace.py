@@ -93,7 +93,7 @@ def finished_with(options: Options) -> bool:
         return False
     # Demos of earlier versions knew one site only.
     if {"recruiter": Options.recruiter, **record} != asdict(options):
-        made = ", ".join(f"{name} {value}" for name, value in record.items() if value)
+        made = ", ".join(f"{name} {value}" for name, value in record.items() if value not in ("", Options.recruiter))
         raise StudyRefused(f"The demo here was made with {made}. Add --fresh to make it anew.")
     return True
 
