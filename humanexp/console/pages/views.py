@@ -179,9 +179,9 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _usual(study_pk: int) -> str:
-    """Where the study was last launched, else where a rehearsal costs nothing."""
+    """Where the study was last launched, else where a launch begins."""
     last = Campaign.objects.filter(study_id=study_pk).order_by("-pk").values_list("environment", flat=True).first()
-    return last or recruiters.usual_ground()
+    return last or recruiters.preferred()
 
 
 @login_required

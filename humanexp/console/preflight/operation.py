@@ -28,7 +28,7 @@ from humanexp.simulation.personas import personas
 def account(launch: Launch) -> Line:
     if not launch.can.pays:
         return good(_("No money goes through a plain link."))
-    settings_page = _("Run python manage.py doctor to see the current settings.")
+    settings_page = _("An administrator repairs the account on the page Recruiters.")
     try:
         launch.balance_cents = recruiter_for(launch.to).balance_cents()
     except KeysRefused as error:

@@ -65,5 +65,5 @@ def usual_ground() -> str:
 
 
 def preferred() -> str:
-    """Where a launch begins: the paid recruiter that is set up, or one through which no money goes."""
+    """Where a check and a launch begin: the paid recruiter that is set up, or one through which no money goes."""
     return next(iter(those(pays=True, is_set_up=True) or those(pays=False)))
