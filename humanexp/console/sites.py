@@ -30,7 +30,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, StateRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.registry import Kind, OwnSite
@@ -58,13 +58,13 @@ class Standing:
     may_start: bool
     #: the job runner has started it, and can stop it
     is_ours: bool
+    #: a button was pressed, and the job runner has not done all of it
+    is_asked: bool
 
     @property
     def is_changing(self) -> bool:
-        """Asked for, and not so yet."""
-        if self.is_wanted:
-            return not (self.answers and self.has_keys)
-        return self.is_ours
+        """Not yet as it is wanted, with an account there that was tried out."""
+        return self.is_asked or (not self.answers if self.is_wanted else self.is_ours)
 
     @property
     def has_keys(self) -> bool:
@@ -84,6 +84,7 @@ def may_start(kind: Kind) -> bool:
 def standing_of(kind: Kind, site: OwnSite) -> Standing:
     row = LocalSite.objects.filter(kind=kind.code).first() or LocalSite(kind=kind.code)
     may = may_start(kind)
+    job = job_selectors.latest_for(f"recruiter:{kind.code}", JOB)
     return Standing(
         kind=kind,
         site=site,
@@ -92,6 +93,7 @@ def standing_of(kind: Kind, site: OwnSite) -> Standing:
         fault=row.fault,
         may_start=may,
         is_ours=bool(row.pid),
+        is_asked=job is not None and not job.is_finished,
     )
 
 
