@@ -160,8 +160,16 @@ def _takes_the_study_on_the_panel(wanda: Hand, house: Site) -> None:
     page.goto(f"{house.addresses.panel}/")
     wanda.shot("panel-people")
     wanda.press(page.get_by_role("button").first, "a new person")
+    study = page.get_by_role("link", name=re.compile("rehearsal")).first
+
+    def is_listed() -> bool:
+        page.wait_for_timeout(1000)
+        page.reload()
+        return bool(study.count())
+
+    wait_for(is_listed, "the panel lists the study")
     wanda.shot("panel-studies")
-    wanda.press(page.get_by_role("link", name=re.compile("rehearsal")).first, "the study")
+    wanda.press(study, "the study")
     wanda.shot("panel-study")
     wanda.press(page.locator("main form button").first, "reserve a place")
     wanda.shot("panel-place")
