@@ -32,6 +32,8 @@ DEBUG = env.bool("DEBUG", default=False)
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 _public = urlsplit(PUBLIC_URL)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_public.hostname or "127.0.0.1", "127.0.0.1", "localhost"])
+#: Opens /metrics, and what is wrong in /readyz, to callers from elsewhere that give it as a bearer token.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 #: Whom participants can write to where their study names nobody.
 CONTACT = env.str("CONTACT", default="")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
@@ -121,7 +123,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "humanexp.core.middleware.Health",
+    "humanexp.core.middleware.Probes",
+    "humanexp.core.middleware.RequestId",
     "humanexp.core.middleware.AccessLog",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -282,8 +285,11 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "humanexp.core.request_ids.JsonLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.str("LOG_FORMAT", default="line")}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
     "loggers": {"humanexp.access": {"level": env.str("ACCESS_LOG_LEVEL", default="WARNING")}},
 }
