@@ -83,6 +83,11 @@ MTURK_PRODUCTION_QUEUE_URL = env.str("MTURK_PRODUCTION_QUEUE_URL", default="")
 QUEUE_REGION = env.str("QUEUE_REGION", default="us-east-1")
 #: Of the marketplace's queue alone, where that is not Amazon's.
 QUEUE_ENDPOINT_URL = env.str("QUEUE_ENDPOINT_URL", default="")
+#: Where a bonus has no token, so many are paid by one call (at most 200): if its answer is lost, so many wait for a
+#: person, once nothing has shown for so many hours that they were paid. Until one was seen to arrive, none is dearer.
+BONUSES_PER_CALL = env.int("BONUSES_PER_CALL", default=10)
+BONUS_EVIDENCE_HOURS = env.int("BONUS_EVIDENCE_HOURS", default=24)
+FIRST_BONUS_CAP_CENTS = env.int("FIRST_BONUS_CAP_CENTS", default=100)
 #: Under this an hour's pay is warned about, and topped up to; the US federal minimum wage. A warning, not a rule.
 WAGE_FLOOR_CENTS = env.int("WAGE_FLOOR_CENTS", default=USUAL_FLOOR_CENTS)
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.

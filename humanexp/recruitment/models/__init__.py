@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
+from humanexp.recruitment.models.bonus_calls import AttemptOutcome, BonusAttempt, BonusCall, CallAnswer
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
@@ -32,6 +33,10 @@ __all__ = [
     "AgreedText",
     "ApprovalChange",
     "Assignment",
+    "AttemptOutcome",
+    "BonusAttempt",
+    "BonusCall",
+    "CallAnswer",
     "Campaign",
     "DeletionCode",
     "Difference",

@@ -25,7 +25,7 @@ class KeptForEver(models.QuerySet[Any]):
 
 
 class RecruiterWrite(models.Model):
-    """One write: planned -> sending -> confirmed | refused. The token is fixed when the row is made."""
+    """One write: planned -> sending -> confirmed | refused | parked. The token is fixed when the row is made."""
 
     TRANSITIONS = WRITE_TRANSITIONS
 
@@ -208,6 +208,8 @@ class RecruiterAccount(models.Model):
     month_cap_cents = models.PositiveIntegerField(null=True, blank=True)
     balance_cents = models.BigIntegerField(null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
+    #: when a bonus was first seen to arrive, where bonuses have no token; before that, only small ones are promised
+    bonus_proved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         db_table = "recruitment_senderlease"

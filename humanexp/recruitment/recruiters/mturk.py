@@ -99,6 +99,7 @@ class Queue:
 class MTurkRecruiter(Qualifications):
     """One endpoint with one pair of keys; without keys boto3's own search applies (profile, environment, role)."""
 
+    bonus_calls = None
     token_memory = timedelta(hours=24)
 
     def __init__(

@@ -17,11 +17,11 @@ from humanexp.recruitment.models import (
     RejectionProposal,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.states import UNFINISHED, AssignmentState, ProposalState, WriteState
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, ProposalState, WriteState
 from humanexp.studies.models import Study
 
 #: Not confirmed: on their way, or refused and waiting for a person.
-UNCONFIRMED = (*UNFINISHED, WriteState.REFUSED)
+UNCONFIRMED = (*UNSETTLED, WriteState.REFUSED)
 
 
 def account_of(environment: str) -> RecruiterAccount | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 
 from humanexp.core import clock
@@ -13,7 +14,7 @@ from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllow
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, RecruiterAccount
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
@@ -236,6 +237,21 @@ def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, 
         raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():
         raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")
+    _check_evidence(campaign, amount_cents)
+
+
+def _check_evidence(campaign: Campaign, amount_cents: int) -> None:
+    """Where a bonus is sent once and looked for afterwards, it has to be known that one can be seen there at all."""
+    most = settings.FIRST_BONUS_CAP_CENTS
+    if campaign.capabilities.repeats.bonus != "never" or amount_cents <= most:
+        return
+    if not RecruiterAccount.objects.filter(
+        environment=campaign.environment, bonus_proved_at__isnull=False
+    ).exists():
+        raise CapExceeded(
+            "No bonus of this account has been seen to arrive yet. Pay one of at most "
+            f"{money.dollars(most)} first; once the recruiter lists it, larger ones can be paid."
+        )
 
 
 @transaction.atomic
