@@ -27,6 +27,7 @@ pytest_plugins = [
     "tests.postgres",
     "tests.browser.machine",
     "tests.recruitment.at_marketplace",
+    "tests.recruitment.at_panel",
     "tests.journeys.processes",
     "tests.stimuli.killing",
 ]

@@ -84,13 +84,9 @@ UNSETTLED = (*UNFINISHED, WriteState.PARKED)
 WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
     # straight to confirmed: the other side had done it already (automatic approval)
     # parked: this database was restored, and may have forgotten that it was sent
-    WriteState.PLANNED: frozenset(
-        {WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}
-    ),
+    WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}),
     # back to planned: certainly not carried out, for want of money
-    WriteState.SENDING: frozenset(
-        {WriteState.PLANNED, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}
-    ),
+    WriteState.SENDING: frozenset({WriteState.PLANNED, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}),
     # a person has it paid again, or has found it paid; or it is seen to be paid, late
     WriteState.PARKED: frozenset({WriteState.PLANNED, WriteState.CONFIRMED}),
     # a person has found in the books that the other side never did it

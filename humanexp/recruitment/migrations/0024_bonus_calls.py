@@ -6,97 +6,208 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('recruitment', '0023_deletion_codes'),
+        ("recruitment", "0023_deletion_codes"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='recruiteraccount',
-            name='bonus_proved_at',
+            model_name="recruiteraccount",
+            name="bonus_proved_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AlterField(
-            model_name='hitwrite',
-            name='state',
-            field=models.CharField(choices=[('planned', 'planned'), ('sending', 'on its way'), ('confirmed', 'confirmed'), ('refused', 'refused'), ('parked', 'waits for a person')], default='planned', max_length=10),
+            model_name="hitwrite",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("planned", "planned"),
+                    ("sending", "on its way"),
+                    ("confirmed", "confirmed"),
+                    ("refused", "refused"),
+                    ("parked", "waits for a person"),
+                ],
+                default="planned",
+                max_length=10,
+            ),
         ),
         migrations.AlterField(
-            model_name='message',
-            name='state',
-            field=models.CharField(choices=[('planned', 'planned'), ('sending', 'on its way'), ('confirmed', 'confirmed'), ('refused', 'refused'), ('parked', 'waits for a person')], default='planned', max_length=10),
+            model_name="message",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("planned", "planned"),
+                    ("sending", "on its way"),
+                    ("confirmed", "confirmed"),
+                    ("refused", "refused"),
+                    ("parked", "waits for a person"),
+                ],
+                default="planned",
+                max_length=10,
+            ),
         ),
         migrations.AlterField(
-            model_name='payment',
-            name='state',
-            field=models.CharField(choices=[('planned', 'planned'), ('sending', 'on its way'), ('confirmed', 'confirmed'), ('refused', 'refused'), ('parked', 'waits for a person')], default='planned', max_length=10),
+            model_name="payment",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("planned", "planned"),
+                    ("sending", "on its way"),
+                    ("confirmed", "confirmed"),
+                    ("refused", "refused"),
+                    ("parked", "waits for a person"),
+                ],
+                default="planned",
+                max_length=10,
+            ),
         ),
         migrations.AlterField(
-            model_name='qualificationwrite',
-            name='state',
-            field=models.CharField(choices=[('planned', 'planned'), ('sending', 'on its way'), ('confirmed', 'confirmed'), ('refused', 'refused'), ('parked', 'waits for a person')], default='planned', max_length=10),
+            model_name="qualificationwrite",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("planned", "planned"),
+                    ("sending", "on its way"),
+                    ("confirmed", "confirmed"),
+                    ("refused", "refused"),
+                    ("parked", "waits for a person"),
+                ],
+                default="planned",
+                max_length=10,
+            ),
         ),
         migrations.AlterField(
-            model_name='rejection',
-            name='state',
-            field=models.CharField(choices=[('planned', 'planned'), ('sending', 'on its way'), ('confirmed', 'confirmed'), ('refused', 'refused'), ('parked', 'waits for a person')], default='planned', max_length=10),
+            model_name="rejection",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("planned", "planned"),
+                    ("sending", "on its way"),
+                    ("confirmed", "confirmed"),
+                    ("refused", "refused"),
+                    ("parked", "waits for a person"),
+                ],
+                default="planned",
+                max_length=10,
+            ),
         ),
         migrations.CreateModel(
-            name='BonusCall',
+            name="BonusCall",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('environment', models.CharField(max_length=12)),
-                ('plan_id', models.CharField(max_length=64)),
-                ('sent_at', models.DateTimeField()),
-                ('answer', models.CharField(blank=True, choices=[('', 'no answer'), ('accepted', 'accepted'), ('unknown', 'the answer was lost'), ('refused', 'refused: nothing was paid')], default='', max_length=10)),
-                ('balance_before_cents', models.BigIntegerField()),
-                ('bonuses_before_cents', models.BigIntegerField()),
-                ('balance_cents', models.BigIntegerField(blank=True, null=True)),
-                ('bonuses_cents', models.BigIntegerField(blank=True, null=True)),
-                ('looked_at', models.DateTimeField(blank=True, null=True)),
-                ('hit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='bonus_calls', to='recruitment.hit')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("environment", models.CharField(max_length=12)),
+                ("plan_id", models.CharField(max_length=64)),
+                ("sent_at", models.DateTimeField()),
+                (
+                    "answer",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "no answer"),
+                            ("accepted", "accepted"),
+                            ("unknown", "the answer was lost"),
+                            ("refused", "refused: nothing was paid"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("balance_before_cents", models.BigIntegerField()),
+                ("bonuses_before_cents", models.BigIntegerField()),
+                ("balance_cents", models.BigIntegerField(blank=True, null=True)),
+                ("bonuses_cents", models.BigIntegerField(blank=True, null=True)),
+                ("looked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "hit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bonus_calls", to="recruitment.hit"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.CreateModel(
-            name='BonusAttempt',
+            name="BonusAttempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('listed_before', models.JSONField(default=list)),
-                ('listed', models.JSONField(blank=True, null=True)),
-                ('looks', models.PositiveIntegerField(default=0)),
-                ('look_at', models.DateTimeField()),
-                ('outcome', models.CharField(blank=True, choices=[('', 'not proved'), ('proved', 'paid: the recruiter lists it'), ('not-sent', 'certainly not paid'), ('found', 'found paid'), ('given-up', 'given up for another attempt')], default='', max_length=10)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('note', models.TextField(blank=True, max_length=2000)),
-                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='recruitment.assignment')),
-                ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('payment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='bonus_attempts', to='recruitment.payment')),
-                ('call', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='recruitment.bonuscall')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("listed_before", models.JSONField(default=list)),
+                ("listed", models.JSONField(blank=True, null=True)),
+                ("looks", models.PositiveIntegerField(default=0)),
+                ("look_at", models.DateTimeField()),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "not proved"),
+                            ("proved", "paid: the recruiter lists it"),
+                            ("not-sent", "certainly not paid"),
+                            ("found", "found paid"),
+                            ("given-up", "given up for another attempt"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("note", models.TextField(blank=True, max_length=2000)),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="recruitment.assignment"
+                    ),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "payment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="bonus_attempts",
+                        to="recruitment.payment",
+                    ),
+                ),
+                (
+                    "call",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="attempts", to="recruitment.bonuscall"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.AddConstraint(
-            model_name='bonuscall',
-            constraint=models.UniqueConstraint(fields=('environment', 'plan_id'), name='bonus_call_once'),
+            model_name="bonuscall",
+            constraint=models.UniqueConstraint(fields=("environment", "plan_id"), name="bonus_call_once"),
         ),
         migrations.AddIndex(
-            model_name='bonusattempt',
-            index=models.Index(condition=models.Q(('outcome', '')), fields=['look_at'], name='bonus_attempt_to_look_at'),
+            model_name="bonusattempt",
+            index=models.Index(
+                condition=models.Q(("outcome", "")), fields=["look_at"], name="bonus_attempt_to_look_at"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='bonusattempt',
-            constraint=models.UniqueConstraint(fields=('payment', 'number'), name='bonus_attempt_numbered'),
+            model_name="bonusattempt",
+            constraint=models.UniqueConstraint(fields=("payment", "number"), name="bonus_attempt_numbered"),
         ),
         migrations.AddConstraint(
-            model_name='bonusattempt',
-            constraint=models.UniqueConstraint(condition=models.Q(('outcome', '')), fields=('assignment',), name='bonus_unproved_once'),
+            model_name="bonusattempt",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("outcome", "")), fields=("assignment",), name="bonus_unproved_once"
+            ),
         ),
     ]

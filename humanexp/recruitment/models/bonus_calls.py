@@ -30,7 +30,7 @@ class BonusCall(models.Model):
     plan_id = models.CharField(max_length=64)
     sent_at = models.DateTimeField()
     answer = models.CharField(max_length=10, choices=CallAnswer.choices, default=CallAnswer.NONE, blank=True)
-    #: free in the account, and bonuses of the offer as the recruiter adds them up: before the call, and at the last look
+    #: free in the account, and all bonuses of the offer, as the recruiter has it: before the call, and at the last look
     balance_before_cents = models.BigIntegerField()
     bonuses_before_cents = models.BigIntegerField()
     balance_cents = models.BigIntegerField(null=True, blank=True)

@@ -266,8 +266,9 @@ class BonusCalls(Protocol):
     The recruiter lists amounts alone: that a bonus was paid is seen by the difference from what was listed before.
     """
 
-    #: lines of one call
-    most: int
+    @property
+    def most(self) -> int:
+        """Lines of one call."""
 
     def plan(self, offer_id: str, lines: Sequence[BonusLine]) -> BonusPlan:
         """Pays nobody. Raises InsufficientFunds, and RecruiterError where the recruiter adds up another sum."""

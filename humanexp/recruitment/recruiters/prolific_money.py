@@ -21,7 +21,7 @@ class ProlificMoney:
 
     @property
     def most(self) -> int:
-        return max(1, min(MOST_BONUSES, settings.BONUSES_PER_CALL))
+        return max(1, min(MOST_BONUSES, int(settings.BONUSES_PER_CALL)))
 
     def plan(self, offer_id: str, lines: Sequence[BonusLine]) -> BonusPlan:
         try:

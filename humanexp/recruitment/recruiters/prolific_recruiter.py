@@ -23,6 +23,7 @@ from humanexp.recruitment.recruiters.base import (
     SubmissionReport,
 )
 from humanexp.recruitment.recruiters.prolific_client import ProlificClient
+from humanexp.recruitment.recruiters.prolific_money import ProlificMoney
 from humanexp.recruitment.recruiters.tickets import Ticket
 
 
@@ -52,9 +53,7 @@ class ProlificRecruiter:
             return self._given_workspace
         found = self.client.workspaces()
         if len(found) != 1:
-            raise RecruiterError(
-                f"{self.environment}: {len(found)} workspaces were found; set the one that is meant."
-            )
+            raise RecruiterError(f"{self.environment}: {len(found)} workspaces were found; set the one that is meant.")
         return found[0].id
 
     @cached_property
@@ -66,6 +65,10 @@ class ProlificRecruiter:
         if not found:
             raise RecruiterError(f"{self.environment}: the workspace has no project; make one there.")
         return found[0].id
+
+    @cached_property
+    def bonus_calls(self) -> ProlificMoney:
+        return ProlificMoney(self.client, self.workspace)
 
     def balance_cents(self) -> int | None:
         return self.client.balance(self.workspace).available_balance
@@ -102,14 +105,14 @@ class ProlificRecruiter:
 
     def pay(self, order: PaymentOrder) -> Receipt:
         if isinstance(order, BonusOrder):
-            raise RecruiterError("Bonuses cannot be paid through this account yet: pay them on the recruiter's site.")
+            raise RecruiterError("Bonuses have no token here: they are paid by `bonus_calls`.")
         self._not_yet()
 
     def evidence(self, order: PaymentOrder) -> Proof:
         return Proof.UNCLEAR
 
     def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
-        return iter(())
+        return self.bonus_calls.bonuses(offer_id)
 
     def reject(self, submission_id: str, *, reason: str) -> None:
         self._not_yet()

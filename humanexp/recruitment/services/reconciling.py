@@ -206,9 +206,7 @@ def _by_amount(rows: list[Payment], bonuses: list[BonusReport]) -> list[Payment 
     return [alike.pop() if alike else None for alike in found]
 
 
-def _extras(
-    hit: Hit, rows: list[Payment], bonuses: list[BonusReport], meant: list[Payment | None]
-) -> Iterator[Entry]:
+def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport], meant: list[Payment | None]) -> Iterator[Entry]:
     """A listed bonus that no row is meant by is known by what it says, and by the row that adopted it."""
     left = {row.pk: row for row in rows}
     taken = {row.assignment_id: row for row in hit.assignments_taken.all()}
@@ -216,7 +214,7 @@ def _extras(
     alike: Counter[str] = Counter()
     for bonus, row in zip(bonuses, meant, strict=True):
         key = f"row:{row.pk}" if row else _key(bonus, alike)
-        row = row or left.get(adopted.get(key))
+        row = row or left.get(adopted.get(key) or 0)
         if row is not None:
             left.pop(row.pk, None)
         yield Entry(

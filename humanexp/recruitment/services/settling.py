@@ -245,9 +245,7 @@ def _check_evidence(campaign: Campaign, amount_cents: int) -> None:
     most = settings.FIRST_BONUS_CAP_CENTS
     if campaign.capabilities.repeats.bonus != "never" or amount_cents <= most:
         return
-    if not RecruiterAccount.objects.filter(
-        environment=campaign.environment, bonus_proved_at__isnull=False
-    ).exists():
+    if not RecruiterAccount.objects.filter(environment=campaign.environment, bonus_proved_at__isnull=False).exists():
         raise CapExceeded(
             "No bonus of this account has been seen to arrive yet. Pay one of at most "
             f"{money.dollars(most)} first; once the recruiter lists it, larger ones can be paid."
