@@ -20,9 +20,9 @@ from humanexp.recruitment.models import (
     Payment,
     RecruiterAccount,
 )
-from humanexp.recruitment.recruiters import prolific_transport, recruiter_for
+from humanexp.recruitment.recruiters import prolific_transport
 from humanexp.recruitment.recruiters.prolific_client import ProlificClient
-from humanexp.recruitment.services import counting, parked
+from humanexp.recruitment.services import counting
 from humanexp.recruitment.services.paying_in_calls import FORGOTTEN, UNPROVED
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
@@ -225,7 +225,8 @@ class TestDeciding:
     def test_pay_again_is_a_new_attempt_with_a_name(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
         row, payment = parked_one(bonuses, panel)
         assert (
-            parked.pay_again(study=row.campaign.study, payments=[payment.pk], note="Not on their site.", by=payer) == 1
+            services.pay_again(study=row.campaign.study, payments=[payment.pk], note="Not on their site.", by=payer)
+            == 1
         )
         bonuses.send()
         bonuses.settle()
@@ -242,7 +243,7 @@ class TestDeciding:
         panel.control("switches", settling_s=10**7)  # paid, but only much later
         row, payment = parked_one(bonuses, panel, "lost_after")
         assert payment.state == WriteState.PARKED
-        parked.pay_again(study=row.campaign.study, payments=[payment.pk], note="It seems lost.", by=payer)
+        services.pay_again(study=row.campaign.study, payments=[payment.pk], note="It seems lost.", by=payer)
         bonuses.pass_time(days=3_000)
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
@@ -250,7 +251,7 @@ class TestDeciding:
 
     def test_found_paid_is_settled_and_written_down(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
         row, payment = parked_one(bonuses, panel)
-        parked.found_paid(study=row.campaign.study, payments=[payment.pk], note="Paid on the site.", by=payer)
+        services.found_paid(study=row.campaign.study, payments=[payment.pk], note="Paid on the site.", by=payer)
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [])
         assert BonusAttempt.objects.get().outcome == "found"
@@ -270,15 +271,15 @@ class TestDeciding:
         row, payment = parked_one(bonuses, panel)
         study = row.campaign.study
         with pytest.raises(InvalidRequest):
-            parked.pay_again(study=study, payments=[payment.pk], note=" ", by=payer)
+            services.pay_again(study=study, payments=[payment.pk], note=" ", by=payer)
         with pytest.raises(InvalidRequest):
-            parked.pay_again(study=study, payments=[], note="why", by=payer)
+            services.pay_again(study=study, payments=[], note="why", by=payer)
         stranger = User.objects.create_user("eve")
-        for decide in (parked.pay_again, parked.found_paid):
+        for decide in (services.pay_again, services.found_paid):
             with pytest.raises(NotAllowed):
                 decide(study=study, payments=[payment.pk], note="why", by=stranger)
-        parked.found_paid(study=study, payments=[payment.pk], note="seen", by=payer)
-        for decide in (parked.pay_again, parked.found_paid):
+        services.found_paid(study=study, payments=[payment.pk], note="seen", by=payer)
+        for decide in (services.pay_again, services.found_paid):
             with pytest.raises(Conflict):
                 decide(study=study, payments=[payment.pk], note="again", by=payer)
 
@@ -343,11 +344,6 @@ class TestFirstBonus:
         bonuses.settle()
         assert RecruiterAccount.objects.get(environment="panel").bonus_proved_at is not None
         assert bonuses.promise(rows[1], cents=101).state == WriteState.PLANNED
-
-
-def test_only_who_has_no_tokens_pays_in_calls() -> None:
-    for environment in ("link", "marketplace"):
-        assert recruiter_for(environment).bonus_calls is None
 
 
 def test_looks_come_at_first_often_and_then_every_hour(bonuses: Bonuses, panel: PanelServer) -> None:

@@ -171,6 +171,10 @@ def test_a_published_hit_is_found_by_id_and_by_annotation(recruiter: Recruiter, 
         recruiter.offer("H0")
 
 
+def test_bonuses_that_a_repeat_would_pay_twice_are_paid_by_calls(recruiter: Recruiter, can: Capabilities) -> None:
+    assert (recruiter.bonus_calls is not None) == (can.repeats.bonus == "never")
+
+
 def test_nobody_is_listed_before_submission(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:
     assert list(recruiter.submissions(hit.hit_id)) == []
     take_part()

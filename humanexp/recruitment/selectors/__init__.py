@@ -46,6 +46,7 @@ from humanexp.recruitment.selectors.links import (
     ticket_in,
     way_out,
 )
+from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
@@ -151,6 +152,8 @@ __all__ = [
     "month_budget",
     "notices",
     "open_differences",
+    "ParkedBonus",
+    "parked_bonuses",
     "participant_hashes",
     "owed_cents",
     "payable",

@@ -15,6 +15,7 @@ from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.parked import found_paid, look_again, pay_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
@@ -57,12 +58,14 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "found_paid",
     "invite",
     "is_confirmed",
     "lift_exclusion",
     "list_credited",
     "list_finished",
     "listen",
+    "look_again",
     "look_up",
     "make_personal_link",
     "new_handoff",
@@ -70,6 +73,7 @@ __all__ = [
     "open_account",
     "outcome_of_refusal",
     "override_rejection",
+    "pay_again",
     "plan_bonus",
     "prolong",
     "publish",
