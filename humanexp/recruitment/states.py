@@ -47,6 +47,8 @@ class AssignmentState(models.TextChoices):
     OPENED = "opened", _("under way")
     #: given back, or left behind for another assignment
     RETURNED = "returned", _("returned")
+    #: the recruiter has ended it because its time was over, whatever was done in it
+    TIMED_OUT = "timed-out", _("out of time")
     SUBMITTED = "submitted", _("submitted")
     APPROVED = "approved", _("approved")
     REJECTED = "rejected", _("rejected")
@@ -55,11 +57,18 @@ class AssignmentState(models.TextChoices):
 #: What the recruiter has listed: the only assignments that anybody is paid for.
 LISTED = (AssignmentState.SUBMITTED, AssignmentState.APPROVED, AssignmentState.REJECTED)
 
+#: Without a place at the recruiter any more, and without a decision.
+GONE = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
+
 ASSIGNMENT_TRANSITIONS: Mapping[str, frozenset[str]] = {
-    AssignmentState.OPENED: frozenset({AssignmentState.RETURNED, *LISTED}),
+    AssignmentState.OPENED: frozenset({AssignmentState.RETURNED, AssignmentState.TIMED_OUT, *LISTED}),
     # a worker may return a HIT and accept it again with the same assignment id
-    AssignmentState.RETURNED: frozenset({AssignmentState.OPENED, *LISTED}),
-    AssignmentState.SUBMITTED: frozenset({AssignmentState.APPROVED, AssignmentState.REJECTED}),
+    AssignmentState.RETURNED: frozenset({AssignmentState.OPENED, AssignmentState.TIMED_OUT, *LISTED}),
+    # at some recruiters a person can still give back what they have submitted, or what has run out of time
+    AssignmentState.TIMED_OUT: frozenset({AssignmentState.RETURNED, *LISTED}),
+    AssignmentState.SUBMITTED: frozenset(
+        {AssignmentState.RETURNED, AssignmentState.APPROVED, AssignmentState.REJECTED}
+    ),
     AssignmentState.APPROVED: frozenset(),
     # within 30 days a rejection can be overridden
     AssignmentState.REJECTED: frozenset({AssignmentState.APPROVED}),

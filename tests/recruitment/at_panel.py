@@ -1,23 +1,25 @@
-"""A campaign at a real panel process, as if it had been launched there, with its submissions listed and approved."""
+"""Fixtures of a platform that recruits at a real process of the practice panel; `launch_at_panel` publishes `study`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.utils import timezone
 
-from humanexp.core import clock
+from humanexp.core.errors import NotFound
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment
-from humanexp.recruitment.services.people import person_for
-from humanexp.recruitment.services.sending import SendReport
-from humanexp.recruitment.states import AssignmentState, HitState
+from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.studies.models import Study
-from tests.panel.server import Lab, PanelServer
+from tests.panel.server import Lab, PanelServer, Person
+from tests.recruitment.studies import Visitor
+
+_numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -29,107 +31,96 @@ def panel_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PanelSer
 
 @pytest.fixture
 def panel(panel_process: PanelServer) -> Iterator[PanelServer]:
-    """The process that all tests share. They part by account; its clock only goes forward."""
     usual = panel_process.shown("switches")
-    panel_process.control("switches", settling_s=30, late_share=0)
+    panel_process.control("switches", publishing_s=0, approving_s=0, settling_s=0, late_share=0)
     yield panel_process
     panel_process.control("clear")
     panel_process.control("switches", **usual)
 
 
-@dataclass
-class Bonuses:
-    """People of one study at the panel, their bonuses in the ledger, and time, which passes on both sides."""
-
-    lab: Lab
-    study: str
-    campaign: Campaign
-    hit: Hit
-    shift: timedelta = field(default_factory=timedelta)
-
-    def now(self) -> datetime:
-        return timezone.now() + self.shift
-
-    def monotonic_s(self) -> float:
-        return self.now().timestamp()
-
-    def pass_time(self, **span: float) -> None:
-        self.shift += timedelta(**span)
-        self.lab.panel.advance(timedelta(**span).total_seconds())
-
-    def people(self, count: int) -> list[Assignment]:
-        made = []
-        for submission in self.lab.people(self.study, count):
-            person = person_for(
-                environment="panel",
-                worker_id=self.lab.submission(submission)["participant"],
-                family=self.campaign.study.family,
-            )
-            made.append(
-                Assignment.objects.create(
-                    campaign=self.campaign,
-                    hit=self.hit,
-                    environment="panel",
-                    assignment_id=submission,
-                    person=person,
-                    state=AssignmentState.SUBMITTED,
-                    evidence="session",
-                    submitted_at=clock.now(),
-                )
-            )
-        return made
-
-    def promise(self, row: Assignment, cents: int = 40, cause: str = "care") -> Payment:
-        return services.plan_bonus(assignment=row, amount_cents=cents, cause=cause, reason="For your care.")
-
-    def send(self) -> SendReport:
-        return services.send(environment="panel")
-
-    def settle(self) -> None:
-        """The panel pays, and we look."""
-        self.pass_time(minutes=20)
-        self.send()
-
-    def got(self, row: Assignment) -> list[int]:
-        """Bonuses of a person in the panel's own books, those among them that it has accepted and pays later."""
-        payments = self.lab.panel.shown("books")["payments"]
-        mine = [one for one in payments if one["submission_id"] == row.assignment_id and one["kind"] == "bonus"]
-        return [one["amount_cents"] for one in mine]
+@pytest.fixture
+def lab(panel: PanelServer, settings: Any) -> Lab:
+    """The platform is set up as this account."""
+    lab = panel.lab()
+    settings.PANEL_URL, settings.PANEL_TOKEN = panel.url, lab.token
+    settings.PANEL_WORKSPACE, settings.PANEL_PROJECT = lab.workspace_id, lab.project_id
+    return lab
 
 
 @pytest.fixture
-def bonuses(panel: PanelServer, study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Bonuses:
-    return at_panel(panel.lab(), study, settings, monkeypatch)
-
-
-def at_panel(lab: Lab, study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch, **terms: Any) -> Bonuses:
-    settings.PANEL_URL, settings.PANEL_TOKEN = lab.panel.url, lab.token
-    there = lab.study(total_available_places=60, **terms)
-    campaign = Campaign.objects.create(
-        study=study,
-        environment="panel",
-        entry="panel-entry",
-        title="Pictures",
-        description="Pictures.",
-        reward_cents=150,
-        assignments=60,
-        assignments_per_hit=60,
-        estimated_minutes=10,
-        assignment_duration_s=3_600,
-        lifetime_s=86_400,
-        quoted_cents=12_000,
-        cap_cents=1_000_000,
-        launched_at=timezone.now(),
-    )
-    hit = Hit.objects.create(
-        campaign=campaign,
-        number=1,
-        environment="panel",
-        hit_id=there,
-        state=HitState.OPEN,
-        max_assignments=60,
-        available=60,
-    )
-    found = Bonuses(lab=lab, study=there, campaign=campaign, hit=hit)
-    monkeypatch.setattr(clock, "system_clock", found)
+def recruiter(lab: Lab) -> ProlificRecruiter:
+    found = recruiter_for("panel")
+    assert isinstance(found, ProlificRecruiter)
     return found
+
+
+@pytest.fixture
+def launch_at_panel(lab: Lab, study: Study) -> Callable[..., Campaign]:
+    """Publish on the panel and send; keywords replace the terms."""
+
+    def publish(**terms: Any) -> Campaign:
+        wanted = {
+            "assignments": 2,
+            "reward_cents": 120,
+            "title": f"Pictures {next(_numbers)}",
+            "estimated_minutes": 5,
+            **terms,
+        }
+        campaign = services.publish(study=study, terms=services.LaunchTerms(to="panel", **wanted))
+        report = services.send(environment="panel")
+        assert not report.remarks, report.remarks
+        campaign.refresh_from_db()
+        return campaign
+
+    return publish
+
+
+@dataclass
+class Guest:
+    """Somebody of the panel at our entry page."""
+
+    person: Person
+    submission: str
+    visitor: Visitor
+
+    def finish(self, code: str = "") -> None:
+        """Answer everything, and go back as the last page says."""
+        self.visitor.answer_all()
+        back = self.way_out()
+        assert back["address"] == f"{self.person.url}/submissions/complete?cc={back['code']}"
+        self.go_back(code or back["code"])
+
+    def way_out(self) -> dict[str, str]:
+        found: dict[str, str] = self.visitor.call("POST", f"/take/{self.visitor.campaign.entry}/way-out/").json()
+        return found
+
+    def go_back(self, code: str) -> None:
+        """To the address of the way out, or with no code where it is empty."""
+        if code:
+            answer = self.person.get(f"/submissions/complete?cc={code}")
+            assert answer.status_code == 200, answer.text
+        else:
+            self.person.post(f"/submissions/{self.submission}/finish/")
+
+    def give_back(self) -> None:
+        answer = self.person.post(f"/submissions/{self.submission}/return/")
+        assert answer.status_code == 302, answer.text
+
+
+def reserve(panel: PanelServer, campaign: Campaign, person: Person | None = None) -> Guest:
+    """A place on the panel, and the page of ours to which it leads, not opened yet."""
+    person = person or panel.person()
+    submission = person.reserve(campaign.hits.get().hit_id)
+    query = parse_qs(urlsplit(person.start(submission)).query)
+    if query["SESSION_ID"] != [submission]:
+        raise NotFound
+    visitor = Visitor(campaign, worker_id=query["PROLIFIC_PID"][0], assignment_id=submission)
+    return Guest(person, submission, visitor)
+
+
+def come(panel: PanelServer, campaign: Campaign, person: Person | None = None) -> Guest:
+    """A place on the panel, and consent here."""
+    guest = reserve(panel, campaign, person)
+    answer = guest.visitor.open()
+    assert answer.status_code == 201, answer.content
+    return guest

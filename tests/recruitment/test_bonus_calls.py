@@ -27,7 +27,7 @@ from humanexp.recruitment.services.paying_in_calls import FORGOTTEN, UNPROVED
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
 from tests.panel.server import PanelServer
-from tests.recruitment.at_panel import Bonuses, at_panel
+from tests.recruitment.bonuses_at_panel import Bonuses, at_panel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAY = "bonus-payment.POST"
@@ -197,12 +197,19 @@ def test_one_line_that_is_refused_holds_up_no_other(bonuses: Bonuses) -> None:
 def test_without_money_nothing_is_sent_and_it_is_paid_once_there_is_some(
     panel: PanelServer, study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bonuses = at_panel(panel.lab(balance_cents=60 * 200 + 50), study, settings, monkeypatch)
+    poor = panel.lab(balance_cents=60 * 200 + 50)
+    settings.PANEL_URL = panel.url
+    settings.PANEL_TOKEN, settings.PANEL_WORKSPACE, settings.PANEL_PROJECT = (
+        poor.token,
+        poor.workspace_id,
+        poor.project_id,
+    )
+    bonuses = at_panel(poor, study, monkeypatch)
     [row] = bonuses.people(1)
     bonuses.promise(row)
     report = bonuses.send()
     assert states() == [WriteState.PLANNED] and any("Add money" in one for one in report.remarks)
-    panel.control("deposits", workspace_id=bonuses.lab.workspace_id, amount_cents=100)
+    panel.control("deposits", workspace_id=poor.workspace_id, amount_cents=100)
     bonuses.send()
     bonuses.settle()
     assert states() == [WriteState.CONFIRMED]

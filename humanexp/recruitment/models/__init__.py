@@ -23,6 +23,7 @@ from humanexp.recruitment.models.writes import (
     RecruiterWrite,
     Rejection,
     RejectionProposal,
+    ReturnRequest,
     ReviewPolicy,
     StudyBudget,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "Rejection",
     "RejectionProposal",
     "ResumeConfirmation",
+    "ReturnRequest",
     "ReviewPolicy",
     "RecruiterAccount",
     "SitePay",

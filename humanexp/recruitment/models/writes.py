@@ -124,6 +124,8 @@ class HitWriteKind(models.TextChoices):
     EXPIRE = "expire", _("stop")
     EXTEND = "extend", _("add places")
     PROLONG = "prolong", _("stay open longer")
+    PAUSE = "pause", _("pause")
+    RESUME = "resume", _("open again")
 
 
 class HitWrite(RecruiterWrite):
@@ -161,6 +163,8 @@ class Rejection(RecruiterWrite):
 
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="rejection")
     reason = models.CharField(max_length=900)
+    #: the recruiter's own word for the ground, where it asks for one
+    category = models.CharField(max_length=24, blank=True, default="")
     #: what stood on record against the work, and what the person who rejects it wrote down
     signs = models.JSONField(default=list)
     evidence = models.TextField(max_length=4_000, blank=True)
@@ -233,6 +237,17 @@ class Message(RecruiterWrite):
         indexes = [models.Index(fields=["environment", "state"])]
 
 
+class ReturnRequest(RecruiterWrite):
+    """Asks the person of a submission to give the place back. A repeat would be sent again: it is sent at most once."""
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="return_request")
+    #: people read it
+    reason = models.CharField(max_length=400)
+
+    class Meta(RecruiterWrite.Meta):
+        indexes = [models.Index(fields=["environment", "state"])]
+
+
 class StudyBudget(models.Model):
     """What a study may cost over all its campaigns, fees included. The row is locked while money is promised."""
 
@@ -264,6 +279,7 @@ class RejectionProposal(models.Model):
     #: as the worker would read it
     reason = models.CharField(max_length=900)
     evidence = models.TextField(max_length=4_000, blank=True)
+    category = models.CharField(max_length=24, blank=True, default="")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     proposed_at = models.DateTimeField(auto_now_add=True)
     decided_by = models.ForeignKey(

@@ -49,11 +49,21 @@ class ServiceFees(FeeTable):
 class Api(Kind):
     """What the service and its stand-in have in common."""
 
-    #: how people come and go, as the link to the same site has it
-    preset = "prolific"
+    preset, way = "prolific", "link"
     #: the first account's variables begin with it
     prefix: ClassVar[str]
     person_id = re.compile(r"[A-Za-z0-9]{1,64}")
+    # Without its words for missed checks, for too fast and too slow, and for an unsuitable device: none of these is a
+    # ground for a task of perception.
+    rejection_grounds = {
+        "NO_DATA": _("No data arrived"),
+        "FAILED_INSTRUCTIONS": _("The instructions were not followed"),
+        "MALINGERING": _("The answers were made up on purpose"),
+        "LOW_EFFORT": _("Objectively little effort"),
+        "NO_CODE": _("No completion code was entered"),
+        "BAD_CODE": _("A wrong completion code was entered"),
+        "OTHER": _("Another ground"),
+    }
 
     @property
     def address(self) -> str:
@@ -74,11 +84,19 @@ class Api(Kind):
         return Capabilities(
             pays=True,
             pays_out=not is_here,
+            qualifies=True,
+            grades=False,
             lists_in_progress=True,
             messages=True,
             extends=True,
             pauses=True,
+            approves_in_bulk=True,
+            asks_for_returns=True,
+            pays_unlisted=True,
+            ends=False,
             rejects=True,
+            rejects_by_category=True,
+            least_reason=100,
             needs_https=not is_here,
             asks_for_total=not is_here,
             is_own_ground=is_here,
@@ -161,6 +179,7 @@ def _recruiter(
     return ProlificRecruiter(
         environment=environment,
         client=client,
+        preset=preset_called(kind.preset),
         workspace=workspace,
         project=project,
         fees=fees,

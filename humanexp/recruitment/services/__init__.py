@@ -32,12 +32,14 @@ from humanexp.recruitment.services.settling import (
     top_up,
     try_again,
 )
+from humanexp.recruitment.services.standing import verify_begun
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
 from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
 from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "verify_begun",
     "code_for",
     "delete_by_code",
     "ExclusionReport",

@@ -28,9 +28,11 @@ from humanexp.recruitment.models import (
     RecruiterAccount,
     RecruiterWrite,
     Rejection,
+    ReturnRequest,
 )
 from humanexp.recruitment.recruiters import codes, recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
+from humanexp.recruitment.services.approving_together import approve_together, is_awaited
 from humanexp.recruitment.services.counting import KINDS, notice_restoring
 from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.delivering import deliver, note
@@ -68,11 +70,12 @@ QUEUES = (
     Queue(Payment, Q(kind=PaymentKind.REWARD)),
     Queue(HitWrite, _TAKES_PLACES),
     Queue(Rejection),
+    Queue(ReturnRequest),
     Queue(Payment, ~Q(kind=PaymentKind.REWARD), is_extra=True),
     Queue(Message),
 )
 #: Neither places nor money: told apart in the report.
-WORDS = (QualificationWrite, Message)
+WORDS = (QualificationWrite, ReturnRequest, Message)
 
 
 @dataclass
@@ -182,8 +185,10 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
 def _empty(queue: Queue, recruiter: Recruiter, lease: Lease, report: SendReport) -> bool:
     """Deliver what can be delivered of a queue; whether that was given up."""
     in_vain, too_dear = 0, math.inf
+    if queue.kind is Payment and not queue.is_extra:
+        approve_together(recruiter, lease, report)
     for write in waiting(recruiter.environment, queue):
-        if queue.is_extra and _cost(write) >= too_dear:
+        if (queue.is_extra and _cost(write) >= too_dear) or is_awaited(recruiter, write):
             continue
         if not lease.renew():
             raise LeaseTaken
