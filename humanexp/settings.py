@@ -78,6 +78,17 @@ MARKETPLACE_FEES, MTURK_FEES = (
     )
     for name, usual in (("MARKETPLACE", NO_FEES), ("MTURK", PUBLISHED_FEES))
 )
+#: Where Prolific's API answers, and where the practice panel of this distribution does.
+PROLIFIC_URL = env.str("PROLIFIC_URL", default="https://api.prolific.com").rstrip("/")
+PANEL_URL = env.str("PANEL_URL", default="http://localhost:8002").rstrip("/")
+#: The first account's token; the workspace and project of its studies (empty: the only workspace, its first project);
+#: its currency; what is charged: a third of every payment to academic and non-profit users, 42.8 % to others, and tax.
+PROLIFIC_TOKEN, PANEL_TOKEN = (env.str(f"{name}_TOKEN", default="") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_WORKSPACE, PANEL_WORKSPACE = (env.str(f"{name}_WORKSPACE", default="") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_PROJECT, PANEL_PROJECT = (env.str(f"{name}_PROJECT", default="") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_CURRENCY, PANEL_CURRENCY = (env.str(f"{name}_CURRENCY", default="GBP") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_ACADEMIC, PANEL_ACADEMIC = (env.bool(f"{name}_ACADEMIC", default=True) for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_VAT_PERCENT, PANEL_VAT_PERCENT = (env.int(f"{name}_VAT_PERCENT", default=0) for name in ("PROLIFIC", "PANEL"))
 #: SQS queues that recruiters put events into: hints to look at once. Empty: polling alone, every minute.
 MARKETPLACE_QUEUE_URL = env.str("MARKETPLACE_QUEUE_URL", default="")
 MTURK_SANDBOX_QUEUE_URL = env.str("MTURK_SANDBOX_QUEUE_URL", default="")
@@ -85,6 +96,11 @@ MTURK_PRODUCTION_QUEUE_URL = env.str("MTURK_PRODUCTION_QUEUE_URL", default="")
 QUEUE_REGION = env.str("QUEUE_REGION", default="us-east-1")
 #: Of the marketplace's queue alone, where that is not Amazon's.
 QUEUE_ENDPOINT_URL = env.str("QUEUE_ENDPOINT_URL", default="")
+#: Where a bonus has no token, so many are paid by one call (at most 200): if its answer is lost, so many wait for a
+#: person, once nothing has shown for so many hours that they were paid. Until one was seen to arrive, none is dearer.
+BONUSES_PER_CALL = env.int("BONUSES_PER_CALL", default=10)
+BONUS_EVIDENCE_HOURS = env.int("BONUS_EVIDENCE_HOURS", default=24)
+FIRST_BONUS_CAP_CENTS = env.int("FIRST_BONUS_CAP_CENTS", default=100)
 #: Under this an hour's pay is warned about, and topped up to; the US federal minimum wage. A warning, not a rule.
 WAGE_FLOOR_CENTS = env.int("WAGE_FLOOR_CENTS", default=USUAL_FLOOR_CENTS)
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.

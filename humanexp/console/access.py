@@ -62,6 +62,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:monitor": (Action.SEE, Action.SEE),
     "recruitment:ledger": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:difference": (Action.EVIDENCE, Action.PAY),
+    "recruitment:parked": (Action.EVIDENCE, Action.PAY),
     "recruitment:settle": (Action.SEE, Action.PAY),
     "recruitment:sync": (Action.SEE, Action.EVIDENCE),
     "recruitment:try-again": (Action.PAY, Action.PAY),

@@ -36,7 +36,7 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         tasks=tasks_of(campaign.study.configuration),
         **({} if terms is None else _site_facts(terms)),
         way=kind_of(campaign.environment).way,
-        reward_cents=campaign.reward_cents,
+        reward_cents=campaign.reward_cents if terms is None else 0,  # the site's own words say it
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.pages.views import campaigns, ledger, links, monitor, recruit, review, take
+from humanexp.recruitment.pages.views import campaigns, ledger, links, monitor, parked, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
     path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", ledger.difference, name="difference"),
+    path("studies/<slug:slug>/monitor/ledger/parked/", parked.parked, name="parked"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),

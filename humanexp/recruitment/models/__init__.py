@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
+from humanexp.recruitment.models.bonus_calls import AttemptOutcome, BonusAttempt, BonusCall, CallAnswer
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
@@ -22,6 +23,7 @@ from humanexp.recruitment.models.writes import (
     RecruiterWrite,
     Rejection,
     RejectionProposal,
+    ReturnRequest,
     ReviewPolicy,
     StudyBudget,
 )
@@ -32,6 +34,10 @@ __all__ = [
     "AgreedText",
     "ApprovalChange",
     "Assignment",
+    "AttemptOutcome",
+    "BonusAttempt",
+    "BonusCall",
+    "CallAnswer",
     "Campaign",
     "DeletionCode",
     "Difference",
@@ -57,6 +63,7 @@ __all__ = [
     "Rejection",
     "RejectionProposal",
     "ResumeConfirmation",
+    "ReturnRequest",
     "ReviewPolicy",
     "RecruiterAccount",
     "SitePay",

@@ -62,6 +62,7 @@ class LinkRecruiter:
     """There is no other side: HITs and assignments are our own rows, and who has finished has submitted."""
 
     capabilities = CAPABILITIES
+    bonus_calls = None
     breath_s = 0.0
     token_memory = timedelta.max  # our own rows
     fees: FeeTable = NO_FEES
@@ -115,7 +116,9 @@ class LinkRecruiter:
         now = clock.now()
         Hit.objects.filter(pk=self._row(offer_id).pk).exclude(expires_at__lte=now).update(expires_at=now)
 
-    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
+    def submissions(
+        self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
+    ) -> Iterator[SubmissionReport]:
         finished = self._row(offer_id).assignments_taken.filter(
             session__state__in=[SessionState.COMPLETED, SessionState.SUBMITTED], person__isnull=False
         )

@@ -85,6 +85,16 @@ class Kind(ABC):
         """A queue is set up that it puts events into."""
         return False
 
+    #: of links to the same site: its people come and go in the same way, and each campaign has codes of its own
+    preset: ClassVar[str] = ""
+
+    @property
+    def return_address(self) -> str:
+        """Where its people go back to, with a place for the code; of those with a preset."""
+        return ""
+
+    #: grounds on which a person may refuse the reward, by the recruiter's own words for them
+    rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}
     #: how its pages of the console explain it, where it needs more words than its name
     note: ClassVar[str | Promise] = ""
 

@@ -46,9 +46,11 @@ from humanexp.recruitment.selectors.links import (
     ticket_in,
     way_out,
 )
+from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
+    finished_late,
     latest_payments,
     ledger,
     ledger_rows,
@@ -91,6 +93,7 @@ from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_tim
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
+    "finished_late",
     "Approval",
     "approval_of",
     "assignment_of_person",
@@ -151,6 +154,8 @@ __all__ = [
     "month_budget",
     "notices",
     "open_differences",
+    "ParkedBonus",
+    "parked_bonuses",
     "participant_hashes",
     "owed_cents",
     "payable",

@@ -118,6 +118,17 @@ WORDS: Mapping[str, Words] = {
         text="A payment is on its way since %(since)s: %(error)s",
         resolution=_("Nothing has to be done: the recruiter is asked before it is sent again."),
     ),
+    "parked": Words(
+        text=ngettext_lazy(
+            "%(count)d bonus was sent, and nothing shows whether it was paid.",
+            "%(count)d bonuses were sent, and nothing shows whether they were paid.",
+            "count",
+        ),
+        resolution=_(
+            "Look at what the recruiter listed before and lists now; then have them paid again, or note that they "
+            "were paid. Somebody who pays by hand on the recruiter's site looks like us."
+        ),
+    ),
     "removal": Words(
         text=ngettext_lazy(
             "%(where)s removes %(count)d HIT of this study on %(day)s, 120 days after its end: %(open)s.",

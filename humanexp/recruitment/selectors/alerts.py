@@ -267,10 +267,13 @@ def _hits(study: Study) -> Iterator[Attention]:
 
 def _payments(study: Study, tally: Tally | None) -> Iterator[Attention]:
     waiting = waiting_payments(study).select_related(None)
-    refused, sending = (tally is None or tally.rows(state=state) for state in (WriteState.REFUSED, WriteState.SENDING))
+    states = (WriteState.REFUSED, WriteState.SENDING, WriteState.PARKED)
+    refused, sending, parked = (tally is None or tally.rows(state=state) for state in states)
     for payment in waiting.filter(state=WriteState.REFUSED)[:MOST] if refused else ():
         what = payment.get_kind_display()
         yield _told("refused-payment", subject_pk=payment.pk, what=what, error=payment.last_error)
+    if parked:
+        yield from _counted("parked", list(waiting.filter(state=WriteState.PARKED).values_list("pk", flat=True)))
     stuck = waiting.filter(state=WriteState.SENDING).exclude(last_error="").first() if sending else None
     if stuck is not None:
         since = f"{stuck.created_at:%d %B %H:%M}"

@@ -13,7 +13,7 @@ from humanexp.core import clock
 from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, RecruiterAccount, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.state_counts import PlaceCount, Tally, place_counts, tally_of
-from humanexp.recruitment.states import UNFINISHED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
 #: Places that somebody has, and will be or has been paid for; a rejection can be overridden.
@@ -55,7 +55,7 @@ def budget_of(study: Study, tally: Tally | None = None) -> Budget:
     """With the tally of a page that has made it already, nothing is counted again."""
     tally = tally or tally_of(study)
     stored = StudyBudget.objects.filter(study=study).first()
-    extras = tally.extra_cents((*UNFINISHED, WriteState.CONFIRMED))
+    extras = tally.extra_cents((*UNSETTLED, WriteState.CONFIRMED))
     return Budget(cap_cents=stored.cap_cents if stored else None, committed_cents=offered_cents(tally) + extras)
 
 

@@ -15,6 +15,7 @@ from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.parked import found_paid, look_again, pay_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
@@ -31,12 +32,14 @@ from humanexp.recruitment.services.settling import (
     top_up,
     try_again,
 )
+from humanexp.recruitment.services.standing import verify_begun
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
 from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
 from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "verify_begun",
     "code_for",
     "delete_by_code",
     "ExclusionReport",
@@ -57,12 +60,14 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "found_paid",
     "invite",
     "is_confirmed",
     "lift_exclusion",
     "list_credited",
     "list_finished",
     "listen",
+    "look_again",
     "look_up",
     "make_personal_link",
     "new_handoff",
@@ -70,6 +75,7 @@ __all__ = [
     "open_account",
     "outcome_of_refusal",
     "override_rejection",
+    "pay_again",
     "plan_bonus",
     "prolong",
     "publish",

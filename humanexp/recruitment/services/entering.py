@@ -35,6 +35,7 @@ from humanexp.recruitment.services.resuming import (
     remember_opening,
     session_behind,
 )
+from humanexp.recruitment.services.standing import request_verification
 from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
 from humanexp.studies.models import Population
@@ -118,15 +119,19 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         session = _session_for(campaign, person, assignment, arrival, consent)
         _note_deadline(campaign, assignment, session)
         remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
+        if not session.is_verified:
+            request_verification(campaign=campaign)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
 
 
 def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
-    if campaign.capabilities.vouches:
-        return arrival, None
     terms = LinkTerms.of(campaign)
+    if campaign.capabilities.vouches:
+        if terms is not None:
+            selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
+        return arrival, None
     if arrival.invitation:
         return replace(arrival, worker_id=invited(campaign=campaign, link=arrival.invitation), assignment_id=""), terms
     if terms is None:

@@ -14,15 +14,15 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import launch_gates, money, pricing, selectors
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
+from humanexp.recruitment.recruiters import account_of, capabilities_of, fees_of, name_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
-from humanexp.recruitment.services.links import freeze, terms_of
+from humanexp.recruitment.services.links import freeze, terms_at, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
 from humanexp.studies import permissions, services as studies
@@ -131,8 +131,7 @@ def publish(
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
     link = suggested.link if terms.link is None else terms.link
     # Scripted participants come from nowhere: a rehearsal has no site.
-    is_sent = bool(link.preset) and not campaign.capabilities.vouches and study.population == Population.PEOPLE
-    link_terms = terms_of(link) if is_sent else None
+    link_terms = _ways_back(study, campaign, link)
     if link_terms is not None and preset_called(link_terms.preset).shared_computers:
         campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
@@ -168,6 +167,15 @@ def publish(
         send(environment=terms.to)  # our own rows alone: nothing leaves this machine
         campaign.refresh_from_db()
     return campaign
+
+
+def _ways_back(study: Study, campaign: Campaign, link: Link) -> LinkTerms | None:
+    """How people come and go whom a site sends."""
+    account = account_of(campaign.environment)
+    if account.kind.preset:
+        return terms_at(account, campaign.reward_cents)
+    is_sent = bool(link.preset) and not campaign.capabilities.vouches and study.population == Population.PEOPLE
+    return terms_of(link) if is_sent else None
 
 
 def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTerms, price: pricing.Quote) -> Campaign:

@@ -28,14 +28,17 @@ from humanexp.recruitment.models import (
     RecruiterAccount,
     RecruiterWrite,
     Rejection,
+    ReturnRequest,
 )
 from humanexp.recruitment.recruiters import codes, recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
+from humanexp.recruitment.services.approving_together import approve_together, is_awaited
 from humanexp.recruitment.services.counting import KINDS, notice_restoring
 from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.delivering import deliver, note
 from humanexp.recruitment.services.lease import Lease, held, pause, resume
 from humanexp.recruitment.services.outbox import Report
+from humanexp.recruitment.services.paying_in_calls import CallRound, unproved
 from humanexp.recruitment.states import UNFINISHED, WriteState
 
 #: So many writes of one queue in vain: the next queue has its turn.
@@ -67,11 +70,12 @@ QUEUES = (
     Queue(Payment, Q(kind=PaymentKind.REWARD)),
     Queue(HitWrite, _TAKES_PLACES),
     Queue(Rejection),
+    Queue(ReturnRequest),
     Queue(Payment, ~Q(kind=PaymentKind.REWARD), is_extra=True),
     Queue(Message),
 )
 #: Neither places nor money: told apart in the report.
-WORDS = (QualificationWrite, Message)
+WORDS = (QualificationWrite, ReturnRequest, Message)
 
 
 @dataclass
@@ -119,7 +123,7 @@ def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
     report = SendReport()
     for name in [environment] if environment else codes():
         end = time.monotonic() + wait_s
-        while count_waiting(name):
+        while count_waiting(name) or unproved(name):
             found = _send_for(name)
             if found is not None:
                 report.add(found)
@@ -163,9 +167,13 @@ def _may_send(recruiter: Recruiter) -> None:
 def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
     """Each queue has its turn, whatever became of the one before it; two in vain, and nobody is there."""
     queues_in_vain = 0
+    calls = recruiter.bonus_calls
     for queue in QUEUES:
         try:
-            is_in_vain = _empty(queue, recruiter, lease, report)
+            if queue.is_extra and calls is not None:
+                is_in_vain = CallRound(recruiter, calls, lease.renew, report).run()
+            else:
+                is_in_vain = _empty(queue, recruiter, lease, report)
         except LeaseTaken:
             report.remark(f"{recruiter.environment}: another sender has taken over.")
             return
@@ -177,8 +185,10 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
 def _empty(queue: Queue, recruiter: Recruiter, lease: Lease, report: SendReport) -> bool:
     """Deliver what can be delivered of a queue; whether that was given up."""
     in_vain, too_dear = 0, math.inf
+    if queue.kind is Payment and not queue.is_extra:
+        approve_together(recruiter, lease, report)
     for write in waiting(recruiter.environment, queue):
-        if queue.is_extra and _cost(write) >= too_dear:
+        if (queue.is_extra and _cost(write) >= too_dear) or is_awaited(recruiter, write):
             continue
         if not lease.renew():
             raise LeaseTaken

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 
 from humanexp.core import clock
@@ -13,7 +14,7 @@ from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllow
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, RecruiterAccount
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
@@ -21,7 +22,7 @@ from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.rejecting import decline_rejection, record_about
-from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
+from humanexp.recruitment.states import GONE, LISTED, AssignmentState, WriteState, advance
 from humanexp.screening import services as screening
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
@@ -30,6 +31,7 @@ from humanexp.studies.roles import Action
 #: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
 SUBMISSION = "submission"
 THANKS = "Thank you for taking part."
+LATE = "You did the whole study, and the time for it ran out. This is your reward. Thank you."
 MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor} dollars. Thank you."
 
 
@@ -60,7 +62,24 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
         record(action="settle", subject=f"study:{study.slug}", study=study.slug, by=by, planned=planned, cents=cents)
     for environment in sorted(environments):
         request_sending(environment=environment)
+    for assignment in selectors.finished_late(study):
+        known = assignment.payments.filter(kind=PaymentKind.COMPENSATION, cause=SUBMISSION).exists()
+        payment = _pay_late(assignment, by)
+        if not known:
+            planned, cents = planned + 1, cents + payment.cost_cents
     return Settlement(planned=planned, planned_cents=cents, unmatched=selectors.unmatched(study).count())
+
+
+def _pay_late(assignment: Assignment, by: User | None) -> Payment:
+    """The reward of somebody who did the whole of it and ran out of the recruiter's time, as a bonus."""
+    return plan_bonus(
+        assignment=assignment,
+        amount_cents=assignment.campaign.reward_cents,
+        cause=SUBMISSION,
+        reason=LATE,
+        by=by,
+        kind=PaymentKind.COMPENSATION,
+    )
 
 
 @transaction.atomic
@@ -232,10 +251,24 @@ def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Paym
 def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str) -> None:
     if not campaign.capabilities.pays:
         raise NotAllowed("No money goes through a plain link: pay people where you found them.")
-    if assignment.state not in LISTED:
+    is_reached = campaign.capabilities.pays_unlisted and assignment.state in GONE
+    if assignment.state not in LISTED and not is_reached:
         raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():
         raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")
+    _check_evidence(campaign, amount_cents)
+
+
+def _check_evidence(campaign: Campaign, amount_cents: int) -> None:
+    """Where a bonus is sent once and looked for afterwards, it has to be known that one can be seen there at all."""
+    most = settings.FIRST_BONUS_CAP_CENTS
+    if campaign.capabilities.repeats.bonus != "never" or amount_cents <= most:
+        return
+    if not RecruiterAccount.objects.filter(environment=campaign.environment, bonus_proved_at__isnull=False).exists():
+        raise CapExceeded(
+            "No bonus of this account has been seen to arrive yet. Pay one of at most "
+            f"{money.dollars(most)} first; once the recruiter lists it, larger ones can be paid."
+        )
 
 
 @transaction.atomic
