@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from analysis import __version__ as VERSION
 from analysis.extras import install
+from humanexp.addresses import is_loopback
 from humanexp.core.storage_address import storage_of_address
 from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK
@@ -57,6 +58,9 @@ PICTURES_UPLOAD_MAX_MB = env.int("PICTURES_UPLOAD_MAX_MB", default=1000)
 
 #: Where the marketplace answers; its frames may show /take/ pages.
 MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rstrip("/")
+#: The console may start the marketplace and the panel on this machine: never on a site that others reach, unless it is
+#: allowed here.
+LOCAL_SITES = env.bool("LOCAL_SITES", default=is_loopback(_public.hostname or ""))
 #: Requester keys for MARKETPLACE_URL, as printed by humanexp.marketplace.create_requester.
 MARKETPLACE_ACCESS_KEY_ID = env.str("MARKETPLACE_ACCESS_KEY_ID", default="")
 MARKETPLACE_SECRET_ACCESS_KEY = env.str("MARKETPLACE_SECRET_ACCESS_KEY", default="")

@@ -178,6 +178,8 @@ class Pause(models.TextChoices):
 
     NO = "", _("sending")
     KEYS = "keys", _("the access keys are refused")
+    #: until a person ends it
+    HAND = "hand", _("an administrator has paused it")
 
 
 class RecruiterAccount(models.Model):
@@ -214,6 +216,9 @@ class RecruiterAccount(models.Model):
     balance_at = models.DateTimeField(null=True, blank=True)
     #: when a bonus was first seen to arrive, where bonuses have no token; before that, only small ones are promised
     bonus_proved_at = models.DateTimeField(null=True, blank=True)
+    #: when it was last tried out, and why that failed; empty: it did not
+    tried_at = models.DateTimeField(null=True, blank=True)
+    fault = models.CharField(max_length=500, blank=True)
 
     class Meta:
         db_table = "recruitment_senderlease"

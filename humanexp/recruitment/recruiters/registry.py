@@ -25,6 +25,22 @@ from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
 from humanexp.studies.facts import Way
 
 
+@dataclass(frozen=True, kw_only=True)
+class OwnSite:
+    """A site of this distribution that answers for a kind, and that this machine can run."""
+
+    #: the package that serves it; its port is that of the kind's address
+    package: str
+    #: the module that makes an account there and prints it as JSON
+    account_maker: str
+    #: setting of that site which holds its address
+    address_setting: str
+    #: where its own pages begin
+    front: str = "/"
+    #: where a person moves its clock, its money and its people; empty: nowhere
+    control: str = ""
+
+
 class Kind(ABC):
     """A sort of recruiter, before there are keys or accounts."""
 
@@ -97,6 +113,18 @@ class Kind(ABC):
     rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}
     #: how its pages of the console explain it, where it needs more words than its name
     note: ClassVar[str | Promise] = ""
+    #: what its keys are and where somebody gets them
+    about_keys: ClassVar[str | Promise] = ""
+    #: the site of this distribution that is its other side
+    own_site: ClassVar[OwnSite | None] = None
+
+    def key_names(self, account: Account) -> tuple[str, ...]:
+        """Of the keys that this account needs, as `keys.key` takes them."""
+        return ()
+
+    def keys_from(self, made: Mapping[str, str]) -> dict[str, str]:
+        """Of its first account, from what `own_site.account_maker` prints."""
+        return {}
 
 
 _KINDS: dict[str, Kind] = {}
@@ -164,6 +192,11 @@ def codes() -> list[str]:
 
 def is_known(code: str) -> bool:
     return _found(code) is not None
+
+
+def forget(code: str) -> None:
+    """Its row has changed."""
+    _opened.pop(code, None)
 
 
 def account_of(code: str) -> Account:

@@ -48,6 +48,11 @@ WORDS: Mapping[str, Words] = {
         tone="bad",
         resolution=_("Nothing is sent. Set keys that are accepted; sending continues automatically within a minute."),
     ),
+    "paused": Words(
+        text=_("%(where)s is paused: no places are opened and nobody is paid through it."),
+        tone="bad",
+        resolution=_("An administrator resumes it on the page Recruiters; what waits is then sent."),
+    ),
     "not-asked": Words(
         text=ngettext_lazy(
             "The recruiter has not been asked for %(minutes)d minute.",

@@ -170,7 +170,8 @@ def _pauses(accounts: Collection[RecruiterAccount]) -> Iterator[Attention]:
     for row in accounts:
         if row.pause != Pause.NO:
             where, why = recruiters.name_of(row.environment), row.pause_detail
-            yield _told("keys", subject_pk=row.pk, environment=row.environment, where=where, why=why)
+            kind = "paused" if row.pause == Pause.HAND else "keys"
+            yield _told(kind, subject_pk=row.pk, environment=row.environment, where=where, why=why)
 
 
 def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.services.accounts import open_account
+from humanexp.recruitment.services.accounts import (
+    TRY_JOB,
+    open_account,
+    pause_account,
+    rename_account,
+    request_try,
+    resume_account,
+    store_keys,
+    try_account,
+)
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
@@ -39,6 +48,13 @@ from humanexp.recruitment.services.turning_away import decline, outcome_of_refus
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "TRY_JOB",
+    "try_account",
+    "store_keys",
+    "resume_account",
+    "request_try",
+    "rename_account",
+    "pause_account",
     "verify_begun",
     "code_for",
     "delete_by_code",
