@@ -9,13 +9,13 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.recruitment import recruiters
+from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import RecruiterAccount
 
 #: It is typed in commands, and ends tokens and names of files.
 _CODE = re.compile(r"[a-z][a-z0-9-]{1,11}")
-#: Pages and sums know no other yet, and nothing is ever converted.
-CURRENCIES = ("USD",)
+#: Those that the recruiters pay in, all with two decimals; sums are kept in each, and nothing is ever converted.
+CURRENCIES = tuple(money.SIGNS)
 
 
 @transaction.atomic
