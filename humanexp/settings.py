@@ -107,6 +107,8 @@ BONUS_EVIDENCE_HOURS = env.int("BONUS_EVIDENCE_HOURS", default=24)
 FIRST_BONUS_CAP_CENTS = env.int("FIRST_BONUS_CAP_CENTS", default=100)
 #: Under this an hour's pay is warned about, and topped up to; the US federal minimum wage. A warning, not a rule.
 WAGE_FLOOR_CENTS = env.int("WAGE_FLOOR_CENTS", default=USUAL_FLOOR_CENTS)
+WAGE_FLOOR_CENTS_GBP = env.int("WAGE_FLOOR_CENTS_GBP", default=0)
+WAGE_FLOOR_CENTS_EUR = env.int("WAGE_FLOOR_CENTS_EUR", default=0)
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.
 RECRUITER_ORIGINS = [
     MARKETPLACE_URL,

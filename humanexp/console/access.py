@@ -60,6 +60,8 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:finished-csv": (Action.PAY, Action.PAY),
     "recruitment:stop": (Action.SEE, Action.STOP),
     "recruitment:monitor": (Action.SEE, Action.SEE),
+    "recruitment:money": (Action.PAY, Action.PAY),
+    "recruitment:money-csv": (Action.PAY, Action.PAY),
     "recruitment:ledger": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:difference": (Action.EVIDENCE, Action.PAY),
     "recruitment:parked": (Action.EVIDENCE, Action.PAY),
@@ -173,6 +175,7 @@ DOWNLOADS: Mapping[str, str] = {
     "results:responses": "responses.csv",
     "results:findings": "findings.json",
     "recruitment:ledger-csv": "ledger.csv",
+    "recruitment:money-csv": "money.csv",
     "console:audit-csv": "record.csv",
 }
 

@@ -37,6 +37,7 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         **({} if terms is None else _site_facts(terms)),
         way=kind_of(campaign.environment).way,
         reward_cents=campaign.reward_cents if terms is None else 0,  # the site's own words say it
+        currency=campaign.currency,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
@@ -47,7 +48,7 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
 
 def _site_facts(terms: LinkTerms) -> dict[str, Any]:
     """What people are told of the site that has sent them."""
-    amount = "" if terms.reward is None else f"{money.dollars(terms.reward)} {terms.currency}"
+    amount = "" if terms.reward is None else f"{money.decimal(terms.reward)} {terms.currency}"
     return {
         "leads_out": True,
         "site": preset_called(terms.preset).label,

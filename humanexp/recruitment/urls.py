@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.pages.views import campaigns, ledger, links, monitor, parked, recruit, review, take
+from humanexp.recruitment.pages.views import campaigns, ledger, links, money, monitor, parked, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -42,6 +42,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/codes/", monitor.codes, name="codes"),
     path("studies/<slug:slug>/monitor/resolve/", monitor.resolve, name="resolve"),
     path("studies/<slug:slug>/monitor/compensate/<int:pk>/", monitor.compensate, name="compensate"),
+    path("money/", money.all_money, name="all-money"),
+    path("money/<slug:by>.csv", money.all_money_csv, name="all-money-csv"),
+    path("studies/<slug:slug>/monitor/money/", money.money, name="money"),
+    path("studies/<slug:slug>/monitor/money/<slug:by>.csv", money.money_csv, name="money-csv"),
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
     path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", ledger.difference, name="difference"),

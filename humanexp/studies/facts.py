@@ -25,6 +25,8 @@ class StudyFacts:
     way: Way = "preview"
     #: what one person is paid by us; 0 = nothing
     reward_cents: int = 0
+    #: ISO code of it
+    currency: str = "USD"
     #: what people are told it takes; 0 = not said
     minutes: int = 0
     #: whom a participant can write to; empty where the study names nobody

@@ -205,7 +205,7 @@ class MTurkRecruiter(Qualifications):
                 "create_hit_type",
                 Title=terms.title,
                 Description=terms.description,
-                Reward=money.dollars(terms.reward_cents),
+                Reward=money.decimal(terms.reward_cents),
                 AssignmentDurationInSeconds=terms.assignment_duration_s,
                 AutoApprovalDelayInSeconds=terms.auto_approval_s,
                 **({"Keywords": terms.keywords} if terms.keywords else {}),
@@ -261,7 +261,7 @@ class MTurkRecruiter(Qualifications):
                 "send_bonus",
                 WorkerId=order.person_id,
                 AssignmentId=order.submission_id,
-                BonusAmount=money.dollars(order.amount_cents),
+                BonusAmount=money.decimal(order.amount_cents),
                 Reason=order.reason,
                 UniqueRequestToken=order.token,
             )

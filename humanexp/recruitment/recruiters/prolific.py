@@ -127,7 +127,7 @@ class Api(Kind):
             )
         workspace = account.workspace or self._setting("WORKSPACE")
         project = os.environ.get(f"{own}_PROJECT", "") or (self._setting("PROJECT") if account.is_first else "")
-        return _recruiter(self, account.code, self.address, token, workspace, project, self.fees, self.capabilities)
+        return _recruiter(self, account, self.address, token, workspace, project, self.fees, self.capabilities)
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return ticket_of(preset_called(self.preset).parameters, query)
@@ -181,7 +181,7 @@ class Panel(Api):
 @lru_cache(maxsize=16)
 def _recruiter(
     kind: Api,
-    environment: str,
+    account: Account,
     address: str,
     token: str,
     workspace: str,
@@ -195,11 +195,12 @@ def _recruiter(
 
     client = ProlificClient(f"{address}{API_PATH}", token, referer=f"{settings.PUBLIC_URL} (HumanExp)")
     return ProlificRecruiter(
-        environment=environment,
+        environment=account.code,
         client=client,
         preset=preset_called(kind.preset),
         workspace=workspace,
         project=project,
         fees=fees,
         capabilities=capabilities,
+        currency=account.currency,
     )

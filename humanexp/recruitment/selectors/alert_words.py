@@ -88,9 +88,9 @@ WORDS: Mapping[str, Words] = {
         resolution=_RESTORE,
     ),
     "money": Words(
-        text=_("%(where)s: %(owed)s dollars are due, and %(left)s are in the account."),
+        text=_("%(where)s: %(owed)s is due, and %(left)s is in the account."),
         tone="bad",
-        resolution=_("Add %(missing)s dollars there; everything waiting is paid then."),
+        resolution=_("Add %(missing)s there; everything waiting is paid then."),
     ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",

@@ -37,7 +37,7 @@ from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
 from humanexp.recruitment.selectors.reconciliation import open_differences
 from humanexp.recruitment.selectors.rejections import proposed_rejections
-from humanexp.recruitment.selectors.state_counts import Tally
+from humanexp.recruitment.selectors.state_counts import Tally, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
@@ -204,18 +204,20 @@ def _pictures(study: Study) -> Iterator[Attention]:
 
 def _money(study: Study, accounts: Collection[RecruiterAccount], tally: Tally | None) -> Iterator[Attention]:
     asked = [(account, account.balance_cents) for account in accounts if account.balance_cents is not None]
-    sums = money_of(study, tally) if asked else None
-    due = sums.submitted_cents + sums.promised_extra_cents if sums else 0
+    sums = money_of(tally or tally_of(study)) if asked else ()
+    due_in = {one.currency: one.submitted_cents + one.promised_extra_cents for one in sums}
     for account, left in asked:
+        currency = recruiters.currency_of(account.environment)
+        due = due_in.get(currency, 0)
         if left < due:
             yield _told(
                 "money",
                 subject_pk=account.pk,
                 environment=account.environment,
                 where=recruiters.name_of(account.environment),
-                owed=money.dollars(due),
-                left=money.dollars(left),
-                missing=money.dollars(due - left),
+                owed=money.shown(due, currency),
+                left=money.shown(left, currency),
+                missing=money.shown(due - left, currency),
             )
 
 
