@@ -39,6 +39,7 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         reward_cents=campaign.reward_cents,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
+        trouble_address=reverse("recruitment:trouble", args=[campaign.entry]) if campaign.pk else "",
         pay_on_leaving=pay_on_leaving(campaign.study),
         shows_code=terms is None and (shows_code or campaign.capabilities.vouches),
         **({} if terms is not None else _deletion(campaign)),

@@ -8,6 +8,16 @@ from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, se
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
+from humanexp.recruitment.services.desk import (
+    answer_report,
+    close_report,
+    erase_reports,
+    give_code_again,
+    let_back_in,
+    pay_for_failure,
+    report_behind,
+    report_trouble,
+)
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
@@ -44,7 +54,9 @@ __all__ = [
     "LaunchTerms",
     "address_of",
     "agree_to_rejection",
+    "answer_report",
     "clear",
+    "close_report",
     "compare_sizes",
     "compensate",
     "confirm",
@@ -52,13 +64,16 @@ __all__ = [
     "decline",
     "delete_participant",
     "enter",
+    "erase_reports",
     "exclude_family",
     "exclude_people",
     "extend",
     "finish_link",
     "follow",
+    "give_code_again",
     "invite",
     "is_confirmed",
+    "let_back_in",
     "lift_exclusion",
     "list_credited",
     "list_finished",
@@ -70,6 +85,7 @@ __all__ = [
     "open_account",
     "outcome_of_refusal",
     "override_rejection",
+    "pay_for_failure",
     "plan_bonus",
     "prolong",
     "publish",
@@ -80,6 +96,8 @@ __all__ = [
     "refresh_balance",
     "reject",
     "release",
+    "report_behind",
+    "report_trouble",
     "renew_approval",
     "resolve_difference",
     "retry_hit",
