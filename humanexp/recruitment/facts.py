@@ -70,6 +70,16 @@ def _deletion(campaign: Campaign) -> DeletionFacts:
     return {"gives_deletion_code": True, "deletable_until": ethics.deletable_until, "deletion_address": address}
 
 
+def code_given(code: str) -> str:
+    """An answer to who could not use their code."""
+    return _("Your completion code is %(code)s.") % {"code": code}
+
+
+def link_given(address: str) -> str:
+    """An answer to who lost the browser in which they began."""
+    return _("Continue the study here, in any browser: %(address)s") % {"address": address}
+
+
 def pay_on_leaving(study: Study) -> PayOnLeaving:
     """What the study pays people who stop before the end, where money goes through the recruiter."""
     stated = study.configuration.get("recruitment") or {}

@@ -1,4 +1,4 @@
-"""The trouble desk: reported without an account, tied by proof, answered in time, paid by payers, gone with the person."""
+"""The trouble desk: a proof ties a report to its session, payers pay, and it goes with the person."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, Message, Payment, TroubleReport
 from humanexp.recruitment.selectors.desk import answer_by, waiting_in
-from humanexp.recruitment.services import desk
+from humanexp.recruitment.services import desk, reporting_trouble
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
@@ -34,7 +34,7 @@ def study(db: None) -> Study:
 
 @pytest.fixture(autouse=True)
 def fresh_allowances() -> None:
-    desk.REPORTING.clear()
+    reporting_trouble.REPORTING.clear()
 
 
 @pytest.fixture

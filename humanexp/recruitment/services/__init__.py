@@ -15,8 +15,6 @@ from humanexp.recruitment.services.desk import (
     give_code_again,
     let_back_in,
     pay_for_failure,
-    report_behind,
-    report_trouble,
 )
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
@@ -29,6 +27,7 @@ from humanexp.recruitment.services.people import ExclusionReport, exclude_family
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
+from humanexp.recruitment.services.reporting_trouble import report_behind, report_trouble
 from humanexp.recruitment.services.resolving import resolve_difference
 from humanexp.recruitment.services.resuming import confirm, is_confirmed
 from humanexp.recruitment.services.sending import send

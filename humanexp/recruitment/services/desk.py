@@ -1,11 +1,9 @@
-"""The trouble desk: participants report without an account, members of the study answer, and each act is recorded."""
+"""The trouble desk: members of a study answer what participants report, and each act is recorded."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
 
 from django.db import transaction
 from django.utils import translation
@@ -13,17 +11,12 @@ from django.utils.translation import gettext as _
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, InvalidRequest, StudyRefused, TokenRefused, TooManyCalls
-from humanexp.core.keys import random_code
-from humanexp.core.limits import SharedAllowance
+from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.participation import credentials, selectors as participation
-from humanexp.participation.models import Session
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, Trouble, TroubleAnswer, TroubleReport
-from humanexp.recruitment.models.people import id_here
-from humanexp.recruitment.recruiters.tickets import Ticket
-from humanexp.recruitment.selectors.desk import answer_by, known_of
+from humanexp.recruitment.facts import code_given, link_given
+from humanexp.recruitment.models import TroubleAnswer, TroubleReport
+from humanexp.recruitment.selectors.desk import known_of
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.notifying import plan_message
 from humanexp.recruitment.services.outbox import request_sending
@@ -32,71 +25,9 @@ from humanexp.studies import permissions
 from humanexp.studies.languages import code_in, language_of_study
 from humanexp.studies.roles import Action
 
-LONGEST_REPORT, LONGEST_ANSWER = 1_000, 2_000
-#: Letters of a reference code: nobody guesses one of so many.
-_REFERENCE_LENGTH = 16
-#: A class may meet one failure at once; then one report a minute from one address.
-REPORTING = SharedAllowance("trouble reports", per_s=1 / 60, burst=20)
-#: Attempts at reference codes: ten at once, then one a minute.
-LOOKING = SharedAllowance("trouble references", per_s=1 / 60, burst=10)
+LONGEST_ANSWER = 2_000
 #: A closed report that belongs to no session is kept so long.
 KEPT_CLOSED = timedelta(days=90)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reported:
-    """What a page sends."""
-
-    kind: str
-    text: str = ""
-    #: what the page of a session holds; proves whose session it is
-    proof: str = ""
-    #: ids of the page's address, which prove nothing
-    ticket: Ticket = Ticket()
-
-
-@transaction.atomic
-def report_trouble(*, campaign: Campaign, reported: Reported, caller: str) -> tuple[TroubleReport, str]:
-    """Store a report; returns it with its reference code, of which a hash is kept."""
-    text = reported.text.strip()
-    if reported.kind not in Trouble.values:
-        raise InvalidRequest(_("Choose what went wrong."), fields={"kind": _("Choose what went wrong.")})
-    if len(text) > LONGEST_REPORT:
-        raise InvalidRequest(_("This is too long: 1000 characters are the maximum."), fields={"text": "too long"})
-    if reported.kind == Trouble.OTHER and not text:
-        raise InvalidRequest(_("Say in a few words what went wrong."), fields={"text": "empty"})
-    wait_s = REPORTING.spend((caller, campaign.pk))
-    if wait_s:
-        raise TooManyCalls(retry_after_s=wait_s)
-    session = _session_behind(campaign, reported.proof)
-    assignment = (
-        Assignment.objects.filter(session=session).first() if session else _assignment_of(campaign, reported.ticket)
-    )
-    now, reference = clock.now(), random_code("R", _REFERENCE_LENGTH)
-    report = TroubleReport.objects.create(
-        campaign=campaign,
-        kind=reported.kind,
-        text=text,
-        session=session or (assignment.session if assignment else None),
-        assignment=assignment,
-        is_proven=session is not None,
-        reference_hash=_hash(reference),
-        made_at=now,
-        due_at=answer_by(now),
-    )
-    _record("report-trouble", report, None, kind=report.kind, proven=report.is_proven)
-    return report, reference
-
-
-def report_behind(*, campaign: Campaign, reference: str, caller: str) -> TroubleReport:
-    """The report with this reference code. Raises StudyRefused for a wrong one."""
-    wait_s = LOOKING.spend(caller)
-    if wait_s:
-        raise TooManyCalls(retry_after_s=wait_s)
-    found = TroubleReport.objects.filter(campaign=campaign, reference_hash=_hash(reference)).first()
-    if found is None:
-        raise StudyRefused("There is no report with this reference code. Check every letter, and try again.")
-    return found
 
 
 @transaction.atomic
@@ -118,7 +49,7 @@ def give_code_again(*, report: TroubleReport, by: User) -> TroubleAnswer:
         raise Conflict(_("There is no code to give: the session has not ended, or is not known, or it has none."))
     _check_private(known.is_private)
     with _in_words_of(report):
-        text = _("Your completion code is %(code)s.") % {"code": known.code}
+        text = code_given(known.code)
     return _answer(report, text, by, "give-code-again")
 
 
@@ -131,7 +62,7 @@ def let_back_in(*, report: TroubleReport, by: User) -> TroubleAnswer:
         raise Conflict(_("This report belongs to no session that could be continued."))
     way = make_personal_link(assignment=report.assignment, by=by)
     with _in_words_of(report):
-        text = _("Continue the study here, in any browser: %(address)s") % {"address": address_of(way)}
+        text = link_given(address_of(way))
     return _answer(report, text, by, "let-back-in")
 
 
@@ -210,34 +141,6 @@ def _in_words_of(report: TroubleReport) -> AbstractContextManager[None]:
     study = report.campaign.study
     tag = report.session.language if report.session else ""
     return translation.override(code_in(study, tag or language_of_study(study)))
-
-
-def _session_behind(campaign: Campaign, proof: str) -> Session | None:
-    """None for a proof that is wrong, old or of another study: the report is taken all the same."""
-    if not proof:
-        return None
-    try:
-        session = participation.session_of(credentials.REPORT.read(proof))
-    except TokenRefused:
-        return None
-    return session if session.study_id == campaign.study_id else None
-
-
-def _assignment_of(campaign: Campaign, ticket: Ticket) -> Assignment | None:
-    """Whom the ids of an address name; each that is given must fit."""
-    taken = campaign.assignments_taken.filter(person__isnull=False)
-    terms = LinkTerms.of(campaign)
-    if ticket.submission:
-        taken = taken.filter(assignment_id=ticket.submission)
-    if ticket.person:
-        person = ticket.person if terms is None else id_here(terms.preset, ticket.person)
-        taken = taken.filter(person__worker_id=person)
-    return taken.order_by("-pk").first() if ticket.submission or ticket.person else None
-
-
-def _hash(reference: str) -> str:
-    """Of the code as people type it: capitals or not, with spaces or without."""
-    return sha256("".join(reference.split()).upper().encode()).hexdigest()
 
 
 def _record(action: str, report: TroubleReport, by: User | None, **facts: object) -> None:

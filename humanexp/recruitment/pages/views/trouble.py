@@ -15,7 +15,7 @@ from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.pages.views.take import LONGEST_CODE, entry_page
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
-from humanexp.recruitment.services.desk import LONGEST_REPORT, Reported
+from humanexp.recruitment.services.reporting_trouble import LONGEST_REPORT, Reported
 
 #: Characters of an id that are looked at, and of a proof.
 _LONGEST_ID, _LONGEST_PROOF = 64, 200
