@@ -32,6 +32,7 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.selectors.alert_words import WORDS
 from humanexp.recruitment.selectors.approvals import approval_of
+from humanexp.recruitment.selectors.desk import waiting_in
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
@@ -77,6 +78,7 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
         return list(_pictures(study))
     accounts = list(RecruiterAccount.objects.filter(environment__in={campaign.environment for campaign in campaigns}))
     found = [*_approval(study), *_pauses(accounts), *_not_asked(campaigns), *_pictures(study), *_differences(study)]
+    found += _troubles(study)
     found += [*_money(study, accounts, tally), *_hits(study), *_payments(study, tally), *_removals(study, campaigns)]
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
         found += [*_proposals(study), *_submissions(study)]
@@ -182,6 +184,14 @@ def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     waited = clock.now() - min((campaign.synced_at or campaign.launched_at for campaign in live), default=clock.now())
     if waited > ASKED_WITHIN:
         yield _told("not-asked", minutes=int(waited.total_seconds() // 60))
+
+
+def _troubles(study: Study) -> Iterator[Attention]:
+    count, overdue = waiting_in(study)
+    if overdue:
+        yield _told("trouble-overdue", count=overdue)
+    if count > overdue:
+        yield _told("trouble", count=count - overdue)
 
 
 def _differences(study: Study) -> list[Attention]:
