@@ -41,7 +41,6 @@ OF_THE_SITE = {
     "humanexp/console/supervisor.py",
     "humanexp/controls.py",
     "humanexp/health.py",
-    "humanexp/key_files.py",
     "humanexp/listening.py",
     "humanexp/places.py",
     "humanexp/settings.py",

@@ -27,9 +27,9 @@ AGREED_TO = {
     "house-3.de": "ffa62e68ac21175a",
     "house-4": "683bf620c9b4eab2",
     "house-4.de": "fd2b05611ea0acd8",
-    "house-5": "69b4f47e1afbb982",
-    "house-5.by-sentence": "e5b2fdb8a8fad99f",
-    "house-5.de": "fa5091b576776f89",
+    "house-5": "a4690159be9b0d41",
+    "house-5.by-sentence": "40bb442eed1d9140",
+    "house-5.de": "408b13b03d39aa0e",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",
     "site.de": "970a9d8dc87e7905",

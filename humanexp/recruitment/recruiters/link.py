@@ -62,6 +62,7 @@ class LinkRecruiter:
     """There is no other side: HITs and assignments are our own rows, and who has finished has submitted."""
 
     capabilities = CAPABILITIES
+    bonus_calls = None
     breath_s = 0.0
     token_memory = timedelta.max  # our own rows
     fees: FeeTable = NO_FEES

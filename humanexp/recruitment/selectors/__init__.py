@@ -7,9 +7,11 @@ from humanexp.recruitment.selectors.approvals import Approval, approval_of
 from humanexp.recruitment.selectors.budgets import (
     Budget,
     budget_of,
+    budgets_of,
     committed_cents,
     month_budget,
     place_cents,
+    place_charge,
 )
 from humanexp.recruitment.selectors.campaigns import (
     SuggestedTerms,
@@ -31,6 +33,7 @@ from humanexp.recruitment.selectors.figures import (
     Figures,
     Funnel,
     Money,
+    PaymentSummary,
     Places,
     figures_of,
     is_recruiting,
@@ -48,6 +51,7 @@ from humanexp.recruitment.selectors.links import (
     ticket_in,
     way_out,
 )
+from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
@@ -122,6 +126,7 @@ __all__ = [
     "attention",
     "books",
     "budget_of",
+    "budgets_of",
     "campaign_by_entry",
     "campaigns_of",
     "campaigns_with_hits",
@@ -157,12 +162,16 @@ __all__ = [
     "month_budget",
     "notices",
     "open_differences",
+    "ParkedBonus",
+    "parked_bonuses",
     "participant_hashes",
     "owed_cents",
     "payable",
+    "PaymentSummary",
     "payable_sum",
     "payment_summary",
     "place_cents",
+    "place_charge",
     "places_left",
     "places_of",
     "proposal_on",

@@ -102,8 +102,10 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
     worker_id = arrival.worker_id or _visitor(campaign, arrival.proof)
     check_worker_id(campaign.environment, worker_id)
-    if arrival.invitation or terms is not None:
-        worker_id = id_here(INVITED if arrival.invitation or terms is None else terms.preset, worker_id)
+    if arrival.invitation:
+        worker_id = id_here(INVITED, worker_id)
+    elif terms is not None:
+        worker_id = id_here(terms.preset, worker_id)
     with transaction.atomic():
         person = _lock(
             person_for(

@@ -17,7 +17,7 @@ from humanexp.core.models import User
 from humanexp.recruitment import launch_gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.recruiters import account_of, capabilities_of, fees_of, name_of
+from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of, name_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
@@ -47,14 +47,12 @@ def quote(
     masters: bool = False,
 ) -> pricing.Quote:
     """The exact cost of a launch, before it."""
-    per_hit = assignments_per_hit or capabilities_of(to).places_at_once or assignments
-    return pricing.quote(
-        reward_cents=reward_cents,
-        assignments=assignments,
-        per_hit=max(1, per_hit),
-        fees=fees_of(to),
-        masters=masters,
+    account = account_of(to)
+    per_hit = assignments_per_hit or account.kind.capabilities.places_at_once or assignments
+    terms = pricing.terms_of(
+        reward_cents=reward_cents, assignments=assignments, per_hit=max(1, per_hit), masters=masters
     )
+    return account.kind.quote(terms, account)
 
 
 def compare_sizes(*, to: str, assignments: int, reward_cents: int, masters: bool = False) -> pricing.SizeComparison:
@@ -140,7 +138,8 @@ def publish(
     _ask_gates(study, terms.to, price, skip=skip_preflight)
     if campaign.cap_cents < price.total_cents:
         raise CapExceeded(
-            f"The campaign costs {money.dollars(price.total_cents)}, its cap is {money.dollars(campaign.cap_cents)}."
+            f"The campaign costs {money.shown(price.total_cents, price.currency)}, its cap is "
+            f"{money.shown(campaign.cap_cents, price.currency)}."
         )
     with transaction.atomic():
         _lock(study, shown_campaigns)
@@ -164,6 +163,7 @@ def publish(
             assignments=price.assignments,
             reward_cents=price.reward_cents,
             quoted_cents=price.total_cents,
+            currency=price.currency,
         )
         request_sending(environment=terms.to)
     if not campaign.capabilities.vouches:
@@ -273,7 +273,8 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
             )
     elif unpaid and reward_cents:
         raise InvalidRequest(
-            f"The campaign is marked as unpaid, but its reward is {money.dollars(reward_cents)}: choose one.",
+            "The campaign is marked as unpaid, but its reward is "
+            f"{money.shown(reward_cents, currency_of(to))}: choose one.",
             fields={"reward": "0, or paid"},
         )
     elif not reward_cents and not unpaid:

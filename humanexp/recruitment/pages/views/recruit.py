@@ -19,7 +19,6 @@ from humanexp.recruitment.pages.link_forms import host_typed, link_initial
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
-from humanexp.recruitment.templatetags.recruitment import typed
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.roles import Action
@@ -66,9 +65,15 @@ def limits(request: HttpRequest, study: Study) -> HttpResponse:
             given = monthly.cleaned_data
             services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=user_of(request))
         elif "study_cap" in request.POST and overall.is_valid():
-            services.set_study_cap(study=study, cap_cents=overall.cleaned_data["study_cap"], by=user_of(request))
+            asked = overall.cleaned_data
+            services.set_study_cap(
+                study=study,
+                cap_cents=asked["study_cap"],
+                currency=asked["currency"] or money.USUAL,
+                by=user_of(request),
+            )
         else:
-            raise InvalidRequest(_("Write dollars and cents like 123.45, or nothing for no limit."))
+            raise InvalidRequest(_("Write an amount with two decimals like 123.45, or nothing for no limit."))
         messages.success(request, _("The limit is stored."))
     return redirect("recruitment:recruit", slug=study.slug)
 
@@ -135,7 +140,6 @@ def _page(
 ) -> HttpResponse:
     terms = TermsForm(form.data if form.is_bound else {**form.initial})
     priced = price_of(study, terms, tally, free_sessions=free_sessions)
-    budget = priced.budget if priced else selectors.budget_of(study, tally)
     rows = campaign_rows(tally)
     context: dict[str, Any] = {
         "study": study,
@@ -148,9 +152,8 @@ def _page(
         "excluded": selectors.exclusions(study.family).count(),
         "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
-        "budget": budget,
-        "money": selectors.money_of(study, tally),
-        "limits": LimitsForm(initial={"study_cap": typed(budget.cap_cents)}),
+        "moneys": selectors.money_of(tally),
+        "budgets": selectors.budgets_of(study, tally, *([priced.currency] if priced else [])),
         "price": priced,
         "return_host": host_typed(terms.data if form.is_bound else form.initial),
         "approval": selectors.approval_of(study),
@@ -169,7 +172,7 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
     return {
         "to": to,
         "assignments": max(1, suggested.assignments),
-        "reward": money.dollars(suggested.reward_cents),
+        "reward": money.decimal(suggested.reward_cents),
         "hits": TermsForm.SMALL,
         "title": suggested.title,
         "description": suggested.description,
