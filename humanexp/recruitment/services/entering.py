@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 from django.db import transaction
 
@@ -36,8 +35,15 @@ from humanexp.recruitment.services.resuming import (
     session_behind,
 )
 from humanexp.recruitment.services.standing import request_verification
-from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
-from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
+from humanexp.recruitment.services.turning_away import TooYoung
+from humanexp.recruitment.services.welcoming import (
+    check_approval,
+    check_open,
+    check_welcome,
+    refuse_another,
+    speaks_of_hits,
+)
+from humanexp.recruitment.states import LISTED, AssignmentState, advance
 from humanexp.studies.models import Population
 
 NO_PROOF = Proof()
@@ -219,11 +225,11 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
             if known.state == AssignmentState.RETURNED:
                 advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
             return go_on_under(known, assignment_id)
-    _check_open(campaign)
-    _check_welcome(campaign, person)
+    check_open(campaign)
+    check_welcome(campaign, person)
     begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
     if begun is None:
-        _check_approval(campaign)
+        check_approval(campaign)
     else:
         is_surely_theirs = begun.session is not None and begun.session.is_verified
         shown = arrival.proof if arrival.continue_here else NO_PROOF
@@ -238,6 +244,8 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
             opened_at=clock.now(),
         )
     elif known.is_listed:
+        if not speaks_of_hits(campaign):
+            raise AlreadyTookPart
         raise AlreadyTookPart("You have already submitted this HIT. Thank you.")
     elif known.state == AssignmentState.RETURNED:
         advance(known, AssignmentState.OPENED, opened_at=clock.now())
@@ -257,58 +265,6 @@ def _leave_aside(assignment: Assignment, session: Session) -> None:
     participation.release_slot(session=session)
     assignment.session = None
     assignment.save(update_fields=["session"])
-
-
-def _check_open(campaign: Campaign) -> None:
-    if campaign.state == CampaignState.LIVE:
-        if campaign.capabilities.vouches or selectors.places_left(campaign) > 0:
-            return
-        raise PlacesTaken
-    # Who accepted a HIT before the stop may still do it.
-    latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
-    if not campaign.capabilities.vouches:
-        raise NotOpen("This study has ended and takes no new participants. Thank you for your interest.")
-    if latest is None or clock.now() > latest:
-        raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
-
-
-def _check_approval(campaign: Campaign) -> None:
-    """Whoever is under way may finish; no one else starts without an approval in force."""
-    if selectors.approval_of(campaign.study).is_in_force:
-        return
-    if not campaign.capabilities.vouches:
-        raise NotOpen("This study is paused and takes no new participants at the moment. Nothing is stored.")
-    raise StudyRefused(
-        "This study is paused and takes no new participants at the moment. Nothing is stored. If you hold a HIT of it, "
-        "please return it; that does you no harm."
-    )
-
-
-def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
-    """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
-    names = {person.worker_id, person.given_id} - {""}
-    if any(selectors.is_excluded(person.family, environment=person.environment, worker_id=name) for name in names):
-        if not campaign.capabilities.vouches:
-            raise NotEligible
-        raise AlreadyTookPart(
-            "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
-        )
-    if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
-        if not campaign.capabilities.vouches:
-            raise NotEligible("This study is for people who have passed its qualification.")
-        raise AlreadyTookPart(
-            "This study is for people who have passed its qualification, which is a HIT of its own. "
-            "Please return this one; that does you no harm."
-        )
-
-
-def _refuse_another(campaign: Campaign) -> NoReturn:
-    """This person has had all their sessions; whoever holds a HIT hears what to do with it."""
-    if not campaign.capabilities.vouches:
-        raise AlreadyTookPart
-    raise AlreadyTookPart(
-        "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
-    )
 
 
 def _begun_elsewhere(
@@ -342,14 +298,14 @@ def _begun_elsewhere(
     if movable and len(taken) >= allowed:
         return movable[0]
     if has_none_left:
-        _refuse_another(campaign)
+        refuse_another(campaign)
     return None
 
 
 def move_session(old: Assignment, new: Assignment) -> None:
     """A person's session goes on, or was submitted, under another assignment, and only there is it owed for."""
     if old.campaign.study_id != new.campaign.study_id:
-        _refuse_another(new.campaign)
+        refuse_another(new.campaign)
     session = old.session
     old.session = None
     old.save(update_fields=["session"])
