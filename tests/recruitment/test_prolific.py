@@ -15,6 +15,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, OutcomeCode, Payment, RecruitedPerson
+from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.recruitment.recruiters.prolific_terms import least_minutes
 from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
@@ -586,3 +587,13 @@ def test_ten_thousand_places_cost_tens_of_calls_a_round(
     services.sync()
     assert len(calls) <= 6 < 2 + 403 // 100 + 2
     assert len(rows()) == 403
+
+
+def test_fees_are_what_the_other_side_charges(lab: Lab, recruiter: ProlificRecruiter, settings: Any) -> None:
+    for reward in (1, 100, 119, 120, 850):
+        asked = lab.post("study-cost-calculator/", reward=reward, total_available_places=7)["total_cost"]
+        assert asked == 7 * (reward + recruiter.fees.reward_fee_cents(reward, hit_size=7))
+    assert recruiter.fees.on_bonus(33).fee_cents == 11
+    settings.PANEL_VAT_PERCENT, settings.PANEL_ACADEMIC = 20, False
+    charge = fees_of("panel").on_reward(100, hit_size=1)
+    assert (charge.fee_cents, charge.tax_cents) == (43, 9)
