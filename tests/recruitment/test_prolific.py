@@ -160,6 +160,13 @@ def test_a_full_study_opens_again_with_more_places(lab: Lab, panel: PanelServer,
     assert (there(lab, campaign)["status"], len(studies_of(lab))) == ("ACTIVE", 1)
 
 
+def test_a_campaign_is_one_study_however_it_is_launched_and_extended(lab: Lab, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel(assignments=4, assignments_per_hit=2)
+    services.extend(campaign=campaign, places=15, by=None)
+    services.send(environment="panel")
+    assert [one["total_available_places"] for one in studies_of(lab)] == [19]
+
+
 def test_pause_and_start_are_read_back(lab: Lab, launch_at_panel: Launch, recruiter: ProlificRecruiter) -> None:
     campaign = launch_at_panel()
     offer = campaign.hits.get().hit_id

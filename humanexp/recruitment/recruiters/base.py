@@ -80,6 +80,8 @@ class Capabilities:
     least_reason: int = 20
     #: it can refuse the reward, and take the refusal back
     rejects: bool = False
+    #: the places of a campaign can be split into several offers; elsewhere it is one offer, which grows
+    splits: bool = True
     #: most places that an offer has unless somebody asks for more; None: all in one
     places_at_once: int | None = None
     #: it takes people to https addresses alone

@@ -89,6 +89,7 @@ class Api(Kind):
             lists_in_progress=True,
             messages=True,
             extends=True,
+            splits=False,
             pauses=True,
             approves_in_bulk=True,
             asks_for_returns=True,

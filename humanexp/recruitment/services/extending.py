@@ -63,6 +63,11 @@ def quote_extension(*, campaign: Campaign, places: int) -> Extension:
 
 def _spread(campaign: Campaign, places: int) -> tuple[tuple[tuple[Hit, int], ...], tuple[int, ...]]:
     """HITs that grow and by how much, and the sizes of new ones."""
+    if not campaign.capabilities.splits:
+        only = _growing(campaign)
+        if not only:
+            raise Conflict("Another change of this campaign is on its way, or it was not published: wait a minute.")
+        return ((only[0], places),), ()
     left, grown, usual = places, [], _usual_size(campaign)
     for hit in _growing(campaign):
         room = left if hit.max_assignments >= LARGE_HIT else min(usual, LARGE_HIT - 1) - hit.max_assignments

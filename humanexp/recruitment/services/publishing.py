@@ -48,7 +48,8 @@ def quote(
 ) -> pricing.Quote:
     """The exact cost of a launch, before it."""
     account = account_of(to)
-    per_hit = assignments_per_hit or account.kind.capabilities.places_at_once or assignments
+    can = account.kind.capabilities
+    per_hit = (assignments_per_hit or can.places_at_once or assignments) if can.splits else assignments
     terms = pricing.terms_of(
         reward_cents=reward_cents, assignments=assignments, per_hit=max(1, per_hit), masters=masters
     )

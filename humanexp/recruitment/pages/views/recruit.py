@@ -151,6 +151,7 @@ def _page(
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),
         "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
+        "splitting": " ".join(recruiters.those(pays=True, splits=True)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
         "moneys": selectors.money_of(tally),
         "budgets": selectors.budgets_of(study, tally, *([priced.currency] if priced else [])),
