@@ -3,10 +3,12 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.pages.views import campaigns, ledger, links, monitor, recruit, review, take
+from humanexp.recruitment.pages.views import campaigns, ledger, links, monitor, recruit, review, take, volunteer
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("volunteer/", volunteer.volunteer, name="volunteer"),
+    path("volunteer/<str:entry>/", volunteer.study, name="volunteer-study"),
     path("take/<str:entry>/", take.take, name="take"),
     path("take/<str:entry>/consent/", take.consent, name="consent"),
     path("take/<str:entry>/run/", take.run, name="run"),

@@ -34,7 +34,7 @@ from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor
 from tests.recruitment.workers import Worker
 
-RECRUITERS = ("link", "marketplace", "memory")
+RECRUITERS = ("link", "volunteer", "marketplace", "memory")
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +137,7 @@ class OfMemory:
 def people(environment: str, campaign: Campaign, new_worker: Callable[[], Worker], memory: MemoryRecruiter) -> People:
     of: dict[str, People] = {
         "link": OfLink(campaign),
+        "volunteer": OfLink(campaign),
         "marketplace": OfMarketplace(campaign, new_worker),
         "memory": OfMemory(campaign, memory),
     }

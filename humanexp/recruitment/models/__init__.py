@@ -10,6 +10,7 @@ from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
+from humanexp.recruitment.models.volunteering import VolunteerTerms
 from humanexp.recruitment.models.writes import (
     EXTRAS,
     HitWrite,
@@ -61,6 +62,7 @@ __all__ = [
     "RecruiterAccount",
     "SitePay",
     "StudyBudget",
+    "VolunteerTerms",
     "WayBack",
     "WayBackKind",
     "id_here",
