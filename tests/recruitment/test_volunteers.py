@@ -122,9 +122,7 @@ def test_marks_of_other_families_tell_nothing() -> None:
     assert RecruitedPerson.objects.count() == 2
 
 
-@pytest.mark.parametrize(
-    ("language", "words"), [("en", "A mark in your browser"), ("de", "Markierung in Ihrem Browser")]
-)
+@pytest.mark.parametrize(("language", "words"), [("en", "A mark in your browser"), ("de", "Eine Markierung in Ihrem")])
 @pytest.mark.parametrize("own", ["", "We do research. Do you agree?"])
 def test_consent_names_the_mark_whatever_the_study_says_itself(
     client: Client, language: str, words: str, own: str
