@@ -7,7 +7,16 @@ of `benchmarks/claims/` measured of each.
 
 from __future__ import annotations
 
-from analysis.claims import agreement, corruptions, curves, difficulty, models, robustness, telling_apart
+from analysis.claims import (
+    agreement,
+    corruptions,
+    curves,
+    difficulty,
+    models,
+    own_performance,
+    robustness,
+    telling_apart,
+)
 from analysis.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
@@ -20,4 +29,5 @@ CLAIMS: tuple[Claim, ...] = (
     *difficulty.CLAIMS,
     *robustness.CLAIMS,
     *telling_apart.CLAIMS,
+    *own_performance.CLAIMS,
 )

@@ -93,10 +93,14 @@ from humanexp.recruitment.selectors.rejections import (
 )
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
+from humanexp.recruitment.selectors.volunteering import open_campaigns, public_campaign, takes_people
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
     "finished_late",
+    "takes_people",
+    "public_campaign",
+    "open_campaigns",
     "Approval",
     "approval_of",
     "assignment_of_person",

@@ -14,6 +14,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import launch_gates, money, pricing, selectors
+from humanexp.recruitment.consent import has_blocks
 from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of, name_of
@@ -25,6 +26,7 @@ from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.links import freeze, terms_at, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
+from humanexp.recruitment.services.volunteering import freeze_promise
 from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
 from humanexp.studies.roles import Action
@@ -90,6 +92,8 @@ class LaunchTerms:
     qualifies: StudyFamily | None = None
     #: of a link: which site sends the people, and how they go back; None: as the study's file has it
     link: Link | None = None
+    #: of volunteers: the study that is over whose curves they see next to their own; empty: none
+    compared_with: str = ""
 
     def price(self, suggested: selectors.SuggestedTerms) -> pricing.Quote:
         reward_cents = self.reward_cents
@@ -149,6 +153,8 @@ def publish(
         campaign.save()
         if link_terms is not None:
             freeze(campaign=campaign, terms=link_terms)
+        if campaign.capabilities.is_public:
+            freeze_promise(campaign=campaign, compared_with=terms.compared_with, by=by)
         for size in price.hit_sizes:
             plan_hit(campaign=campaign, places=size, by=by)
         record(
@@ -174,7 +180,8 @@ def _ways_back(study: Study, campaign: Campaign, link: Link) -> LinkTerms | None
     account = account_of(campaign.environment)
     if account.kind.preset:
         return terms_at(account, campaign.reward_cents)
-    is_sent = bool(link.preset) and not campaign.capabilities.vouches and study.population == Population.PEOPLE
+    can = campaign.capabilities
+    is_sent = bool(link.preset) and not (can.vouches or can.is_public) and study.population == Population.PEOPLE
     return terms_of(link) if is_sent else None
 
 
@@ -238,7 +245,18 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
             f"PUBLIC_URL is {settings.PUBLIC_URL}: {name_of(to)} shows studies from https addresses only. "
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
+    if capabilities_of(to).is_public:
+        _check_public(study)
     check_confirmed(to, price.total_cents, confirmed_cents)
+
+
+def _check_public(study: Study) -> None:
+    if study.population == Population.SCRIPTED:
+        raise StudyRefused("The public page lists studies for people: scripted participants take part by a link.")
+    if not has_blocks(study):
+        raise StudyRefused(
+            "This study was made before consent could name the mark in a volunteer's browser. Make a new version of it."
+        )
 
 
 def _check_contact(study: Study, contact: str) -> None:
