@@ -373,6 +373,7 @@ def _session_for(
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
+        recruiter=selectors.recruiter_of(campaign),
     )
     AgreedText.objects.get_or_create(
         digest=consent.digest,
