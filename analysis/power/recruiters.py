@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
 from math import ceil, sqrt
 from typing import Any
 
@@ -21,6 +20,9 @@ from analysis.power.study import PlannedStudy
 
 #: People of each recruiter with whom the search for a size begins, and between which it stays.
 _FIRST, _FEWEST, _MOST = 100, 10, 20_000
+#: Simulated studies at each of two sizes, and together.
+RUNS = 20
+STUDIES = 2 * RUNS
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,10 @@ class RecruitersReport:
 
 def plan_recruiters(
     study: PlannedStudy,
-    places: Sequence[int],
     *,
     difference: float = TRUE_GAP,
     power: float = POWER,
-    runs: int = 20,
+    runs: int = RUNS,
     seed: int = 0,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -77,9 +78,8 @@ def plan_recruiters(
     Parameters
     ----------
     study : PlannedStudy
-        What one person does, and what is believed of people and pictures.
-    places : sequence of int
-        People that are planned with each recruiter; at least two recruiters.
+        What one person does, what is believed of people and pictures, and the people that are planned with each of at
+        least two recruiters.
     difference, power : float
     runs, seed : int
         Studies at each of two sizes, of which the standard error is taken.
@@ -101,6 +101,7 @@ def plan_recruiters(
     falls with the root of the number of people; it is simulated at a first size and again at the size that follows from
     it. The first step of the step-down over all pairs of recruiters is the hardest, and is planned for.
     """
+    places = study.recruiters
     if len(places) < 2 or min(places) < 1:
         raise InvalidInput("Crowds are told apart where at least two recruiters are planned, with people of each.")
     pairs = len(places) * (len(places) - 1) // 2
@@ -114,9 +115,10 @@ def plan_recruiters(
         error *= sqrt(people / min(max(needed, _FEWEST), _MOST))
         people = min(max(needed, _FEWEST), _MOST)
     per_person = error**2 * people / 2.0
-    worst = max(combinations(sorted(places), 2), key=lambda two: 1.0 / two[0] + 1.0 / two[1])
-    spread = sqrt(per_person * (1.0 / worst[0] + 1.0 / worst[1]))
-    return RecruitersReport(difference, power, people, error, runs, worst, float(ndtr(difference / spread - critical)))
+    first, second, *_ = sorted(places)  # the two smallest crowds are told apart worst
+    spread = sqrt(per_person * (1.0 / first + 1.0 / second))
+    reached = float(ndtr(difference / spread - critical))
+    return RecruitersReport(difference, power, people, error, runs, (first, second), reached)
 
 
 def _error(

@@ -16,6 +16,7 @@ from functools import cache, partial
 import numpy as np
 
 from analysis.claims.recruiters import ALIKE, DIFFERENCE, DIFFERENT, PLANNED, POOLED, REPEATED, TRUE_GAP
+from analysis.clusters import clustered
 from analysis.curves import fit_curve
 from analysis.differences import AnswersToOne, Clusters, attentive_share
 from analysis.differences.family import DRAWS
@@ -113,8 +114,8 @@ def covers(found: CrowdsBeside, truth: float) -> bool:
 def planned_people(each: int, corruptions: int, person_sd: float) -> int:
     """People of each of two recruiters, as the Design page plans them."""
     crowd = Crowd(200, each, originals=2000, participant_sd=person_sd)
-    study = PlannedStudy(crowd, functions=max(corruptions, 2), curve=SMOOTH)
-    return plan_recruiters(study, [100, 100]).people
+    study = PlannedStudy(crowd, functions=corruptions, curve=SMOOTH, recruiters=(100, 100))
+    return plan_recruiters(study).people
 
 
 def at_planned_size(each: int, corruptions: int, person_sd: float) -> Callable[..., Outcome]:
@@ -183,8 +184,6 @@ def mean_of(answers: AnswersToOne) -> float:
 
 def width_of(answers: AnswersToOne) -> float:
     """Of the 95 % interval of the mean."""
-    from analysis.clusters import clustered
-
     cells, row = answers.by_cell(EDGES), np.full((1, 40), 1 / 40)
     sums = [one.sums @ row.T for one in (cells.people, cells.originals) if one is not None]
     return float(2.0 * clustered(sums, row**2 @ cells.singles).reach(0.95)[0])
