@@ -14,6 +14,7 @@ from analysis.claims import (
     difficulty,
     models,
     own_performance,
+    recruiters,
     robustness,
     telling_apart,
 )
@@ -28,6 +29,7 @@ CLAIMS: tuple[Claim, ...] = (
     *agreement.CLAIMS,
     *difficulty.CLAIMS,
     *robustness.CLAIMS,
+    *recruiters.CLAIMS,
     *telling_apart.CLAIMS,
     *own_performance.CLAIMS,
 )

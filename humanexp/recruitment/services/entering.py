@@ -365,6 +365,7 @@ def _session_for(
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
+        recruiter=selectors.recruiter_of(campaign),
     )
     promise_curve(campaign=campaign, session=session)
     AgreedText.objects.get_or_create(

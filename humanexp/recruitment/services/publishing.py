@@ -134,6 +134,7 @@ def publish(
     link = suggested.link if terms.link is None else terms.link
     # Scripted participants come from nowhere: a rehearsal has no site.
     link_terms = _ways_back(study, campaign, link)
+    _check_planned(study, selectors.recruiter_named(terms.to, link_terms.preset if link_terms is not None else ""))
     if link_terms is not None and preset_called(link_terms.preset).shared_computers:
         campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
@@ -287,6 +288,16 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
         raise InvalidRequest(
             "With a reward of 0 no one is paid. Enter what one person gets, or say that it is unpaid (--unpaid).",
             fields={"reward": "more than 0, or unpaid"},
+        )
+
+
+def _check_planned(study: Study, recruiter: str) -> None:
+    """The weights of recruiters were fixed before anybody looked: no other one's people could be pooled."""
+    planned = (study.configuration.get("recruitment") or {}).get("places") or {}
+    if planned and recruiter not in planned:
+        raise StudyRefused(
+            f"The plan has places with {', '.join(sorted(planned))}, and none with {recruiter}: name it in "
+            "recruitment.places of a new version of the study."
         )
 
 
