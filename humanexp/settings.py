@@ -271,7 +271,7 @@ CONTENT_SECURITY_POLICY = {
 LANGUAGE_CODE = "en"
 # Of the participants' pages; the console speaks English.
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
-PARTICIPANT_PATHS = ("/take/", "/run/", "/api/v1/run/", "/api/v1/preview/")
+PARTICIPANT_PATHS = ("/take/", "/run/", "/volunteer/", "/cards/", "/api/v1/run/", "/api/v1/preview/")
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

@@ -15,10 +15,13 @@ from humanexp.recruitment.pages.views import (
     review,
     take,
     trouble,
+    volunteer,
 )
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("volunteer/", volunteer.volunteer, name="volunteer"),
+    path("volunteer/<str:entry>/", volunteer.study, name="volunteer-study"),
     path("take/<str:entry>/", take.take, name="take"),
     path("take/<str:entry>/consent/", take.consent, name="consent"),
     path("take/<str:entry>/run/", take.run, name="run"),

@@ -12,6 +12,7 @@ from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
+from humanexp.recruitment.models.volunteering import VolunteerTerms
 from humanexp.recruitment.models.writes import (
     EXTRAS,
     HitWrite,
@@ -72,6 +73,7 @@ __all__ = [
     "Trouble",
     "TroubleAnswer",
     "TroubleReport",
+    "VolunteerTerms",
     "WayBack",
     "WayBackKind",
     "id_here",

@@ -24,6 +24,8 @@ from humanexp.recruitment.selectors.campaigns import (
     listed_by_hit,
     live_entries,
     minutes_told,
+    recruiter_named,
+    recruiter_of,
     sessions_allowed,
     slow_minutes,
     suggested_terms,
@@ -95,12 +97,16 @@ from humanexp.recruitment.selectors.rejections import (
 )
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
+from humanexp.recruitment.selectors.volunteering import open_campaigns, public_campaign, takes_people
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
     "slow_minutes",
     "is_paused",
     "finished_late",
+    "takes_people",
+    "public_campaign",
+    "open_campaigns",
     "Approval",
     "approval_of",
     "assignment_of_person",
@@ -176,6 +182,8 @@ __all__ = [
     "places_of",
     "proposal_on",
     "proposed_rejections",
+    "recruiter_named",
+    "recruiter_of",
     "rejections",
     "rejections_need_two",
     "sessions_allowed",
