@@ -24,6 +24,7 @@ FILES = (
 )
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
+    "humanexp/recruitment/recruiters/prolific.py",
     "humanexp/recruitment/recruiters/requester_api.py",
     "humanexp/recruitment/services/deletion_codes.py",
     "humanexp/recruitment/services/entering.py",
@@ -31,6 +32,7 @@ REFUSALS = (
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/reporting_trouble.py",
     "humanexp/recruitment/services/ways_back.py",
+    "humanexp/recruitment/services/welcoming.py",
     "humanexp/recruitment/selectors/campaigns.py",
     "humanexp/participation/services/places.py",
     "humanexp/participation/services/sessions.py",

@@ -427,7 +427,7 @@ def test_a_returned_place_is_a_withdrawal_at_any_time(
 def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
     lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study
 ) -> None:
-    campaign = launch_at_panel(cap_cents=1_000)
+    campaign = launch_at_panel(cap_cents=1_000, reward_cents=90)
     early, never = come(panel, campaign), come(panel, campaign)
     services.sync()
     panel.advance(31 * 60)
@@ -439,11 +439,25 @@ def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
         never.submission: AssignmentState.TIMED_OUT,
     }
     [payment] = Payment.objects.all()
-    assert (payment.kind, payment.amount_cents) == ("compensation", 120)
+    assert (payment.kind, payment.amount_cents) == ("compensation", 90)
     assert payment.assignment.assignment_id == early.submission
     assert early.visitor.session.state == SessionState.SUBMITTED
     services.settle(study=study)
     assert Payment.objects.count() == 1
+
+
+def test_a_cap_that_does_not_hold_late_work_keeps_nobody_else_unpaid(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch
+) -> None:
+    campaign = launch_at_panel(reward_cents=90)
+    late, other = come(panel, campaign), come(panel, campaign)
+    other.finish()
+    late.visitor.answer_all()
+    panel.advance(31 * 60)
+    Campaign.objects.update(cap_cents=campaign.quoted_cents)
+    settled(campaign)
+    assert lab.submission(other.submission)["status"] == "APPROVED"
+    assert rows()[late.submission] == AssignmentState.TIMED_OUT
 
 
 def test_nobody_is_kept_who_did_not_agree(panel: PanelServer, lab: Lab, launch_at_panel: Launch) -> None:
@@ -588,7 +602,9 @@ def test_ten_thousand_places_cost_tens_of_calls_a_round(
     services.sync()
     assert len(calls) <= 3  # nothing has changed: the study, its counts and the balance
     panel.advance(2 * 3600)
-    lab.people(offer, 3, code=code)
+    lab.people(offer, 1, code=code)
+    services.sync()
+    lab.people(offer, 2, code=code)
     lab.people(offer, 2, until="ACTIVE")
     calls.clear()
     services.sync()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -73,10 +74,9 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
     for environment in sorted({payment.environment for payment in planned}):
         request_sending(environment=environment)
     for assignment in selectors.finished_late(study):
-        known = assignment.payments.filter(kind=PaymentKind.COMPENSATION, cause=SUBMISSION).exists()
-        payment = _pay_late(assignment, by)
-        if not known:
-            planned.append(payment)
+        # What a cap does not hold stays owed: it keeps nobody else from their reward.
+        with suppress(CapExceeded):
+            planned.append(_pay_late(assignment, by))
     sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
     return Settlement(planned=len(planned), sums=sums, unmatched=selectors.unmatched(study).count())
 
