@@ -66,3 +66,9 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
     books = services.reconcile(settled_too=False)
     progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}
+
+
+@handler("recruitment.erase_reports", title=gettext_noop("Old reports of trouble are removed"), every_s=3600)
+def run_erase_reports(progress: Progress) -> dict[str, Any]:
+    """Reports of people whose answers were erased go with them."""
+    return {"deleted": services.erase_reports()}

@@ -81,16 +81,23 @@ class WriteState(models.TextChoices):
     SENDING = "sending", _("on its way")
     CONFIRMED = "confirmed", _("confirmed")
     REFUSED = "refused", _("refused")
+    #: it may have taken effect, nothing shows that it has, and it cannot be asked about: a person decides
+    PARKED = "parked", _("waits for a person")
 
 
-#: Promised, and what became of it is not known here yet.
+#: Promised, and the sender has something to do or to ask.
 UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
+#: Promised, and what became of it is not known here yet.
+UNSETTLED = (*UNFINISHED, WriteState.PARKED)
 
 WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
     # straight to confirmed: the other side had done it already (automatic approval)
-    WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED}),
+    # parked: this database was restored, and may have forgotten that it was sent
+    WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}),
     # back to planned: certainly not carried out, for want of money
-    WriteState.SENDING: frozenset({WriteState.PLANNED, WriteState.CONFIRMED, WriteState.REFUSED}),
+    WriteState.SENDING: frozenset({WriteState.PLANNED, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}),
+    # a person has it paid again, or has found it paid; or it is seen to be paid, late
+    WriteState.PARKED: frozenset({WriteState.PLANNED, WriteState.CONFIRMED}),
     # a person has found in the books that the other side never did it
     WriteState.CONFIRMED: frozenset({WriteState.PLANNED}),
     # a person has removed the cause and asks for another try

@@ -13,7 +13,9 @@ from humanexp.recruitment.recruiters import registry
 ROOT = Path(__file__).resolve().parents[2]
 NAME = re.compile(r"mturk|mechanical[ -]turk|amazon|marketplace|prolific|cloudresearch|\bsona\b|is_link", re.IGNORECASE)
 #: A stored code of one, compared with or chosen.
-CODE = re.compile(r"""(?:[!=]=|environment=|\bto=|\bin [({\[])\s*["'](?:link|sandbox|production|memory|connect)["']""")
+CODE = re.compile(
+    r"""(?:[!=]=|environment=|\bto=|\bin [({\[])\s*["'](?:link|volunteer|sandbox|production|memory|connect)["']"""
+)
 #: Adapters with their words, sites of their own with their pages, what is frozen, and what others wrote.
 APART = (
     "humanexp/recruitment/recruiters/",
@@ -50,6 +52,7 @@ OF_THE_SITE = {
 MEANT_OTHERWISE = {
     "analysis/spec/link.py": "the presets of links that a study file can name",
     "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
+    "humanexp/recruitment/pages/views/take.py": "the same fact, told to the page",
     "humanexp/templates/participation/run/_start.html": "the same fact",
     "humanexp/templates/recruitment/take/_device.html": "the same fact",
     "humanexp/templates/recruitment/take/_small.html": "the same fact",

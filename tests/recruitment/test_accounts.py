@@ -128,7 +128,7 @@ def test_a_second_account_has_keys_of_its_own(monkeypatch: pytest.MonkeyPatch) -
         ({"code": "Ab"}, "code"),
         ({"code": "a" * 13}, "code"),
         ({"name": " "}, "name"),
-        ({"currency": "GBP"}, "currency"),
+        ({"currency": "CHF"}, "currency"),
     ],
 )
 def test_what_an_account_needs(memory: Memory, given: dict[str, str], field: str) -> None:

@@ -15,6 +15,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, OutcomeCode, Payment, RecruitedPerson
+from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.recruitment.recruiters.prolific_terms import least_minutes
 from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
@@ -157,6 +158,13 @@ def test_a_full_study_opens_again_with_more_places(lab: Lab, panel: PanelServer,
     services.extend(campaign=campaign, places=1, by=None)
     services.send(environment="panel")
     assert (there(lab, campaign)["status"], len(studies_of(lab))) == ("ACTIVE", 1)
+
+
+def test_a_campaign_is_one_study_however_it_is_launched_and_extended(lab: Lab, launch_at_panel: Launch) -> None:
+    campaign = launch_at_panel(assignments=4, assignments_per_hit=2)
+    services.extend(campaign=campaign, places=15, by=None)
+    services.send(environment="panel")
+    assert [one["total_available_places"] for one in studies_of(lab)] == [19]
 
 
 def test_pause_and_start_are_read_back(lab: Lab, launch_at_panel: Launch, recruiter: ProlificRecruiter) -> None:
@@ -419,7 +427,7 @@ def test_a_returned_place_is_a_withdrawal_at_any_time(
 def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
     lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study
 ) -> None:
-    campaign = launch_at_panel(cap_cents=1_000)
+    campaign = launch_at_panel(cap_cents=1_000, reward_cents=90)
     early, never = come(panel, campaign), come(panel, campaign)
     services.sync()
     panel.advance(31 * 60)
@@ -431,11 +439,25 @@ def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
         never.submission: AssignmentState.TIMED_OUT,
     }
     [payment] = Payment.objects.all()
-    assert (payment.kind, payment.amount_cents) == ("compensation", 120)
+    assert (payment.kind, payment.amount_cents) == ("compensation", 90)
     assert payment.assignment.assignment_id == early.submission
     assert early.visitor.session.state == SessionState.SUBMITTED
     services.settle(study=study)
     assert Payment.objects.count() == 1
+
+
+def test_a_cap_that_does_not_hold_late_work_keeps_nobody_else_unpaid(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch
+) -> None:
+    campaign = launch_at_panel(reward_cents=90)
+    late, other = come(panel, campaign), come(panel, campaign)
+    other.finish()
+    late.visitor.answer_all()
+    panel.advance(31 * 60)
+    Campaign.objects.update(cap_cents=campaign.quoted_cents)
+    settled(campaign)
+    assert lab.submission(other.submission)["status"] == "APPROVED"
+    assert rows()[late.submission] == AssignmentState.TIMED_OUT
 
 
 def test_nobody_is_kept_who_did_not_agree(panel: PanelServer, lab: Lab, launch_at_panel: Launch) -> None:
@@ -567,11 +589,12 @@ def test_people_are_written_to_about_their_study(lab: Lab, panel: PanelServer, l
 def test_ten_thousand_places_cost_tens_of_calls_a_round(
     lab: Lab, panel: PanelServer, launch_at_panel: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A tenth of them here: what a round costs depends on what has changed, and not on how many there are."""
+    """Some hundreds of them here: what a round costs depends on what has changed, and not on how many there are."""
     campaign = launch_at_panel(assignments=24)
     offer, code = campaign.hits.get().hit_id, campaign.outcome_codes.get(outcome="finished").code
-    lab.call("PATCH", f"studies/{offer}/", {"total_available_places": 1_100})
-    lab.people(offer, 1_000, code=code)
+    lab.call("PATCH", f"studies/{offer}/", {"total_available_places": 500})
+    for _ in range(4):
+        lab.people(offer, 100, code=code)
     services.sync()
     calls: list[str] = []
     send = requests.request
@@ -579,9 +602,21 @@ def test_ten_thousand_places_cost_tens_of_calls_a_round(
     services.sync()
     assert len(calls) <= 3  # nothing has changed: the study, its counts and the balance
     panel.advance(2 * 3600)
-    lab.people(offer, 3, code=code)
+    lab.people(offer, 1, code=code)
+    services.sync()
+    lab.people(offer, 2, code=code)
     lab.people(offer, 2, until="ACTIVE")
     calls.clear()
     services.sync()
-    assert len(calls) <= 6
-    assert len(rows()) == 1_003
+    assert len(calls) <= 6 < 2 + 403 // 100 + 2
+    assert len(rows()) == 403
+
+
+def test_fees_are_what_the_other_side_charges(lab: Lab, recruiter: ProlificRecruiter, settings: Any) -> None:
+    for reward in (1, 100, 119, 120, 850):
+        asked = lab.post("study-cost-calculator/", reward=reward, total_available_places=7)["total_cost"]
+        assert asked == 7 * (reward + recruiter.fees.reward_fee_cents(reward, hit_size=7))
+    assert recruiter.fees.on_bonus(33).fee_cents == 11
+    settings.PANEL_VAT_PERCENT, settings.PANEL_ACADEMIC = 20, False
+    charge = fees_of("panel").on_reward(100, hit_size=1)
+    assert (charge.fee_cents, charge.tax_cents) == (43, 9)

@@ -15,6 +15,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Hit
 from humanexp.recruitment.recruiters import capabilities_of, fees_of, recruiter_for
 from humanexp.recruitment.recruiters.base import (
+    BonusLine,
     BonusOrder,
     Capabilities,
     Holds,
@@ -38,7 +39,7 @@ from tests.recruitment.at_panel import come
 from tests.recruitment.studies import Visitor
 from tests.recruitment.workers import Worker
 
-RECRUITERS = ("link", "marketplace", "memory", "panel")
+RECRUITERS = ("link", "volunteer", "marketplace", "memory", "panel")
 
 
 @pytest.fixture(autouse=True)
@@ -162,6 +163,7 @@ def people(
 ) -> People:
     of: dict[str, People] = {
         "link": OfLink(campaign),
+        "volunteer": OfLink(campaign),
         "marketplace": OfMarketplace(campaign, new_worker),
         "memory": OfMemory(campaign, memory),
         "panel": OfPanel(campaign, panel),
@@ -203,6 +205,10 @@ def test_a_published_hit_is_found_by_id_and_by_annotation(recruiter: Recruiter, 
     assert recruiter.find("nobody wrote this") is None
     with pytest.raises(NotAtRecruiter):
         recruiter.offer("H0")
+
+
+def test_bonuses_that_a_repeat_would_pay_twice_are_paid_by_calls(recruiter: Recruiter, can: Capabilities) -> None:
+    assert (recruiter.bonus_calls is not None) == (can.repeats.bonus == "never")
 
 
 def test_nobody_is_listed_before_submission(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:
@@ -294,19 +300,27 @@ def test_money_goes_through_it_or_is_refused(
         assert list(recruiter.bonuses(hit.hit_id)) == []
         return
     before = recruiter.balance_cents()
-    has_tokens = can.repeats.bonus == "token"  # without any, bonuses go their own way
-    for order in (reward, bonus) if has_tokens else (reward,):
+    by_calls = recruiter.bonus_calls
+    for order in (reward, bonus) if by_calls is None else (reward,):
         assert recruiter.evidence(order) == Proof.NOT_PAID
         assert recruiter.pay(order).is_paid
         assert recruiter.evidence(order) == Proof.PAID
         with pytest.raises((AlreadyDone, StateRefused)):
             recruiter.pay(order)
+    if by_calls is None:
+        assert recruiter.evidence(replace(bonus, marker="[p8]")) == Proof.NOT_PAID
+    else:
+        assert recruiter.evidence(bonus) == Proof.UNCLEAR
+        line = BonusLine(submission_id=report.submission_id, amount_cents=33)
+        plan = by_calls.plan(hit.hit_id, [line])
+        assert by_calls.listed(report.submission_id) == plan.listed[report.submission_id] == ()
+        by_calls.pay(plan.plan_id)
+        assert by_calls.listed(report.submission_id) == (33,)
+        assert by_calls.standing(hit.hit_id).bonuses_cents == plan.standing.bonuses_cents + 33
     assert only(recruiter, hit).state == AssignmentState.APPROVED
-    if not has_tokens:
-        return
-    assert recruiter.evidence(replace(bonus, marker="[p8]")) == Proof.NOT_PAID
     [paid] = recruiter.bonuses(hit.hit_id)
-    assert (paid.amount_cents, paid.reason, paid.person_id) == (33, bonus.reason, report.person_id)
+    said = bonus.reason if by_calls is None else ""
+    assert (paid.amount_cents, paid.reason, paid.person_id) == (33, said, report.person_id)
     after = recruiter.balance_cents()
     assert before is not None
     assert after is not None

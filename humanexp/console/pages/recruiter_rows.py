@@ -84,7 +84,7 @@ class AccountRow:
         return self._amount(self.row.month_cap_cents)
 
     def _amount(self, cents: int | None) -> str:
-        return "" if cents is None else f"{money.dollars(cents)} {self.account.currency}"
+        return "" if cents is None else money.shown(cents, self.account.currency)
 
     @property
     def state(self) -> State:

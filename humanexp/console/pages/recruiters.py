@@ -18,7 +18,7 @@ from humanexp.core.ownership import is_head
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import recruiters, services
-from humanexp.recruitment.pages.forms import DollarField
+from humanexp.recruitment.pages.forms import MoneyField
 from humanexp.recruitment.pages.views.studies import refusals_told
 from humanexp.recruitment.services.accounts import CURRENCIES
 
@@ -45,7 +45,7 @@ class AccountForm(forms.Form):
 class CapForm(forms.Form):
     """What may be promised in a month."""
 
-    month_cap = DollarField(
+    month_cap = MoneyField(
         label=gettext_lazy("Limit in a calendar month"), required=False, help_text=gettext_lazy("Empty: no limit.")
     )
 

@@ -80,6 +80,8 @@ class Capabilities:
     least_reason: int = 20
     #: it can refuse the reward, and take the refusal back
     rejects: bool = False
+    #: the places of a campaign can be split into several offers; elsewhere it is one offer, which grows
+    splits: bool = True
     #: most places that an offer has unless somebody asks for more; None: all in one
     places_at_once: int | None = None
     #: it takes people to https addresses alone
@@ -90,6 +92,9 @@ class Capabilities:
     asks_for_total: bool = False
     #: no stranger comes, and no real money moves
     is_sandbox: bool = False
+    #: its campaigns are listed on the installation's public page, where anybody may begin; no id comes with people, and
+    #: the mark that a session leaves in the browser is all that tells them apart
+    is_public: bool = False
     #: it could be used now, as far as settings tell
     is_set_up: bool = True
     #: whoever runs it has closed it for good
@@ -281,6 +286,55 @@ class BonusReport:
     paid_at: datetime | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class BonusLine:
+    """One of the bonuses that a call pays."""
+
+    submission_id: str
+    amount_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Money of the account that is free, and all bonuses that the recruiter has paid on an offer."""
+
+    balance_cents: int
+    bonuses_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BonusPlan:
+    """Bonuses of one offer that the recruiter has added up and not paid, and what was so before it pays them."""
+
+    plan_id: str
+    #: by submission: cents of each bonus that it had
+    listed: Mapping[str, tuple[int, ...]]
+    standing: Standing
+
+
+class BonusCalls(Protocol):
+    """Bonuses that have neither a token nor a name: one call pays several, and a second such call pays them again.
+
+    The recruiter lists amounts alone: that a bonus was paid is seen by the difference from what was listed before.
+    """
+
+    @property
+    def most(self) -> int:
+        """Lines of one call."""
+
+    def plan(self, offer_id: str, lines: Sequence[BonusLine]) -> BonusPlan:
+        """Pays nobody. Raises InsufficientFunds, and RecruiterError where the recruiter adds up another sum."""
+
+    def pay(self, plan_id: str) -> None:
+        """Sent once. The recruiter pays later: that it accepts the call proves nothing."""
+
+    def listed(self, submission_id: str) -> tuple[int, ...]:
+        """Cents of each bonus that a submission has now."""
+
+    def standing(self, offer_id: str) -> Standing:
+        """As it is now."""
+
+
 class Recruiter(Protocol):
     """Reads may be repeated freely. A write is sent once: OutcomeUnknown means that it may have taken effect.
 
@@ -296,6 +350,10 @@ class Recruiter(Protocol):
     #: for so long the same token is carried out once; later it is carried out anew
     token_memory: timedelta
     fees: FeeTable
+
+    @property
+    def bonus_calls(self) -> BonusCalls | None:
+        """How bonuses are paid where a repeat would pay twice (`Repeats.bonus` is never); None: each by `pay`."""
 
     def balance_cents(self) -> int | None:
         """Money in the account, None where there is none to hold. Raises KeysRefused: the cheapest test of the keys."""

@@ -93,6 +93,7 @@ class MemoryRecruiter:
     """One account, with money in it."""
 
     capabilities = CAPABILITIES
+    bonus_calls = None
     breath_s = 0.0
     token_memory = timedelta(hours=24)
     fees = FEES

@@ -40,6 +40,7 @@ from humanexp.recruitment.recruiters.base import (
 )
 from humanexp.recruitment.recruiters.presets import Preset
 from humanexp.recruitment.recruiters.prolific_client import MOST_APPROVALS, ProlificClient
+from humanexp.recruitment.recruiters.prolific_money import ProlificMoney
 from humanexp.recruitment.recruiters.prolific_states import (
     AT_WORK,
     CLOSED,
@@ -75,8 +76,9 @@ class ProlificRecruiter:
         project: str,
         fees: FeeTable,
         capabilities: Capabilities,
+        currency: str,
     ) -> None:
-        self.environment, self.fees, self.capabilities = environment, fees, capabilities
+        self.environment, self.fees, self.capabilities, self.currency = environment, fees, capabilities, currency
         self._client, self._preset = client, preset
         self._given_workspace, self._given_project = workspace, project
 
@@ -105,6 +107,10 @@ class ProlificRecruiter:
         if not found:
             raise RecruiterError(f"{self.environment}: the workspace has no project; make one there.")
         return found[0].id
+
+    @cached_property
+    def bonus_calls(self) -> ProlificMoney:
+        return ProlificMoney(self.client, self.workspace, self.currency)
 
     def balance_cents(self) -> int | None:
         return self.client.balance(self.workspace).total_balance
@@ -156,14 +162,15 @@ class ProlificRecruiter:
     def _check_cost(self, order: OfferOrder, terms: OfferTerms) -> None:
         """By their own calculator, against what was promised here and what the account has."""
         asked = self.client.quote(reward_cents=terms.reward_cents, places=order.places).total_cost
+        price = money.shown(asked, self.currency)
         if order.most_cents is not None and asked > order.most_cents:
             raise RecruiterError(
-                f"The recruiter would charge {money.dollars(asked)} for this, and {money.dollars(order.most_cents)} "
-                "were approved: correct the fees in the settings. Nothing was published."
+                f"The recruiter would charge {price} for this, and {money.shown(order.most_cents, self.currency)} were "
+                "approved: correct the fees in the settings. Nothing was published."
             )
         free = self.client.balance(self.workspace).available_balance
         if asked > free:
-            raise InsufficientFunds(f"This costs {money.dollars(asked)}, and {money.dollars(free)} are free there.")
+            raise InsufficientFunds(f"This costs {price}, and {money.shown(free, self.currency)} are free there.")
 
     def _named(self, annotation: str) -> list[replies.StudyInList]:
         return [one for one in self.client.studies(self.project) if one.internal_name == annotation]
@@ -249,7 +256,7 @@ class ProlificRecruiter:
 
     def pay(self, order: PaymentOrder) -> Receipt:
         if isinstance(order, BonusOrder):
-            raise RecruiterError("Bonuses cannot be paid through this account yet: pay them on the recruiter's site.")
+            raise RecruiterError("Bonuses have no token here: they are paid by `bonus_calls`.")
         status = self.client.submission(order.submission_id).status
         if status == "REJECTED" and order.overrides_rejection:
             status = self.client.move_submission(order.submission_id, "UNREJECT").status
@@ -270,7 +277,7 @@ class ProlificRecruiter:
         return Proof.PAID if found is not None and found.status in DECIDED - {"REJECTED"} else Proof.NOT_PAID
 
     def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
-        return iter(())
+        return self.bonus_calls.bonuses(offer_id)
 
     def reject(self, submission_id: str, *, reason: str, category: str = "") -> None:
         status = self.client.submission(submission_id).status

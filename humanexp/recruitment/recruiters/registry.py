@@ -19,6 +19,7 @@ from django.db.models import Q
 from django.utils.functional import Promise
 
 from humanexp.core.errors import InvalidRequest
+from humanexp.recruitment import pricing
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
 from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
@@ -64,6 +65,17 @@ class Kind(ABC):
     @abstractmethod
     def fees(self) -> FeeTable:
         """Without building a client: prices are shown before there are keys."""
+
+    def quote(self, terms: pricing.QuoteTerms, account: Account) -> pricing.Quote:
+        """What these places cost through this account, and whether that is a formula or was asked from the recruiter.
+
+        By the fee table, unless a kind knows better. One that asks must not be called inside a transaction.
+        """
+        return pricing.quote(terms, fees=self.fees, currency=account.currency)
+
+    def hourly_minimum_cents(self, currency: str) -> int | None:
+        """Least pay of an hour that the recruiter itself asks for in this currency; None where it asks for none."""
+        return None
 
     @abstractmethod
     def recruiter(self, account: Account) -> Recruiter:
@@ -214,6 +226,11 @@ def kind_of(code: str) -> Kind:
 
 def capabilities_of(code: str) -> Capabilities:
     return kind_of(code).capabilities
+
+
+def currency_of(code: str) -> str:
+    """ISO code of the money that the account pays in. Raises InvalidRequest for a name that no account has."""
+    return account_of(code).currency
 
 
 def name_of(code: str) -> str:

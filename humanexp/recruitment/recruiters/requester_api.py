@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -164,8 +165,9 @@ class Amazon(RequesterApi):
         return fees
 
     @property
+    @abstractmethod
     def queue(self) -> str:
-        raise NotImplementedError
+        """Address of the queue that it puts events into; empty where none is set up."""
 
     def key_names(self, account: Account) -> tuple[str, ...]:
         """The first account's keys are looked for as boto3 does: environment, profile, role."""

@@ -14,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.core.ownership import is_head
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.recruitment import recruiters
+from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Pause, RecruiterAccount
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.services.lease import pause
@@ -23,8 +23,8 @@ from humanexp.recruitment.services.synchronising import refresh_balance
 
 #: It is typed in commands, and ends tokens and names of files.
 _CODE = re.compile(r"[a-z][a-z0-9-]{1,11}")
-#: Pages and sums know no other yet, and nothing is ever converted.
-CURRENCIES = ("USD",)
+#: Those that the recruiters pay in, all with two decimals; sums are kept in each, and nothing is ever converted.
+CURRENCIES = tuple(money.SIGNS)
 TRY_JOB = "recruitment.try-account"
 
 

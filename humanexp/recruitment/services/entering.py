@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
-from humanexp.core.fingerprints import pseudonym_key
-from humanexp.core.keys import pseudonym
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
+from humanexp.recruitment.models import AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
 from humanexp.recruitment.models.people import INVITED
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
@@ -31,13 +27,20 @@ from humanexp.recruitment.services.resuming import (
     admit,
     handoff_for,
     name_of,
-    opened_by,
     remember_opening,
-    session_behind,
 )
 from humanexp.recruitment.services.standing import request_verification
-from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
-from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
+from humanexp.recruitment.services.turning_away import TooYoung
+from humanexp.recruitment.services.visitors import visitor_id
+from humanexp.recruitment.services.volunteering import promise_curve
+from humanexp.recruitment.services.welcoming import (
+    check_approval,
+    check_open,
+    check_welcome,
+    refuse_another,
+    speaks_of_hits,
+)
+from humanexp.recruitment.states import LISTED, AssignmentState, advance
 from humanexp.studies.models import Population
 
 NO_PROOF = Proof()
@@ -100,10 +103,12 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     arrival, terms = _ids_checked(campaign, arrival)
     resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.worker_id)
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
-    worker_id = arrival.worker_id or _visitor(campaign, arrival.proof)
+    worker_id = arrival.worker_id or visitor_id(campaign=campaign, proof=arrival.proof)
     check_worker_id(campaign.environment, worker_id)
-    if arrival.invitation or terms is not None:
-        worker_id = id_here(INVITED if arrival.invitation or terms is None else terms.preset, worker_id)
+    if arrival.invitation:
+        worker_id = id_here(INVITED, worker_id)
+    elif terms is not None:
+        worker_id = id_here(terms.preset, worker_id)
     with transaction.atomic():
         person = _lock(
             person_for(
@@ -125,6 +130,8 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
 
 def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
+    if campaign.capabilities.is_public:
+        return replace(arrival, worker_id="", assignment_id="", invitation=""), None
     terms = LinkTerms.of(campaign)
     if campaign.capabilities.vouches:
         if terms is not None:
@@ -178,21 +185,6 @@ def _note_deadline(campaign: Campaign, assignment: Assignment, session: Session)
     participation.note_deadline(session=session, due_at=assignment.opened_at + campaign.assignment_duration)
 
 
-def _visitor(campaign: Campaign, proof: Proof) -> str:
-    """The id that a visitor of a plain link without an id was given when they came first, or a new one."""
-    if campaign.capabilities.vouches:
-        return ""
-    known, session = opened_by(campaign=campaign, opening=proof.opening), session_behind(proof.secret)
-    if known is None and session is not None:
-        known = campaign.assignments_taken.filter(session=session).select_related("person").first()
-    if known is not None and known.person is not None:
-        return known.person.worker_id
-    if known is not None or not proof.opening:
-        return VISITOR + secrets.token_urlsafe(24)
-    # A page that repeats its call before the first one is answered is the same visitor.
-    return VISITOR + pseudonym(pseudonym_key(), "visitor", campaign.entry, proof.opening, prefix="V", length=24)
-
-
 def _lock(person: RecruitedPerson) -> RecruitedPerson:
     """One entry of a person at a time: a double click is one session."""
     return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
@@ -217,14 +209,15 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
             if known.state == AssignmentState.RETURNED:
                 advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
             return go_on_under(known, assignment_id)
-    _check_open(campaign)
-    _check_welcome(campaign, person)
+    check_open(campaign)
+    check_welcome(campaign, person)
     begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
     if begun is None:
-        _check_approval(campaign)
+        check_approval(campaign)
     else:
         is_surely_theirs = begun.session is not None and begun.session.is_verified
-        shown = arrival.proof if arrival.continue_here else NO_PROOF
+        # A volunteer holds no HIT that they would have to return first.
+        shown = arrival.proof if arrival.continue_here or campaign.capabilities.is_public else NO_PROOF
         admit(assignment=begun, proof=shown, may_begin_here=not is_surely_theirs)
     if known is None:
         known = Assignment.objects.create(
@@ -236,6 +229,8 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
             opened_at=clock.now(),
         )
     elif known.is_listed:
+        if not speaks_of_hits(campaign):
+            raise AlreadyTookPart
         raise AlreadyTookPart("You have already submitted this HIT. Thank you.")
     elif known.state == AssignmentState.RETURNED:
         advance(known, AssignmentState.OPENED, opened_at=clock.now())
@@ -255,58 +250,6 @@ def _leave_aside(assignment: Assignment, session: Session) -> None:
     participation.release_slot(session=session)
     assignment.session = None
     assignment.save(update_fields=["session"])
-
-
-def _check_open(campaign: Campaign) -> None:
-    if campaign.state == CampaignState.LIVE:
-        if campaign.capabilities.vouches or selectors.places_left(campaign) > 0:
-            return
-        raise PlacesTaken
-    # Who accepted a HIT before the stop may still do it.
-    latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
-    if not campaign.capabilities.vouches:
-        raise NotOpen("This study has ended and takes no new participants. Thank you for your interest.")
-    if latest is None or clock.now() > latest:
-        raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
-
-
-def _check_approval(campaign: Campaign) -> None:
-    """Whoever is under way may finish; no one else starts without an approval in force."""
-    if selectors.approval_of(campaign.study).is_in_force:
-        return
-    if not campaign.capabilities.vouches:
-        raise NotOpen("This study is paused and takes no new participants at the moment. Nothing is stored.")
-    raise StudyRefused(
-        "This study is paused and takes no new participants at the moment. Nothing is stored. If you hold a HIT of it, "
-        "please return it; that does you no harm."
-    )
-
-
-def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
-    """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
-    names = {person.worker_id, person.given_id} - {""}
-    if any(selectors.is_excluded(person.family, environment=person.environment, worker_id=name) for name in names):
-        if not campaign.capabilities.vouches:
-            raise NotEligible
-        raise AlreadyTookPart(
-            "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
-        )
-    if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
-        if not campaign.capabilities.vouches:
-            raise NotEligible("This study is for people who have passed its qualification.")
-        raise AlreadyTookPart(
-            "This study is for people who have passed its qualification, which is a HIT of its own. "
-            "Please return this one; that does you no harm."
-        )
-
-
-def _refuse_another(campaign: Campaign) -> NoReturn:
-    """This person has had all their sessions; whoever holds a HIT hears what to do with it."""
-    if not campaign.capabilities.vouches:
-        raise AlreadyTookPart
-    raise AlreadyTookPart(
-        "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
-    )
 
 
 def _begun_elsewhere(
@@ -340,14 +283,14 @@ def _begun_elsewhere(
     if movable and len(taken) >= allowed:
         return movable[0]
     if has_none_left:
-        _refuse_another(campaign)
+        refuse_another(campaign)
     return None
 
 
 def move_session(old: Assignment, new: Assignment) -> None:
     """A person's session goes on, or was submitted, under another assignment, and only there is it owed for."""
     if old.campaign.study_id != new.campaign.study_id:
-        _refuse_another(new.campaign)
+        refuse_another(new.campaign)
     session = old.session
     old.session = None
     old.save(update_fields=["session"])
@@ -378,7 +321,9 @@ def _session_for(
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
+        recruiter=selectors.recruiter_of(campaign),
     )
+    promise_curve(campaign=campaign, session=session)
     AgreedText.objects.get_or_create(
         digest=consent.digest,
         defaults={

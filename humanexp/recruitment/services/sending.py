@@ -38,6 +38,7 @@ from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.delivering import deliver, note
 from humanexp.recruitment.services.lease import Lease, held, pause, resume
 from humanexp.recruitment.services.outbox import Report
+from humanexp.recruitment.services.paying_in_calls import CallRound, unproved
 from humanexp.recruitment.states import UNFINISHED, WriteState
 
 #: So many writes of one queue in vain: the next queue has its turn.
@@ -124,7 +125,7 @@ def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
     report = SendReport()
     for name in [environment] if environment else codes():
         end = time.monotonic() + wait_s
-        while count_waiting(name):
+        while count_waiting(name) or unproved(name):
             found = _send_for(name)
             if found is not None:
                 report.add(found)
@@ -170,9 +171,13 @@ def _is_paused(recruiter: Recruiter) -> bool:
 def _round(recruiter: Recruiter, lease: Lease, report: SendReport, queues: Sequence[Queue]) -> None:
     """Each queue has its turn, whatever became of the one before it; two in vain, and nobody is there."""
     queues_in_vain = 0
+    calls = recruiter.bonus_calls
     for queue in queues:
         try:
-            is_in_vain = _empty(queue, recruiter, lease, report)
+            if queue.is_extra and calls is not None:
+                is_in_vain = CallRound(recruiter, calls, lease.renew, report).run()
+            else:
+                is_in_vain = _empty(queue, recruiter, lease, report)
         except LeaseTaken:
             report.remark(f"{recruiter.environment}: another sender has taken over.")
             return

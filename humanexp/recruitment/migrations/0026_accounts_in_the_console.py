@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("recruitment", "0024_submission_states"),
+        ("recruitment", "0025_bonus_calls"),
     ]
 
     operations = [
