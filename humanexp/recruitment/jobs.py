@@ -52,6 +52,12 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     return asdict(report)
 
 
+@handler(services.TRY_JOB, title=gettext_noop("An account is tried out"), is_prompt=True)
+def run_try(progress: Progress, *, code: str) -> dict[str, Any]:
+    """One cheap read with the account's keys."""
+    return {"fault": services.try_account(code=code)}
+
+
 @handler("recruitment.reconcile", title=gettext_noop("Books are compared"), every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""
@@ -60,3 +66,9 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
     books = services.reconcile(settled_too=False)
     progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}
+
+
+@handler("recruitment.erase_reports", title=gettext_noop("Old reports of trouble are removed"), every_s=3600)
+def run_erase_reports(progress: Progress) -> dict[str, Any]:
+    """Reports of people whose answers were erased go with them."""
+    return {"deleted": services.erase_reports()}

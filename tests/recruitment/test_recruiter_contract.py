@@ -39,7 +39,7 @@ from tests.recruitment.at_panel import come
 from tests.recruitment.studies import Visitor
 from tests.recruitment.workers import Worker
 
-RECRUITERS = ("link", "marketplace", "memory", "panel")
+RECRUITERS = ("link", "volunteer", "marketplace", "memory", "panel")
 
 
 @pytest.fixture(autouse=True)
@@ -163,6 +163,7 @@ def people(
 ) -> People:
     of: dict[str, People] = {
         "link": OfLink(campaign),
+        "volunteer": OfLink(campaign),
         "marketplace": OfMarketplace(campaign, new_worker),
         "memory": OfMemory(campaign, memory),
         "panel": OfPanel(campaign, panel),

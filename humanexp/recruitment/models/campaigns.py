@@ -12,7 +12,7 @@ from analysis.spec.terms import WorkerRequirements
 from humanexp.participation.models import Session
 from humanexp.recruitment.models.people import RecruitedPerson
 from humanexp.recruitment.recruiters.base import Capabilities
-from humanexp.recruitment.recruiters.registry import capabilities_of
+from humanexp.recruitment.recruiters.registry import capabilities_of, currency_of
 from humanexp.recruitment.states import (
     ASSIGNMENT_TRANSITIONS,
     CAMPAIGN_TRANSITIONS,
@@ -110,6 +110,11 @@ class Campaign(models.Model):
     def capabilities(self) -> Capabilities:
         """What its recruiter can do."""
         return capabilities_of(self.environment)
+
+    @property
+    def currency(self) -> str:
+        """Of its account: every sum of the campaign is in it."""
+        return currency_of(self.environment)
 
     @property
     def is_compensation(self) -> bool:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruitment.recruiters.registry import currency_of
 from humanexp.recruitment.states import PROPOSAL_TRANSITIONS, WRITE_TRANSITIONS, ProposalState, WriteState
 from humanexp.studies.models import Study
 
@@ -59,6 +60,11 @@ class RecruiterWrite(models.Model):
         return f"{getattr(self, 'kind', self._meta.model_name)} {self.pk}"
 
     @property
+    def currency(self) -> str:
+        """Of its account."""
+        return currency_of(self.environment)
+
+    @property
     def campaign(self) -> Campaign:
         """Of the assignment that it is about; a write about a HIT and a payment have their own."""
         found: Campaign = self.assignment.campaign  # type: ignore[attr-defined]
@@ -90,7 +96,10 @@ class Payment(RecruiterWrite):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="payments", db_index=False)
     cause = models.CharField(max_length=60)
     amount_cents = models.PositiveIntegerField()
+    #: all that the recruiter takes beside it, tax included
     fee_cents = models.PositiveIntegerField()
+    #: of the fee: the tax on it
+    tax_cents = models.PositiveIntegerField(default=0)
     #: shown to the worker
     reason = models.CharField(max_length=900, blank=True)
     #: ends the reason of a bonus, so that it can be found again in the recruiter's list
@@ -107,7 +116,16 @@ class Payment(RecruiterWrite):
             models.Index(fields=["environment", "state"]),
             # in the order of the tally, with all that it adds up
             models.Index(
-                fields=["campaign", "kind", "state", "environment", "amount_cents", "fee_cents", "created_at"],
+                fields=[
+                    "campaign",
+                    "kind",
+                    "state",
+                    "environment",
+                    "amount_cents",
+                    "fee_cents",
+                    "tax_cents",
+                    "created_at",
+                ],
                 name="payment_of_campaign",
             ),
             # what was promised beside the rewards since the month began
@@ -178,6 +196,8 @@ class Pause(models.TextChoices):
 
     NO = "", _("sending")
     KEYS = "keys", _("the access keys are refused")
+    #: until a person ends it
+    HAND = "hand", _("an administrator has paused it")
 
 
 class RecruiterAccount(models.Model):
@@ -214,6 +234,9 @@ class RecruiterAccount(models.Model):
     balance_at = models.DateTimeField(null=True, blank=True)
     #: when a bonus was first seen to arrive, where bonuses have no token; before that, only small ones are promised
     bonus_proved_at = models.DateTimeField(null=True, blank=True)
+    #: when it was last tried out, and why that failed; empty: it did not
+    tried_at = models.DateTimeField(null=True, blank=True)
+    fault = models.CharField(max_length=500, blank=True)
 
     class Meta:
         db_table = "recruitment_senderlease"
@@ -249,14 +272,22 @@ class ReturnRequest(RecruiterWrite):
 
 
 class StudyBudget(models.Model):
-    """What a study may cost over all its campaigns, fees included. The row is locked while money is promised."""
+    """What a study may cost in one currency, over all its campaigns in it, fees included.
 
-    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="budget")
+    The row is locked while money is promised.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="budgets")
+    #: ISO code; earlier caps were of studies whose accounts all had this one
+    currency = models.CharField(max_length=3, default="USD")
     #: None: no cap
     cap_cents = models.PositiveIntegerField(null=True, blank=True)
 
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "currency"], name="budget_once_a_currency")]
+
     def __str__(self) -> str:
-        return f"budget of {self.study_id}"
+        return f"budget of {self.study_id} in {self.currency}"
 
 
 class ReviewPolicy(models.Model):

@@ -90,6 +90,9 @@ class Capabilities:
     asks_for_total: bool = False
     #: no stranger comes, and no real money moves
     is_sandbox: bool = False
+    #: its campaigns are listed on the installation's public page, where anybody may begin; no id comes with people, and
+    #: the mark that a session leaves in the browser is all that tells them apart
+    is_public: bool = False
     #: it could be used now, as far as settings tell
     is_set_up: bool = True
     #: whoever runs it has closed it for good

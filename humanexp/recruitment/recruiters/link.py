@@ -49,7 +49,7 @@ class Link(Kind):
         return NO_FEES
 
     def recruiter(self, account: Account) -> Recruiter:
-        return LinkRecruiter(account.code)
+        return LinkRecruiter(account.code, self.capabilities)
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return Ticket(person=query.get("p", ""))
@@ -61,14 +61,13 @@ class Link(Kind):
 class LinkRecruiter:
     """There is no other side: HITs and assignments are our own rows, and who has finished has submitted."""
 
-    capabilities = CAPABILITIES
     bonus_calls = None
     breath_s = 0.0
     token_memory = timedelta.max  # our own rows
     fees: FeeTable = NO_FEES
 
-    def __init__(self, environment: str) -> None:
-        self.environment = environment
+    def __init__(self, environment: str, capabilities: Capabilities) -> None:
+        self.environment, self.capabilities = environment, capabilities
 
     def balance_cents(self) -> int | None:
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -64,8 +63,6 @@ if TYPE_CHECKING:
 REGION = "us-east-1"
 #: A time long past: expires a HIT now, and is the same in every attempt.
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
-#: So many HITs are asked about one by one; of more, the list of all is read, a hundred in a call.
-FEW = 5
 #: After any of these a look is due; what it finds is the truth.
 EVENTS = (
     "AssignmentAbandoned",
@@ -159,12 +156,7 @@ class MTurkRecruiter(Qualifications):
         return offer_report(self._read("get_hit", HITId=offer_id)["HIT"])
 
     def offers(self, offer_ids: Collection[str]) -> Iterator[OfferReport]:
-        """A few are asked about one by one; of many, the list of all HITs is read as far as needed."""
-        if len(offer_ids) <= FEW:
-            for offer_id in offer_ids:
-                with suppress(NotAtRecruiter):
-                    yield self.offer(offer_id)
-            return
+        """The list of all HITs, read as far as needed."""
         wanted = set(offer_ids)
         for hit in self._pages("list_hits", "HITs"):
             if hit["HITId"] in wanted:
@@ -213,7 +205,7 @@ class MTurkRecruiter(Qualifications):
                 "create_hit_type",
                 Title=terms.title,
                 Description=terms.description,
-                Reward=money.dollars(terms.reward_cents),
+                Reward=money.decimal(terms.reward_cents),
                 AssignmentDurationInSeconds=terms.assignment_duration_s,
                 AutoApprovalDelayInSeconds=terms.auto_approval_s,
                 **({"Keywords": terms.keywords} if terms.keywords else {}),
@@ -269,7 +261,7 @@ class MTurkRecruiter(Qualifications):
                 "send_bonus",
                 WorkerId=order.person_id,
                 AssignmentId=order.submission_id,
-                BonusAmount=money.dollars(order.amount_cents),
+                BonusAmount=money.decimal(order.amount_cents),
                 Reason=order.reason,
                 UniqueRequestToken=order.token,
             )

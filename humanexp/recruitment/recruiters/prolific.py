@@ -16,9 +16,10 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.addresses import is_loopback
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter, Repeats
 from humanexp.recruitment.recruiters.presets import preset_called, ticket_of
-from humanexp.recruitment.recruiters.registry import Account, Kind
+from humanexp.recruitment.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 
 #: Where its API answers, and the path of the version that is spoken.
@@ -100,7 +101,7 @@ class Api(Kind):
             needs_https=not is_here,
             asks_for_total=not is_here,
             is_own_ground=is_here,
-            is_set_up=bool(self._setting("TOKEN")),
+            is_set_up=bool(keys.key(f"{self.prefix}_TOKEN")),
             currency=self._setting("CURRENCY"),
             repeats=REPEATS,
         )
@@ -112,15 +113,21 @@ class Api(Kind):
             vat_percent=getattr(settings, f"{self.prefix}_VAT_PERCENT"),
         )
 
+    def key_names(self, account: Account) -> tuple[str, ...]:
+        return keys.names_for(self.prefix if account.is_first else account.code, "TOKEN")
+
     def recruiter(self, account: Account) -> Recruiter:
         """A further account's settings bear its own code, and fall back on the first one's, the token excepted."""
         own = self.prefix if account.is_first else re.sub(r"[^A-Z0-9]", "_", account.code.upper())
-        token = self._setting("TOKEN") if account.is_first else os.environ.get(f"{own}_TOKEN", "")
+        (name,) = self.key_names(account)
+        token = keys.key(name)
         if not token:
-            raise KeysRefused(f"There is no token for {account.name}: set {own}_TOKEN.")
+            raise KeysRefused(
+                f"There is no token for {account.name}: set {name}, or enter it on the page “Recruiters”."
+            )
         workspace = account.workspace or self._setting("WORKSPACE")
         project = os.environ.get(f"{own}_PROJECT", "") or (self._setting("PROJECT") if account.is_first else "")
-        return _recruiter(self, account.code, self.address, token, workspace, project, self.fees, self.capabilities)
+        return _recruiter(self, account, self.address, token, workspace, project, self.fees, self.capabilities)
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return ticket_of(preset_called(self.preset).parameters, query)
@@ -134,7 +141,7 @@ class Api(Kind):
 
     @property
     def told_apart_by(self) -> list[object]:
-        return [self.address, self._setting("WORKSPACE"), bool(self._setting("TOKEN"))]
+        return [self.address, self._setting("WORKSPACE"), bool(keys.key(f"{self.prefix}_TOKEN"))]
 
     def _setting(self, name: str) -> str:
         return str(getattr(settings, f"{self.prefix}_{name}"))
@@ -144,6 +151,7 @@ class Prolific(Api):
     """The service; real money and real people."""
 
     code, name, namespace, prefix = "prolific", _("Prolific"), "prolific", "PROLIFIC"
+    about_keys = _("An API token: Settings, then API tokens, in your account at Prolific.")
 
     @property
     def address(self) -> str:
@@ -154,6 +162,16 @@ class Panel(Api):
     """The stand-in of this distribution, a site of its own."""
 
     code, name, namespace, prefix = "panel", _("practice panel"), "panel", "PANEL"
+    about_keys = _("A token of an account on the panel: its control page shows it.")
+    own_site = OwnSite(
+        package="humanexp.panel",
+        account_maker="humanexp.panel.create_researcher",
+        address_setting="PANEL_URL",
+        control="/control/",
+    )
+
+    def keys_from(self, made: Mapping[str, str]) -> dict[str, str]:
+        return {"PANEL_TOKEN": made["token"]}
 
     @property
     def address(self) -> str:
@@ -163,7 +181,7 @@ class Panel(Api):
 @lru_cache(maxsize=16)
 def _recruiter(
     kind: Api,
-    environment: str,
+    account: Account,
     address: str,
     token: str,
     workspace: str,
@@ -177,11 +195,12 @@ def _recruiter(
 
     client = ProlificClient(f"{address}{API_PATH}", token, referer=f"{settings.PUBLIC_URL} (HumanExp)")
     return ProlificRecruiter(
-        environment=environment,
+        environment=account.code,
         client=client,
         preset=preset_called(kind.preset),
         workspace=workspace,
         project=project,
         fees=fees,
         capabilities=capabilities,
+        currency=account.currency,
     )

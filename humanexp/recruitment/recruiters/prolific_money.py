@@ -16,8 +16,8 @@ from humanexp.recruitment.recruiters.prolific_replies import BonusPlan as Planne
 class ProlificMoney:
     """Of one wallet. Nothing here sends a payment twice, and nobody else calls `pay_bonuses`."""
 
-    def __init__(self, client: ProlificClient, workspace: str) -> None:
-        self._client, self._workspace = client, workspace
+    def __init__(self, client: ProlificClient, workspace: str, currency: str) -> None:
+        self._client, self._workspace, self._currency = client, workspace, currency
 
     @property
     def most(self) -> int:
@@ -29,7 +29,7 @@ class ProlificMoney:
         except OutcomeUnknown as error:
             raise RecruiterUnavailable(error.message) from None  # a plan pays nobody: another one may be made
         standing = self.standing(offer_id)
-        _check(there, offer_id, sum(line.amount_cents for line in lines), standing)
+        self._check(there, offer_id, sum(line.amount_cents for line in lines), standing)
         return BonusPlan(
             plan_id=there.id,
             listed={line.submission_id: self.listed(line.submission_id) for line in lines},
@@ -56,16 +56,18 @@ class ProlificMoney:
             for cents in self.listed(row.id):
                 yield BonusReport(submission_id=row.id, person_id=row.participant_id, amount_cents=cents, reason="")
 
+    def _check(self, there: PlannedThere, offer_id: str, cents: int, standing: Standing) -> None:
+        """What is added up there is what is meant here: the call that pays says nothing but the plan's id."""
+        if (there.study, there.amount) != (offer_id, cents):
+            raise RecruiterError(
+                f"The recruiter adds these bonuses up to {self._shown(there.amount)} in place of {self._shown(cents)}, "
+                "or for another offer; nothing was paid."
+            )
+        if there.total_amount > standing.balance_cents:
+            raise InsufficientFunds(
+                f"Bonuses of {self._shown(there.total_amount)} with fees are due, and "
+                f"{self._shown(standing.balance_cents)} are free in the account. Add money; then they are sent."
+            )
 
-def _check(there: PlannedThere, offer_id: str, cents: int, standing: Standing) -> None:
-    """What is added up there is what is meant here: the call that pays says nothing but the plan's id."""
-    if (there.study, there.amount) != (offer_id, cents):
-        raise RecruiterError(
-            f"The recruiter adds these bonuses up to {money.dollars(there.amount)} in place of {money.dollars(cents)}, "
-            "or for another offer; nothing was paid."
-        )
-    if there.total_amount > standing.balance_cents:
-        raise InsufficientFunds(
-            f"Bonuses of {money.dollars(there.total_amount)} with fees are due, and "
-            f"{money.dollars(standing.balance_cents)} are free in the account. Add money; then they are sent."
-        )
+    def _shown(self, cents: int) -> str:
+        return money.shown(cents, self._currency)

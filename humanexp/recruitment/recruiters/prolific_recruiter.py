@@ -76,8 +76,9 @@ class ProlificRecruiter:
         project: str,
         fees: FeeTable,
         capabilities: Capabilities,
+        currency: str,
     ) -> None:
-        self.environment, self.fees, self.capabilities = environment, fees, capabilities
+        self.environment, self.fees, self.capabilities, self.currency = environment, fees, capabilities, currency
         self._client, self._preset = client, preset
         self._given_workspace, self._given_project = workspace, project
 
@@ -109,7 +110,7 @@ class ProlificRecruiter:
 
     @cached_property
     def bonus_calls(self) -> ProlificMoney:
-        return ProlificMoney(self.client, self.workspace)
+        return ProlificMoney(self.client, self.workspace, self.currency)
 
     def balance_cents(self) -> int | None:
         return self.client.balance(self.workspace).total_balance
@@ -161,14 +162,15 @@ class ProlificRecruiter:
     def _check_cost(self, order: OfferOrder, terms: OfferTerms) -> None:
         """By their own calculator, against what was promised here and what the account has."""
         asked = self.client.quote(reward_cents=terms.reward_cents, places=order.places).total_cost
+        price = money.shown(asked, self.currency)
         if order.most_cents is not None and asked > order.most_cents:
             raise RecruiterError(
-                f"The recruiter would charge {money.dollars(asked)} for this, and {money.dollars(order.most_cents)} "
-                "were approved: correct the fees in the settings. Nothing was published."
+                f"The recruiter would charge {price} for this, and {money.shown(order.most_cents, self.currency)} were "
+                "approved: correct the fees in the settings. Nothing was published."
             )
         free = self.client.balance(self.workspace).available_balance
         if asked > free:
-            raise InsufficientFunds(f"This costs {money.dollars(asked)}, and {money.dollars(free)} are free there.")
+            raise InsufficientFunds(f"This costs {price}, and {money.shown(free, self.currency)} are free there.")
 
     def _named(self, annotation: str) -> list[replies.StudyInList]:
         return [one for one in self.client.studies(self.project) if one.internal_name == annotation]

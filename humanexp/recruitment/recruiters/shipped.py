@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.recruiters import link, prolific, requester_api
+from humanexp.recruitment.recruiters import link, prolific, requester_api, volunteer
 from humanexp.recruitment.recruiters.registry import register
 
 for kind in (
     link.Link(),
+    volunteer.Volunteer(),
     requester_api.Marketplace(),
     prolific.Prolific(),
     prolific.Panel(),

@@ -48,6 +48,11 @@ WORDS: Mapping[str, Words] = {
         tone="bad",
         resolution=_("Nothing is sent. Set keys that are accepted; sending continues automatically within a minute."),
     ),
+    "paused": Words(
+        text=_("%(where)s is paused: no places are opened and nobody is paid through it."),
+        tone="bad",
+        resolution=_("An administrator resumes it on the page Recruiters; what waits is then sent."),
+    ),
     "not-asked": Words(
         text=ngettext_lazy(
             "The recruiter has not been asked for %(minutes)d minute.",
@@ -83,9 +88,9 @@ WORDS: Mapping[str, Words] = {
         resolution=_RESTORE,
     ),
     "money": Words(
-        text=_("%(where)s: %(owed)s dollars are due, and %(left)s are in the account."),
+        text=_("%(where)s: %(owed)s is due, and %(left)s is in the account."),
         tone="bad",
-        resolution=_("Add %(missing)s dollars there; everything waiting is paid then."),
+        resolution=_("Add %(missing)s there; everything waiting is paid then."),
     ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",
@@ -148,6 +153,24 @@ WORDS: Mapping[str, Words] = {
             "Removed HITs can no longer be queried, decided or paid there. Every submission has been approved "
             "automatically, and the answers stay here. Pay a promised bonus another way."
         ),
+    ),
+    "trouble": Words(
+        text=ngettext_lazy(
+            "%(count)d report of trouble waits for an answer.",
+            "%(count)d reports of trouble wait for an answer.",
+            "count",
+        ),
+        resolution=_("Read it at the desk and answer before the promised day."),
+    ),
+    "trouble-overdue": Words(
+        kind="trouble",
+        text=ngettext_lazy(
+            "%(count)d report of trouble was not answered by the promised day.",
+            "%(count)d reports of trouble were not answered by the promised day.",
+            "count",
+        ),
+        tone="bad",
+        resolution=_("Answer it at the desk now: the participant was promised an answer."),
     ),
     "proposal": Words(
         text=ngettext_lazy(

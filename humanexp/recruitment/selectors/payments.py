@@ -101,6 +101,8 @@ def ledger_rows(study: Study, *, state: str = "", kind: str = "", query: str = "
             "participant": person.participant.code if person else "",
             "amount_cents": payment.amount_cents,
             "fee_cents": payment.fee_cents,
+            "tax_cents": payment.tax_cents,
+            "currency": payment.currency,
             "state": payment.state,
             "planned_at": payment.created_at,
             "confirmed_at": payment.confirmed_at,
@@ -132,8 +134,8 @@ def _listed(payments: QuerySet[Payment]) -> QuerySet[Payment]:
 
 
 _LISTED = (
-    "environment", "kind", "cause", "amount_cents", "fee_cents", "state", "last_error", "created_at", "confirmed_at",
-    "reason", "assignment__person__participant__code",
+    "environment", "kind", "cause", "amount_cents", "fee_cents", "tax_cents", "state", "last_error", "created_at",
+    "confirmed_at", "reason", "assignment__person__participant__code",
 )  # fmt: skip
 
 

@@ -53,6 +53,10 @@ class Books:
         return recruiters.name_of(self.environment)
 
     @property
+    def currency(self) -> str:
+        return recruiters.currency_of(self.environment)
+
+    @property
     def adds_up(self) -> bool:
         return not self.differences
 

@@ -117,7 +117,7 @@ def _publish(assignment: Assignment, amount_cents: int, by: User) -> Campaign:
         study=origin.study,
         environment=origin.environment,
         cents=compensation.quoted_cents,
-        what=f"A compensation of {money.dollars(amount_cents)}",
+        what=f"A compensation of {money.shown(amount_cents, origin.currency)}",
     )
     compensation.full_clean()
     compensation.save()
@@ -131,6 +131,7 @@ def _publish(assignment: Assignment, amount_cents: int, by: User) -> Campaign:
         study=origin.study.slug,
         by=by,
         cents=compensation.quoted_cents,
+        currency=compensation.currency,
         campaign=compensation.pk,
     )
     request_sending(environment=origin.environment)

@@ -28,7 +28,7 @@ from humanexp.recruitment.models import (
     PaymentKind,
     RecruiterAccount,
 )
-from humanexp.recruitment.recruiters import capabilities_of, recruiter_for, those
+from humanexp.recruitment.recruiters import capabilities_of, currency_of, recruiter_for, those
 from humanexp.recruitment.recruiters.base import BonusReport, Recruiter, SubmissionReport
 from humanexp.recruitment.states import UNSETTLED, AssignmentState, DifferenceState, WriteState, advance
 
@@ -315,7 +315,8 @@ def _note(hit: Hit, entry: Entry, book: Reconciliation) -> None:
 
 def sentence(difference: Difference) -> str:
     """For the command and the record: assignment ids and amounts, never a worker id."""
-    ours, theirs = money.dollars(difference.ours_cents or 0), money.dollars(difference.theirs_cents or 0)
+    ours = money.shown(difference.ours_cents or 0, difference.currency)
+    theirs = money.shown(difference.theirs_cents or 0, difference.currency)
     what = f"{difference.get_paid_as_display()} on assignment {difference.listed_as}"
     match difference.kind:
         case DifferenceKind.NOT_HERE:
@@ -329,6 +330,7 @@ def _write_down(book: Reconciliation) -> None:
     record(
         action="reconcile",
         subject=f"recruiter:{book.environment}",
+        currency=currency_of(book.environment),
         ledger_cents=book.ledger_cents,
         theirs_cents=book.theirs_cents,
         payments=book.payments,

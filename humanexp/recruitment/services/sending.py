@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -74,6 +74,8 @@ QUEUES = (
     Queue(Payment, ~Q(kind=PaymentKind.REWARD), is_extra=True),
     Queue(Message),
 )
+#: What an administrator's pause does not hold back: it opens no place and pays nobody.
+SAFE_QUEUES = QUEUES[:2]
 #: Neither places nor money: told apart in the report.
 WORDS = (QualificationWrite, ReturnRequest, Message)
 
@@ -144,10 +146,10 @@ def _send_for(environment: str) -> SendReport | None:
             return None
         try:
             recruiter = recruiter_for(environment)
-            _may_send(recruiter)
+            is_paused = _is_paused(recruiter)
             if notice_restoring(environment):
                 report.remark(f"{environment}: this database was restored; what it has planned is asked about first.")
-            _round(recruiter, lease, report)
+            _round(recruiter, lease, report, SAFE_QUEUES if is_paused else QUEUES)
         except KeysRefused as error:
             pause(environment, Pause.KEYS, error.message)
             report.remark(error.message)
@@ -157,18 +159,20 @@ def _send_for(environment: str) -> SendReport | None:
     return report
 
 
-def _may_send(recruiter: Recruiter) -> None:
-    """A pause for refused keys ends by itself once they are accepted; KeysRefused while they are not."""
-    if RecruiterAccount.objects.get(environment=recruiter.environment).pause == Pause.KEYS:
+def _is_paused(recruiter: Recruiter) -> bool:
+    """By a person. A pause for refused keys ends by itself once they are accepted; KeysRefused while they are not."""
+    why = RecruiterAccount.objects.get(environment=recruiter.environment).pause
+    if why == Pause.KEYS:
         recruiter.balance_cents()
         resume(recruiter.environment, Pause.KEYS)
+    return why == Pause.HAND
 
 
-def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
+def _round(recruiter: Recruiter, lease: Lease, report: SendReport, queues: Sequence[Queue]) -> None:
     """Each queue has its turn, whatever became of the one before it; two in vain, and nobody is there."""
     queues_in_vain = 0
     calls = recruiter.bonus_calls
-    for queue in QUEUES:
+    for queue in queues:
         try:
             if queue.is_extra and calls is not None:
                 is_in_vain = CallRound(recruiter, calls, lease.renew, report).run()

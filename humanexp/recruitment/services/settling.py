@@ -16,6 +16,7 @@ from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, RecruiterAccount
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
+from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
 from humanexp.recruitment.services.budgeting import reserve
@@ -32,7 +33,7 @@ from humanexp.studies.roles import Action
 SUBMISSION = "submission"
 THANKS = "Thank you for taking part."
 LATE = "You did the whole study, and the time for it ran out. This is your reward. Thank you."
-MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor} dollars. Thank you."
+MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor}. Thank you."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,8 @@ class Settlement:
     """What was planned, and what waits for a person."""
 
     planned: int
-    planned_cents: int
+    #: with fees, by currency
+    sums: dict[str, int]
     unmatched: int
 
 
@@ -51,23 +53,32 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
     Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
     """
     permissions.check(by, Action.PAY, study)
-    planned = cents = 0
-    environments = set()
+    planned = []
     for assignment in selectors.payable(study).select_for_update(of=("self",)):
         payment, is_new = _plan_reward(assignment, by)
         if is_new:
-            planned, cents = planned + 1, cents + payment.cost_cents
-            environments.add(assignment.environment)
-    if planned:
-        record(action="settle", subject=f"study:{study.slug}", study=study.slug, by=by, planned=planned, cents=cents)
-    for environment in sorted(environments):
+            planned.append(payment)
+    sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
+    for currency, cents in sums.items():
+        count = sum(payment.currency == currency for payment in planned)
+        record(
+            action="settle",
+            subject=f"study:{study.slug}",
+            study=study.slug,
+            by=by,
+            planned=count,
+            cents=cents,
+            currency=currency,
+        )
+    for environment in sorted({payment.environment for payment in planned}):
         request_sending(environment=environment)
     for assignment in selectors.finished_late(study):
         known = assignment.payments.filter(kind=PaymentKind.COMPENSATION, cause=SUBMISSION).exists()
         payment = _pay_late(assignment, by)
         if not known:
-            planned, cents = planned + 1, cents + payment.cost_cents
-    return Settlement(planned=planned, planned_cents=cents, unmatched=selectors.unmatched(study).count())
+            planned.append(payment)
+    sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
+    return Settlement(planned=len(planned), sums=sums, unmatched=selectors.unmatched(study).count())
 
 
 def _pay_late(assignment: Assignment, by: User | None) -> Payment:
@@ -138,12 +149,18 @@ def plan_bonus(
     known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
     if known is not None:
         return known
-    fee = fees_of(campaign.environment).bonus_fee_cents(amount_cents)
-    _promise(campaign, amount_cents + fee)
+    charge = fees_of(campaign.environment).on_bonus(amount_cents)
+    _promise(campaign, amount_cents + charge.cents)
     payment = _insert(
-        assignment=assignment, kind=kind, cause=cause, amount_cents=amount_cents, fee_cents=fee, reason=reason, by=by
+        assignment=assignment,
+        kind=kind,
+        cause=cause,
+        amount_cents=amount_cents,
+        charge=charge,
+        reason=reason,
+        by=by,
     )
-    record_about(kind, assignment, by, cents=amount_cents, cause=cause)
+    record_about(kind, assignment, by, cents=amount_cents, currency=campaign.currency, cause=cause)
     request_sending(environment=campaign.environment)
     return payment
 
@@ -163,11 +180,14 @@ def try_again(*, payment: Payment, by: User) -> Payment:
     return payment
 
 
+def reward_charge(assignment: Assignment) -> Charge:
+    """The recruiter's charge on this assignment's reward; it depends on the size of its HIT."""
+    return selectors.place_charge(assignment.campaign, assignment.hit.max_assignments if assignment.hit else 1)
+
+
 def reward_fee_cents(assignment: Assignment) -> int:
-    """The recruiter's fee on this assignment's reward; it depends on the size of its HIT."""
-    campaign = assignment.campaign
-    size = assignment.hit.max_assignments if assignment.hit else 1
-    return selectors.place_cents(campaign, size) - campaign.reward_cents
+    """The whole of it, in minor units."""
+    return reward_charge(assignment).cents
 
 
 def adopt_approval(*, assignment: Assignment) -> Payment:
@@ -185,7 +205,7 @@ def book_elsewhere(*, assignment: Assignment, amount_cents: int, cause: str, rea
         kind=PaymentKind.BONUS,
         cause=cause,
         amount_cents=amount_cents,
-        fee_cents=fees_of(assignment.environment).bonus_fee_cents(amount_cents),
+        charge=fees_of(assignment.environment).on_bonus(amount_cents),
         reason=reason,
         by=by,
     )
@@ -210,7 +230,7 @@ def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool
             kind=PaymentKind.REWARD,
             cause=SUBMISSION,
             amount_cents=assignment.campaign.reward_cents,
-            fee_cents=reward_fee_cents(assignment),
+            charge=reward_charge(assignment),
             reason=THANKS,
             by=by,
         ),
@@ -227,19 +247,21 @@ def _promise(campaign: Campaign, cents: int) -> None:
     room = campaign.cap_cents - selectors.committed_cents(campaign)
     if cents > room:
         raise CapExceeded(
-            f"This bonus costs {money.dollars(cents)} with its fee, and {money.dollars(max(0, room))} "
-            "of the campaign's cap are left; raise the cap first."
+            f"This bonus costs {money.shown(cents, campaign.currency)} with its fee, and "
+            f"{money.shown(max(0, room), campaign.currency)} of the campaign's cap are left; raise the cap first."
         )
     reserve(study=campaign.study, environment=campaign.environment, cents=cents, what="This bonus")
 
 
-def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Payment:
+def _insert(*, assignment: Assignment, charge: Charge, by: User | None, **facts: object) -> Payment:
     payment = Payment.objects.create(
         environment=assignment.environment,
         assignment=assignment,
         campaign_id=assignment.campaign_id,
         token=f"new-{secrets.token_hex(16)}",
         created_by=by,
+        fee_cents=charge.cents,
+        tax_cents=charge.tax_cents,
         **facts,
     )
     # The row's key in it, to be found by eye; the rest keeps another database's row 7 from being taken for this one.
@@ -267,7 +289,7 @@ def _check_evidence(campaign: Campaign, amount_cents: int) -> None:
     if not RecruiterAccount.objects.filter(environment=campaign.environment, bonus_proved_at__isnull=False).exists():
         raise CapExceeded(
             "No bonus of this account has been seen to arrive yet. Pay one of at most "
-            f"{money.dollars(most)} first; once the recruiter lists it, larger ones can be paid."
+            f"{money.shown(most, campaign.currency)} first; once the recruiter lists it, larger ones can be paid."
         )
 
 
@@ -285,16 +307,22 @@ def exclude_but_pay(*, session: Session, written_reason: str, by: User) -> Payme
 
 @transaction.atomic
 def top_up(
-    *, study: Study, floor_cents: int | None = None, confirm_total_cents: int | None = None, by: User | None
+    *,
+    study: Study,
+    floor_cents: int | None = None,
+    currency: str = "",
+    confirm_total_cents: int | None = None,
+    by: User | None,
 ) -> TopUpPlan:
     """Bring everybody to the floor by a bonus; twice is once, and a higher floor later pays the difference alone.
 
-    All or nothing: a cap that would not hold it refuses the whole.
+    All or nothing: a cap that would not hold it refuses the whole. `currency`: of whose pay it is; the newest paid
+    campaign's where it is left out.
     """
     permissions.check(by, Action.PAY, study)
     # Two who click at once: the second sees the first one's bonuses.
     Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
-    wanted = selectors.top_up_plan(study, floor_cents)
+    wanted = selectors.top_up_plan(study, floor_cents, currency)
     if not wanted.rows:
         raise Conflict("No one is below this floor.")
     for environment in {row.environment for row in wanted.rows}:
@@ -306,7 +334,7 @@ def top_up(
             assignment=assignments[row.assignment],
             amount_cents=row.bonus_cents,
             cause=f"{TOP_UP}-{wanted.floor_cents}",
-            reason=MADE_UP.format(floor=money.dollars(wanted.floor_cents)),
+            reason=MADE_UP.format(floor=money.shown(wanted.floor_cents, wanted.currency)),
             by=by,
         )
     record(
@@ -317,5 +345,6 @@ def top_up(
         people=wanted.people,
         floor_cents=wanted.floor_cents,
         cents=wanted.total_cents,
+        currency=wanted.currency,
     )
     return wanted

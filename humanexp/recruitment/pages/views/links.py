@@ -89,7 +89,7 @@ def _row(terms: LinkTerms, one: SitePerson) -> tuple[str, ...]:
 
 
 def _amount(bonus: int | None) -> str:
-    return money.dollars(bonus) if bonus else ""
+    return money.decimal(bonus) if bonus else ""
 
 
 def _write(response: HttpResponse, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:

@@ -139,7 +139,9 @@ def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
         "texts": get_language(),
     }
     return render(
-        request, "recruitment/take/personal.html", {"campaign": campaign, "study": campaign.study, "page": page}
+        request,
+        "recruitment/take/personal.html",
+        {"campaign": campaign, "study": campaign.study, "facts": facts_of(campaign), "page": page},
     )
 
 
