@@ -8,7 +8,8 @@ from django.conf import settings
 
 from humanexp.core.errors import InsufficientFunds, OutcomeUnknown, RecruiterError, RecruiterUnavailable
 from humanexp.recruitment import money
-from humanexp.recruitment.recruiters.base import BonusLine, BonusPlan, BonusReport, Standing
+from humanexp.recruitment.recruiters.base import BonusReport
+from humanexp.recruitment.recruiters.bonus_calls import BonusLine, BonusPlan, Standing
 from humanexp.recruitment.recruiters.prolific_client import MOST_BONUSES, ProlificClient
 from humanexp.recruitment.recruiters.prolific_replies import BonusPlan as PlannedThere
 
