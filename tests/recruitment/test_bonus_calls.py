@@ -82,7 +82,7 @@ def test_a_person_is_asked_for_only_after_a_day_and_a_look(bonuses: Bonuses, pan
         payment.refresh_from_db()
         assert payment.state == WriteState.SENDING
     bonuses.pass_time(hours=0.2)
-    panel.arm("submission.GET", "bad_gateway")
+    panel.arm("submission.GET", "bad_gateway", times=3)
     bonuses.send()
     payment.refresh_from_db()
     assert payment.state == WriteState.SENDING, "without an answer nothing is decided"
@@ -213,6 +213,14 @@ def test_without_money_nothing_is_sent_and_it_is_paid_once_there_is_some(
     bonuses.send()
     bonuses.settle()
     assert states() == [WriteState.CONFIRMED]
+
+
+def test_one_read_that_fails_holds_up_no_call(bonuses: Bonuses, panel: PanelServer) -> None:
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+    panel.arm("submission.GET", "bad_gateway", times=2)
+    bonuses.send()
+    assert states() == [WriteState.SENDING]
 
 
 def test_a_refused_call_was_not_carried_out(bonuses: Bonuses, monkeypatch: pytest.MonkeyPatch) -> None:
