@@ -112,7 +112,7 @@ def test_what_may_have_been_done_is_never_sent_again_by_a_machine(
         bonuses.pass_time(hours=30)
         bonuses.send()
     assert (states(), bonuses.got(row)) == ([WriteState.PARKED], [])
-    assert selectors.budget_of(bonuses.campaign.study).committed_cents >= payment.cost_cents
+    assert selectors.budget_of(bonuses.campaign.study, "GBP").committed_cents >= payment.cost_cents
 
 
 @pytest.mark.parametrize("is_carried_out", [True, False])
