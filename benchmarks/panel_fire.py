@@ -11,7 +11,7 @@ for ids of people and submissions.
 
 Three kinds in eight leave a call that pays undone, so that 7.5 % of the bonuses wait for a person on average. Those of
 one call wait together: with two in a call, chance takes 500 people over 12 % in one seed of some hundreds; with ten, in
-one of ten.
+one of a dozen.
 
 The call that pays is never doubled here: then it pays twice, and no client can undo that. A test beside the bonuses'
 own shows that it is seen as a difference, which holds back that person's bonuses.
