@@ -5,20 +5,16 @@ The process that holds this never touches the database itself: whatever does is 
 
 from __future__ import annotations
 
-import random
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import requests
-from django.db import connection
 
-from benchmarks._ledger_platform import PlatformSide
-from benchmarks._ledger_processes import Shifted, end_after, fork, in_a_process, patiently
-from humanexp.core import clock
+from benchmarks._ledger_lives import Lives, LivesSpent
+from benchmarks._ledger_processes import patiently
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
 
 #: What the sender writes; of the calls of each, so many meet a fault, and these are the kinds in equal parts.
@@ -30,36 +26,26 @@ FAULTS = ("throttle", "service_fault", "drop_before", "drop_after_commit")
 STALE_S, STALE_SHARE = 60, 0.1
 #: A busy machine is no fault: calls that are not under fire are waited for so long.
 PATIENCE_S = 900
-LEASE_RUNS_OUT_S, GAP_S = 95, 25 * 3600
-#: After so many lives without an end something is wrong.
-MOST_LIVES = 5_000
-#: A life in which nothing was achieved makes the next ones longer, so that a busy machine gets on.
-PATIENCE = 1.5
 
 
 @dataclass
-class Outcome:
+class Outcome(LivesSpent):
     """What one seed came to."""
 
-    seed: int
-    database: str
-    workers: int
-    seconds: float = 0.0
-    lives: int = 0
-    kills: int = 0
-    gaps: int = 0
+    database: str = "sqlite"
+    workers: int = 0
     attempts: int = 0
     bonuses: int = 0
     excluded_but_paid: int = 0
     approved_by_time: int = 0
     paid_cents: int = 0
     charged_cents: int = 0
-    #: empty when everything is as it should be
-    faults: list[str] = field(default_factory=list)
 
 
-class Fire(PlatformSide):
-    """A seed's round. `advance` moves both clocks."""
+class Fire(Lives):
+    """A seed's round."""
+
+    outcome: Outcome
 
     def __init__(
         self,
@@ -72,10 +58,8 @@ class Fire(PlatformSide):
         shift_s: float,
         kill_after_s: float = 1.0,
     ) -> None:
-        super().__init__(seed=seed, people=len(workers))
+        super().__init__(seed=seed, people=len(workers), shift_s=shift_s, kill_after_s=kill_after_s)
         self.market, self.keys, self.workers = market, keys, workers
-        self.shift_s, self.kill_after_s = shift_s, kill_after_s
-        self.random = random.Random(seed)  # noqa: S311  (a simulation)
         self.outcome = Outcome(seed=seed, database=database, workers=len(workers))
 
     def run(self) -> Outcome:
@@ -121,39 +105,6 @@ class Fire(PlatformSide):
         """Never given up half-way: the two clocks have to stay together."""
         url = f"{self.market.url}/_test/{name}"
         requests.request(method, url, json=body, timeout=PATIENCE_S).raise_for_status()
-
-    def _live(self, kinds: list[Callable[[], Any]], *, left: Callable[[], int]) -> None:
-        """Processes that do one of these works, two at once, each killed at a random moment; until nothing is left."""
-        before, mean = self._process(left), self.kill_after_s
-        for _ in range(MOST_LIVES):
-            lives = [fork(self._prepared(self.random.choice(kinds))) for _ in range(2)]
-            self.outcome.lives += len(lives)
-            self.outcome.kills += end_after(0.02 + self.random.expovariate(1 / mean), lives)
-            is_gap = self.random.random() < 0.1
-            self.outcome.gaps += is_gap
-            self.advance(GAP_S if is_gap else LEASE_RUNS_OUT_S)
-            self._process(self._leases_run_out)  # they go by the machine's uptime, which is not moved
-            after = self._process(left)
-            if not after:
-                return
-            mean = self.kill_after_s if after < before else min(60.0, mean * PATIENCE)
-            before = after
-        raise RuntimeError(f"seed {self.seed}: {before} left after {MOST_LIVES} lives")
-
-    def _process(self, work: Callable[[], Any]) -> Any:
-        return in_a_process(self._prepared(work))
-
-    def _prepared(self, work: Callable[[], Any]) -> Callable[[], Any]:
-        shift = self.shift_s
-
-        def prepared() -> Any:
-            clock.system_clock = Shifted(shift)
-            try:
-                return work()
-            finally:
-                connection.close()
-
-        return prepared
 
     # The people's side --------------------------------------------------------------------------------------------
 

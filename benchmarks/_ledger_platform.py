@@ -8,12 +8,15 @@ from typing import Any
 
 from humanexp.core import clock
 
-REWARD_CENTS = 37
+REWARD_CENTS, MOST_BONUS_CENTS = 37, 200
 POLLS_ONE_IN = 6
 
 
 class PlatformSide:
     """Holds no connection and no row: only what tells one round from another."""
+
+    #: where people are found, and which part of them earns a bonus
+    environment, bonus_share = "marketplace", 0.5
 
     def __init__(self, *, seed: int, people: int) -> None:
         self.seed, self.people, self.slug = seed, people, f"fire-{seed}"
@@ -30,7 +33,7 @@ class PlatformSide:
         services.publish(
             study=study,
             terms=services.LaunchTerms(
-                to="marketplace",
+                to=self.environment,
                 assignments=self.people,
                 reward_cents=REWARD_CENTS,
                 title=f"Under fire {self.seed}",
@@ -47,7 +50,7 @@ class PlatformSide:
         from humanexp.recruitment import services
 
         for _ in range(20):
-            services.send(environment="marketplace")
+            services.send(environment=self.environment)
             if not self._waiting():
                 return
 
@@ -63,7 +66,7 @@ class PlatformSide:
         from humanexp.recruitment import selectors, services
         from humanexp.recruitment.models import Assignment
 
-        study, by = self._study(), User.objects.get_or_create(username="ada")[0]
+        study, by = self._study(), User.objects.get_or_create(username="ada", defaults={"is_staff": True})[0]
         # Everything of a thousand people is listed by hundreds of calls: once it was, most lives have other work.
         if self._unlisted(study) or secrets.randbelow(POLLS_ONE_IN) == 0:
             services.sync(study=study)
@@ -80,14 +83,14 @@ class PlatformSide:
         self._send()
 
     def bonus_cents(self, assignment_id: str) -> int:
-        """Every second assignment earns one, whoever asks and however often."""
+        """The same, whoever asks and however often."""
         chance = random.Random(f"{self.seed}-{assignment_id}")  # noqa: S311
-        return chance.randint(1, 200) if chance.random() < 0.5 else 0
+        return chance.randint(1, MOST_BONUS_CENTS) if chance.random() < self.bonus_share else 0
 
     def _waiting(self) -> int:
         from humanexp.recruitment.services.sending import count_waiting
 
-        return count_waiting("marketplace")
+        return count_waiting(self.environment)
 
     def _unpaid(self) -> int:
         """People who are not approved, bonuses that are not confirmed, and whatever else waits."""
@@ -120,7 +123,7 @@ class PlatformSide:
         for slot, (worker_id, hit_id, assignment_id) in enumerate(taken):
             if slot % 50 == 7:
                 continue
-            person = person_for(environment="marketplace", worker_id=worker_id, family=study.family)
+            person = person_for(environment=self.environment, worker_id=worker_id, family=study.family)
             session = Session.objects.create(
                 study=study,
                 participant=person.participant,
@@ -136,7 +139,7 @@ class PlatformSide:
             Assignment.objects.create(
                 campaign=campaign,
                 hit=hits[hit_id],
-                environment="marketplace",
+                environment=self.environment,
                 assignment_id=assignment_id,
                 person=person,
                 session=session,
@@ -167,7 +170,7 @@ class PlatformSide:
 
         study = self._study()
         services.sync(study=study)
-        [book] = services.reconcile(environment="marketplace")
+        [book] = services.reconcile(environment=self.environment)
         rows = Payment.objects.filter(assignment__campaign__study=study).select_related("assignment__session")
         paid_out = [row for row in rows if row.kind == "reward" and _is_excluded(row)]
         by_time = [row for row in rows if row.kind == "reward" and not row.attempts]

@@ -39,7 +39,7 @@ def main(
     out: Annotated[Path | None, "JSON lines; seeds in it are skipped"] = None,
 ) -> bool:
     done = _done(out, database, workers)
-    waiting = [seed for seed in _seeds(seeds) if seed not in done]
+    waiting = [seed for seed in seeds_in(seeds) if seed not in done]
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="hx-fire-") as folder, _database(database, Path(folder)) as url:
         os.environ.update(DATABASE_URL=url, MEDIA_ROOT=folder, DJANGO_SETTINGS_MODULE="humanexp.settings")
@@ -114,7 +114,7 @@ def _database(kind: Database, folder: Path) -> Iterator[str]:
         yield cluster.create_database()
 
 
-def _seeds(text: str) -> list[int]:
+def seeds_in(text: str) -> list[int]:
     seeds: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")

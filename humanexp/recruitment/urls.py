@@ -6,6 +6,7 @@ from humanexp.recruitment import api
 from humanexp.recruitment.pages.views import (
     campaigns,
     desk,
+    hooks,
     ledger,
     links,
     money,
@@ -38,6 +39,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("take/<str:entry>/finish/", api.Finish.as_view(), name="finish"),
     path("take/<str:entry>/decline/", api.Decline.as_view(), name="decline"),
     path("take/<str:entry>/way-out/", api.GoBack.as_view(), name="way-out"),
+    path("hooks/<str:environment>/", hooks.hook, name="hook"),
     path("studies/<slug:slug>/recruit/", recruit.recruit, name="recruit"),
     path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
     path("studies/<slug:slug>/recruit/<int:pk>/invitations/", links.invitations, name="invitations"),

@@ -82,7 +82,7 @@ def test_a_person_is_asked_for_only_after_a_day_and_a_look(bonuses: Bonuses, pan
         payment.refresh_from_db()
         assert payment.state == WriteState.SENDING
     bonuses.pass_time(hours=0.2)
-    panel.arm("submission.GET", "bad_gateway")
+    panel.arm("submission.GET", "bad_gateway", times=3)
     bonuses.send()
     payment.refresh_from_db()
     assert payment.state == WriteState.SENDING, "without an answer nothing is decided"
@@ -112,7 +112,7 @@ def test_what_may_have_been_done_is_never_sent_again_by_a_machine(
         bonuses.pass_time(hours=30)
         bonuses.send()
     assert (states(), bonuses.got(row)) == ([WriteState.PARKED], [])
-    assert selectors.budget_of(bonuses.campaign.study).committed_cents >= payment.cost_cents
+    assert selectors.budget_of(bonuses.campaign.study, "GBP").committed_cents >= payment.cost_cents
 
 
 @pytest.mark.parametrize("is_carried_out", [True, False])
@@ -213,6 +213,14 @@ def test_without_money_nothing_is_sent_and_it_is_paid_once_there_is_some(
     bonuses.send()
     bonuses.settle()
     assert states() == [WriteState.CONFIRMED]
+
+
+def test_one_read_that_fails_holds_up_no_call(bonuses: Bonuses, panel: PanelServer) -> None:
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+    panel.arm("submission.GET", "bad_gateway", times=2)
+    bonuses.send()
+    assert states() == [WriteState.SENDING]
 
 
 def test_a_refused_call_was_not_carried_out(bonuses: Bonuses, monkeypatch: pytest.MonkeyPatch) -> None:

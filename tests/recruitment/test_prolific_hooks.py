@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 
+from humanexp.recruitment.recruiters.hints import Hint
 from humanexp.recruitment.recruiters.prolific_client import ProlificClient
-from humanexp.recruitment.recruiters.prolific_hooks import FRESH, Hint, HookRefused, is_new, signature, verified
+from humanexp.recruitment.recruiters.prolific_hooks import FRESH, HookRefused, signature, verified
 from tests.panel.receiver import Delivery, Receiver
 from tests.panel.server import CODE, Lab, PanelServer
 
@@ -61,7 +61,7 @@ def test_the_signature_is_that_of_the_documentation() -> None:
 
 def test_a_fresh_delivery_is_a_hint_and_no_state() -> None:
     hint = verified("secret", headers_of(stamp_at(NOW)), BODY, NOW)
-    assert hint == Hint(event_id="e1", event_type="submission.status.change", resource_id="a")
+    assert hint == Hint(event_id="e1", about="a")
     assert "APPROVED" not in repr(hint)
 
 
@@ -108,8 +108,7 @@ def hints(secret: str, deliveries: list[Delivery]) -> list[Hint]:
     return [verified(secret, one.headers, one.body, datetime.fromtimestamp(one.arrived_at, UTC)) for one in deliveries]
 
 
-def test_doubled_and_shuffled_deliveries_are_each_seen_once(lab: Lab, panel: PanelServer) -> None:
-    cache.clear()
+def test_doubled_and_shuffled_deliveries_have_the_ids_of_their_events(lab: Lab, panel: PanelServer) -> None:
     panel.control("switches", events_doubled=True, events_shuffled=True, events_delay_s=60)
     with Receiver() as receiver:
         secret = secret_of(lab, receiver)
@@ -122,8 +121,8 @@ def test_doubled_and_shuffled_deliveries_are_each_seen_once(lab: Lab, panel: Pan
         panel.advance(70)
         seen = hints(secret, receiver.wait_for(lambda came: len(came) == 24))  # reserved, active, awaiting; twice
         assert set(Counter(one.event_id for one in seen).values()) == {2}
-        new = [one for one in seen if is_new(one)]
-        assert Counter(one.resource_id for one in new) == dict.fromkeys(submissions, 3)
+        once = {one.event_id: one.about for one in seen}
+        assert Counter(once.values()) == dict.fromkeys(submissions, 3)
         happened = [one.headers["X-Timestamp"] for one in receiver.deliveries]
         assert happened != sorted(happened)
         # Signed with the old secret, nothing is believed any more.

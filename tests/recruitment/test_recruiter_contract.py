@@ -15,7 +15,6 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Hit
 from humanexp.recruitment.recruiters import capabilities_of, fees_of, recruiter_for
 from humanexp.recruitment.recruiters.base import (
-    BonusLine,
     BonusOrder,
     Capabilities,
     Holds,
@@ -27,6 +26,7 @@ from humanexp.recruitment.recruiters.base import (
     SubmissionReport,
     WayBackCode,
 )
+from humanexp.recruitment.recruiters.bonus_calls import BonusLine
 from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
 from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.recruitment.recruiters.registry import registered

@@ -149,3 +149,9 @@ def test_taking_a_file_of_all_studies_is_recorded(study: Study, paid: list[Assig
     assert lines[0].startswith("study,recruiter,currency,payments,promised_cents")
     assert lines[1] == f"{study.slug},taxed,USD,1,0,50,0,5,1,0,56"
     assert AuditEvent.objects.filter(action="export", subject="money.csv").count() == 1
+
+
+def test_what_waits_for_a_person_is_promised_still(study: Study, paid: list[Assignment]) -> None:
+    Payment.objects.filter(kind="bonus").update(state=WriteState.PARKED)
+    [line] = [line for line in statement("recruiter", study) if line.currency == "GBP"]
+    assert (line.promised_cents, line.refused_cents) == (100, 200)

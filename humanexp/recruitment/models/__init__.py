@@ -8,6 +8,7 @@ from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence
 from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.desk import Trouble, TroubleAnswer, TroubleReport
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
+from humanexp.recruitment.models.hooks import HookEvent
 from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode, SitePay
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
@@ -50,6 +51,7 @@ __all__ = [
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "HookEvent",
     "Invitation",
     "LinkTerms",
     "Message",

@@ -14,11 +14,14 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.addresses import is_loopback
+from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruitment.pricing import Charge, FeeTable
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter, Repeats
+from humanexp.recruitment.recruiters.hints import Hint
 from humanexp.recruitment.recruiters.presets import preset_called, ticket_of
+from humanexp.recruitment.recruiters.prolific_hooks import HookAddress, verified
 from humanexp.recruitment.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 
@@ -127,7 +130,24 @@ class Api(Kind):
             )
         workspace = account.workspace or self._setting("WORKSPACE")
         project = os.environ.get(f"{own}_PROJECT", "") or (self._setting("PROJECT") if account.is_first else "")
-        return _recruiter(self, account, self.address, token, workspace, project, self.fees, self.capabilities)
+        return _recruiter(
+            self, account, self.address, token, workspace, project, self.fees, self.capabilities, self.hooks_of(account)
+        )
+
+    def told(self, account: Account, headers: Mapping[str, str], body: bytes) -> Hint:
+        return verified(keys.key(self._secret_name(account)), headers, body, clock.now())
+
+    def hooks_of(self, account: Account) -> HookAddress | None:
+        """Where it posts events; None where it cannot: it wants a public address, its stand-in one on its machine."""
+        ours = urlsplit(settings.PUBLIC_URL)
+        is_near = self.capabilities.is_own_ground and is_loopback(ours.hostname or "")
+        if ours.scheme != "https" and not is_near:
+            return None
+        return HookAddress(f"{settings.PUBLIC_URL}/hooks/{account.code}/", self._secret_name(account))
+
+    def _secret_name(self, account: Account) -> str:
+        (name,) = keys.names_for(self.prefix if account.is_first else account.code, "HOOK_SECRET")
+        return name
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return ticket_of(preset_called(self.preset).parameters, query)
@@ -188,6 +208,7 @@ def _recruiter(
     project: str,
     fees: FeeTable,
     capabilities: Capabilities,
+    hooks: HookAddress | None,
 ) -> Recruiter:
     # requests costs 0.1 s to import: only who talks to a recruiter pays for it
     from humanexp.recruitment.recruiters.prolific_client import ProlificClient
@@ -203,4 +224,5 @@ def _recruiter(
         fees=fees,
         capabilities=capabilities,
         currency=account.currency,
+        hooks=hooks,
     )

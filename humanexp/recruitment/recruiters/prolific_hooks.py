@@ -1,4 +1,4 @@
-"""Prolific's webhooks: whether a delivery comes from the service, is fresh, and was not seen before.
+"""Prolific's webhooks: whether a delivery comes from the service, and is fresh.
 
 They are hints: at least once, in no order, up to a day late. A hint says only what to look at; no state is taken from
 its body, and whoever is told looks at the lists.
@@ -10,30 +10,38 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from django.core.cache import cache
 from pydantic import BaseModel, ValidationError
 
 from humanexp.core.errors import NotAllowed
+from humanexp.recruitment.recruiters import keys
+from humanexp.recruitment.recruiters.hints import Hint
+
+if TYPE_CHECKING:
+    from humanexp.recruitment.recruiters.prolific_client import ProlificClient
 
 #: A delivery that was signed earlier, or later, than this is refused: it may be an old one, sent again by a stranger.
 FRESH = timedelta(minutes=5)
-#: Deliveries are repeated for a day.
-_REMEMBERED_S = 2 * 86_400
 _LONGEST_ID = 200
+
+
+#: What we want to be told of, as far as the service knows it.
+EVENT_TYPES = ("submission.status.change", "study.status.change")
+
+
+@dataclass(frozen=True)
+class HookAddress:
+    """Where events are posted, and the name of the key that holds the secret they are signed with."""
+
+    url: str
+    secret_name: str
 
 
 class HookRefused(NotAllowed):
     """This is not a fresh delivery with the signature of the account's secret."""
-
-
-class Hint(BaseModel):
-    """Something happened to this study or submission."""
-
-    event_id: str
-    event_type: str
-    resource_id: str
 
 
 class _Body(BaseModel):
@@ -66,10 +74,18 @@ def verified(secret: str, headers: Mapping[str, str], body: bytes, now: datetime
         told = _Body.model_validate_json(body)
     except ValidationError:
         raise HookRefused from None
-    return Hint(event_id=event_id, **told.model_dump())
+    return Hint(event_id=event_id, about=told.resource_id)
 
 
-def is_new(hint: Hint) -> bool:
-    """Whether this event is seen for the first time. A repeat that slips through costs one look more, and no harm."""
-    digest = hashlib.sha256(hint.event_id.encode()).hexdigest()
-    return cache.add(f"prolific-event-{digest}", 1, timeout=_REMEMBERED_S)
+def subscribe(client: ProlificClient, workspace: str, at: HookAddress) -> None:
+    """Have events of a workspace posted there; what is subscribed already stays. Twice is once.
+
+    A workspace has one secret, and a new one ends the old: it is made once, and kept where keys are.
+    """
+    if not keys.key(at.secret_name):
+        keys.store({at.secret_name: client.replace_secret(workspace).value})
+    known = {one.event_type for one in client.subscriptions(workspace) if one.target_url == at.url and one.is_enabled}
+    offered = {one.event_type for one in client.event_types()}
+    for event_type in EVENT_TYPES:
+        if event_type in offered - known:
+            client.subscribe(workspace, event_type, at.url)

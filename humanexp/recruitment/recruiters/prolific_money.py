@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TypeVar
 
 from django.conf import settings
 
 from humanexp.core.errors import InsufficientFunds, OutcomeUnknown, RecruiterError, RecruiterUnavailable
 from humanexp.recruitment import money
-from humanexp.recruitment.recruiters.base import BonusLine, BonusPlan, BonusReport, Standing
+from humanexp.recruitment.recruiters.base import BonusReport
+from humanexp.recruitment.recruiters.bonus_calls import BonusLine, BonusPlan, Standing
 from humanexp.recruitment.recruiters.prolific_client import MOST_BONUSES, ProlificClient
 from humanexp.recruitment.recruiters.prolific_replies import BonusPlan as PlannedThere
+
+T = TypeVar("T")
+#: So often something is asked before it counts as unanswered.
+READS = 3
 
 
 class ProlificMoney:
@@ -40,12 +47,12 @@ class ProlificMoney:
         self._client.pay_bonuses(plan_id)
 
     def listed(self, submission_id: str) -> tuple[int, ...]:
-        return tuple(self._client.submission(submission_id).bonus_payments)
+        return tuple(_read(lambda: self._client.submission(submission_id)).bonus_payments)
 
     def standing(self, offer_id: str) -> Standing:
         return Standing(
-            balance_cents=self._client.balance(self._workspace).available_balance,
-            bonuses_cents=self._client.study_cost(offer_id).bonuses.rewards.amount,
+            balance_cents=_read(lambda: self._client.balance(self._workspace)).available_balance,
+            bonuses_cents=_read(lambda: self._client.study_cost(offer_id)).bonuses.rewards.amount,
         )
 
     def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
@@ -71,3 +78,11 @@ class ProlificMoney:
 
     def _shown(self, cents: int) -> str:
         return money.shown(cents, self._currency)
+
+
+def _read(call: Callable[[], T]) -> T:
+    """A call needs a dozen reads before it: for one that fails, the others are not thrown away."""
+    for _ in range(READS - 1):
+        with suppress(RecruiterUnavailable):
+            return call()
+    return call()

@@ -40,6 +40,7 @@ from humanexp.recruitment.recruiters.base import (
 )
 from humanexp.recruitment.recruiters.presets import Preset
 from humanexp.recruitment.recruiters.prolific_client import MOST_APPROVALS, ProlificClient
+from humanexp.recruitment.recruiters.prolific_hooks import HookAddress, subscribe
 from humanexp.recruitment.recruiters.prolific_money import ProlificMoney
 from humanexp.recruitment.recruiters.prolific_states import (
     AT_WORK,
@@ -77,9 +78,10 @@ class ProlificRecruiter:
         fees: FeeTable,
         capabilities: Capabilities,
         currency: str,
+        hooks: HookAddress | None = None,
     ) -> None:
         self.environment, self.fees, self.capabilities, self.currency = environment, fees, capabilities, currency
-        self._client, self._preset = client, preset
+        self._client, self._preset, self._hooks = client, preset, hooks
         self._given_workspace, self._given_project = workspace, project
 
     @property
@@ -323,7 +325,8 @@ class ProlificRecruiter:
             raise
 
     def ask_for_hints(self, terms_id: str) -> None:
-        return
+        if self._hooks is not None:
+            subscribe(self.client, self.workspace, self._hooks)
 
     def hints(self) -> list[str]:
         return []

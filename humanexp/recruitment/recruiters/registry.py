@@ -18,10 +18,11 @@ from django.apps import apps
 from django.db.models import Q
 from django.utils.functional import Promise
 
-from humanexp.core.errors import InvalidRequest
+from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.recruitment import pricing
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
+from humanexp.recruitment.recruiters.hints import Hint
 from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
 from humanexp.studies.facts import Way
 
@@ -123,6 +124,11 @@ class Kind(ABC):
 
     #: grounds on which a person may refuse the reward, by the recruiter's own words for them
     rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}
+
+    def told(self, account: Account, headers: Mapping[str, str], body: bytes) -> Hint:
+        """The event that its other side posts. Raises NotFound where none does, and NotAllowed for a forged one."""
+        raise NotFound
+
     #: how its pages of the console explain it, where it needs more words than its name
     note: ClassVar[str | Promise] = ""
     #: what its keys are and where somebody gets them

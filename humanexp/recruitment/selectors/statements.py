@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, TruncMonth
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Payment
 from humanexp.recruitment.recruiters import capabilities_of, currency_of
-from humanexp.recruitment.states import UNFINISHED, WriteState
+from humanexp.recruitment.states import UNSETTLED, WriteState
 from humanexp.studies.models import Study
 
 By = Literal["person", "month", "study", "recruiter"]
@@ -65,7 +65,7 @@ class StatementLine:
             facts["paid_cents" if capabilities_of(self.environment).pays_out else "owed_cents"] += amount_cents
             facts["fee_cents"] += charge_cents - tax_cents
             facts["tax_cents"] += tax_cents
-        elif state in UNFINISHED:
+        elif state in UNSETTLED:
             facts["promised_cents"] += amount_cents
         else:
             facts["refused_cents"] += amount_cents

@@ -27,6 +27,7 @@ from humanexp.recruitment.services.desk import (
 )
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
+from humanexp.recruitment.services.hearing import hear
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
 from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
@@ -91,6 +92,7 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "hear",
     "found_paid",
     "give_code_again",
     "invite",

@@ -37,7 +37,8 @@ from humanexp.recruitment.models import (
     PaymentKind,
     RecruiterAccount,
 )
-from humanexp.recruitment.recruiters.base import BonusCalls, BonusLine, BonusPlan, Recruiter
+from humanexp.recruitment.recruiters.base import Recruiter
+from humanexp.recruitment.recruiters.bonus_calls import BonusCalls, BonusLine, BonusPlan
 from humanexp.recruitment.services.counting import count_send
 from humanexp.recruitment.services.deliveries.money import NOBODY, Bonus
 from humanexp.recruitment.services.outbox import Report

@@ -25,6 +25,7 @@ from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pau
 from humanexp.recruitment.recruiters import recruiter_for, those
 from humanexp.recruitment.recruiters.base import OfferReport, Recruiter, SubmissionReport
 from humanexp.recruitment.services.entering import move_session
+from humanexp.recruitment.services.hearing import told_campaigns
 from humanexp.recruitment.services.lease import pause, resume
 from humanexp.recruitment.services.outbox import Report
 from humanexp.recruitment.services.people import person_for
@@ -69,7 +70,7 @@ def sync(*, study: Study | None = None) -> SyncReport:
 
 
 def listen() -> SyncReport:
-    """Look at once at what the recruiters' queues tell of. Hints only: polling finds the same, a little later."""
+    """Look at once at what the recruiters' queues and events tell of. Polling finds the same, a little later."""
     report = SyncReport()
     for environment in those(vouches=True):
         if not Campaign.objects.filter(environment=environment).exclude(hit_type_id="").exists():
@@ -79,8 +80,10 @@ def listen() -> SyncReport:
         except RecruiterError as error:
             report.remarks.append(error.message)
             continue
+        campaigns = {one.pk: one for one in told_campaigns(environment)}
         if told:
-            report.add(_sync(selectors.campaigns_with_hits(environment, told)))
+            campaigns |= {one.pk: one for one in selectors.campaigns_with_hits(environment, told)}
+        report.add(_sync(campaigns.values()))
     return report
 
 

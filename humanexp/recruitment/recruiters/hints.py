@@ -1,0 +1,14 @@
+"""What recruiters post to us: that there is something to look at, and never what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hint:
+    """Something has happened to an offer or a submission, says an event that a recruiter posts to us."""
+
+    event_id: str
+    #: the recruiter's name of it
+    about: str
