@@ -43,6 +43,14 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     return asdict(report)
 
 
+@handler("recruitment.settle", title=gettext_noop("People are paid"), every_s=600, is_prompt=True)
+def run_settle(progress: Progress) -> dict[str, Any]:
+    """Pay who is due in studies that have a job do it; all others wait for a person."""
+    done = services.settle_by_policies()
+    progress(1, 1)
+    return {"studies": [asdict(one) for one in done]}
+
+
 @handler("recruitment.reconcile", title=gettext_noop("Books are compared"), every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""

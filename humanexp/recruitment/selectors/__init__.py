@@ -89,11 +89,23 @@ from humanexp.recruitment.selectors.rejections import (
     rejections_need_two,
     signs_against,
 )
+from humanexp.recruitment.selectors.settle_policy import (
+    Policy,
+    held_by_cap,
+    policy_of,
+    released_cents,
+    settled_by_jobs,
+)
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
+    "Policy",
+    "held_by_cap",
+    "policy_of",
+    "released_cents",
+    "settled_by_jobs",
     "Approval",
     "approval_of",
     "assignment_of_person",

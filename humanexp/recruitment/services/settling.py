@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Q
 
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -17,6 +18,7 @@ from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKi
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.selectors.settle_policy import Policy
 from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
@@ -42,17 +44,29 @@ class Settlement:
     #: with fees, by currency
     sums: dict[str, int]
     unmatched: int
+    #: due, and beyond the cap of the study's policy
+    held: int = 0
 
 
 @transaction.atomic
-def settle(*, study: Study, by: User | None = None) -> Settlement:
+def settle(*, study: Study, by: User | None = None, policy: Policy | None = None) -> Settlement:
     """Plan the reward of every submitted assignment, whatever its verdict. Twice is once.
 
     Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
+    `policy`: pay those who are due by it, the longest waiting first, up to its cap.
     """
     permissions.check(by, Action.PAY, study)
-    planned = []
-    for assignment in selectors.payable(study).select_for_update(of=("self",)):
+    planned, held = [], 0
+    rows = selectors.payable(study).filter(Q() if policy is None else policy.due).order_by("submitted_at", "pk")
+    room: dict[str, int] = {}
+    for assignment in rows.select_for_update(of=("self",)):
+        if policy is not None and policy.cap_cents is not None:
+            currency = assignment.campaign.currency
+            room.setdefault(currency, policy.cap_cents - selectors.released_cents(study, currency))
+            room[currency] -= assignment.campaign.reward_cents + reward_fee_cents(assignment)
+            if room[currency] < 0:
+                held += 1
+                continue
         payment, is_new = _plan_reward(assignment, by)
         if is_new:
             planned.append(payment)
@@ -67,10 +81,17 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
             planned=count,
             cents=cents,
             currency=currency,
+            policy="hand" if policy is None else policy.kind,
         )
     for environment in sorted({payment.environment for payment in planned}):
         request_sending(environment=environment)
-    return Settlement(planned=len(planned), sums=sums, unmatched=selectors.unmatched(study).count())
+    unmatched = selectors.unmatched(study).count()
+    return Settlement(planned=len(planned), sums=sums, unmatched=unmatched, held=held)
+
+
+def settle_by_policies() -> list[Settlement]:
+    """What the job does: every study in which a job pays, by its own policy."""
+    return [settle(study=study, policy=selectors.policy_of(study)) for study in selectors.settled_by_jobs()]
 
 
 @transaction.atomic
