@@ -26,7 +26,7 @@ class KeptForEver(models.QuerySet[Any]):
 
 
 class RecruiterWrite(models.Model):
-    """One write: planned -> sending -> confirmed | refused. The token is fixed when the row is made."""
+    """One write: planned -> sending -> confirmed | refused | parked. The token is fixed when the row is made."""
 
     TRANSITIONS = WRITE_TRANSITIONS
 
@@ -142,6 +142,8 @@ class HitWriteKind(models.TextChoices):
     EXPIRE = "expire", _("stop")
     EXTEND = "extend", _("add places")
     PROLONG = "prolong", _("stay open longer")
+    PAUSE = "pause", _("pause")
+    RESUME = "resume", _("open again")
 
 
 class HitWrite(RecruiterWrite):
@@ -179,6 +181,8 @@ class Rejection(RecruiterWrite):
 
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="rejection")
     reason = models.CharField(max_length=900)
+    #: the recruiter's own word for the ground, where it asks for one
+    category = models.CharField(max_length=24, blank=True, default="")
     #: what stood on record against the work, and what the person who rejects it wrote down
     signs = models.JSONField(default=list)
     evidence = models.TextField(max_length=4_000, blank=True)
@@ -192,6 +196,8 @@ class Pause(models.TextChoices):
 
     NO = "", _("sending")
     KEYS = "keys", _("the access keys are refused")
+    #: until a person ends it
+    HAND = "hand", _("an administrator has paused it")
 
 
 class RecruiterAccount(models.Model):
@@ -226,6 +232,11 @@ class RecruiterAccount(models.Model):
     month_cap_cents = models.PositiveIntegerField(null=True, blank=True)
     balance_cents = models.BigIntegerField(null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
+    #: when a bonus was first seen to arrive, where bonuses have no token; before that, only small ones are promised
+    bonus_proved_at = models.DateTimeField(null=True, blank=True)
+    #: when it was last tried out, and why that failed; empty: it did not
+    tried_at = models.DateTimeField(null=True, blank=True)
+    fault = models.CharField(max_length=500, blank=True)
 
     class Meta:
         db_table = "recruitment_senderlease"
@@ -244,6 +255,17 @@ class Message(RecruiterWrite):
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="messages")
     subject = models.CharField(max_length=200)
     text = models.TextField(max_length=4_000)
+
+    class Meta(RecruiterWrite.Meta):
+        indexes = [models.Index(fields=["environment", "state"])]
+
+
+class ReturnRequest(RecruiterWrite):
+    """Asks the person of a submission to give the place back. A repeat would be sent again: it is sent at most once."""
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="return_request")
+    #: people read it
+    reason = models.CharField(max_length=400)
 
     class Meta(RecruiterWrite.Meta):
         indexes = [models.Index(fields=["environment", "state"])]
@@ -288,6 +310,7 @@ class RejectionProposal(models.Model):
     #: as the worker would read it
     reason = models.CharField(max_length=900)
     evidence = models.TextField(max_length=4_000, blank=True)
+    category = models.CharField(max_length=24, blank=True, default="")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     proposed_at = models.DateTimeField(auto_now_add=True)
     decided_by = models.ForeignKey(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -159,14 +159,28 @@ class LaunchForm(LinkFields, TermsForm):
         help_text=_("Everybody is paid, whether they pass or not."),
     )
 
+    compared_with = forms.ChoiceField(
+        label=_("What volunteers see next to their own curve"),
+        required=False,
+        help_text=_(
+            "The curves of people and networks of a study that is over, as they are now. They are never taken from "
+            "this study or another of its family."
+        ),
+    )
+
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
     shown_campaigns = forms.IntegerField(widget=forms.HiddenInput, required=False)
     confirm_total = MoneyField(label=_("Type the total to confirm"), required=False)
 
-    def __init__(self, *args: Any, families: QuerySet[StudyFamily], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, families: QuerySet[StudyFamily], earlier: Sequence[tuple[str, str]], **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         qualifies: Any = self.fields["qualifies"]
         qualifies.queryset = families
+        self.earlier = earlier
+        compared_with: Any = self.fields["compared_with"]
+        compared_with.choices = [("", _("nothing: their own curve by itself")), *earlier]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
@@ -206,6 +220,7 @@ class LaunchForm(LinkFields, TermsForm):
             auto_approval_s=given["approval_days"] * DAY_S,
             **{name: given[name] for name in _AS_TYPED},
             **(asked if recruiters.capabilities_of(given["to"]).pays else {"link": self.link}),
+            compared_with=given["compared_with"],
         )
 
     @property

@@ -9,6 +9,7 @@ from humanexp.recruitment import launch_gates, money, pricing, recruiters, selec
 from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
 from humanexp.recruitment.pages.links import site_of
+from humanexp.recruitment.pages.volunteering import promised_next_to, public_url
 from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
@@ -131,6 +132,8 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "asks_for": campaign.asks_for,
             "site": site_of(campaign),
             "invites": takes_invitations(campaign),
+            "public_url": public_url(campaign) if campaign.capabilities.is_public else "",
+            "promised_next_to": promised_next_to(campaign),
         }
         for campaign in tally.campaigns.values()
     ]

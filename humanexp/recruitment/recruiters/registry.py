@@ -26,6 +26,22 @@ from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
 from humanexp.studies.facts import Way
 
 
+@dataclass(frozen=True, kw_only=True)
+class OwnSite:
+    """A site of this distribution that answers for a kind, and that this machine can run."""
+
+    #: the package that serves it; its port is that of the kind's address
+    package: str
+    #: the module that makes an account there and prints it as JSON
+    account_maker: str
+    #: setting of that site which holds its address
+    address_setting: str
+    #: where its own pages begin
+    front: str = "/"
+    #: where a person moves its clock, its money and its people; empty: nowhere
+    control: str = ""
+
+
 class Kind(ABC):
     """A sort of recruiter, before there are keys or accounts."""
 
@@ -97,8 +113,30 @@ class Kind(ABC):
         """A queue is set up that it puts events into."""
         return False
 
+    #: of links to the same site: its people come and go in the same way, and each campaign has codes of its own
+    preset: ClassVar[str] = ""
+
+    @property
+    def return_address(self) -> str:
+        """Where its people go back to, with a place for the code; of those with a preset."""
+        return ""
+
+    #: grounds on which a person may refuse the reward, by the recruiter's own words for them
+    rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}
     #: how its pages of the console explain it, where it needs more words than its name
     note: ClassVar[str | Promise] = ""
+    #: what its keys are and where somebody gets them
+    about_keys: ClassVar[str | Promise] = ""
+    #: the site of this distribution that is its other side
+    own_site: ClassVar[OwnSite | None] = None
+
+    def key_names(self, account: Account) -> tuple[str, ...]:
+        """Of the keys that this account needs, as `keys.key` takes them."""
+        return ()
+
+    def keys_from(self, made: Mapping[str, str]) -> dict[str, str]:
+        """Of its first account, from what `own_site.account_maker` prints."""
+        return {}
 
 
 _KINDS: dict[str, Kind] = {}
@@ -166,6 +204,11 @@ def codes() -> list[str]:
 
 def is_known(code: str) -> bool:
     return _found(code) is not None
+
+
+def forget(code: str) -> None:
+    """Its row has changed."""
+    _opened.pop(code, None)
 
 
 def account_of(code: str) -> Account:

@@ -23,6 +23,8 @@ from humanexp.recruitment.selectors.campaigns import (
     listed_by_hit,
     live_entries,
     minutes_told,
+    recruiter_named,
+    recruiter_of,
     sessions_allowed,
     suggested_terms,
     unfinished_campaigns,
@@ -49,9 +51,11 @@ from humanexp.recruitment.selectors.links import (
     ticket_in,
     way_out,
 )
+from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
+    finished_late,
     latest_payments,
     ledger,
     ledger_rows,
@@ -98,6 +102,7 @@ from humanexp.recruitment.selectors.settle_policy import (
 )
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
+from humanexp.recruitment.selectors.volunteering import open_campaigns, public_campaign, takes_people
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
@@ -106,6 +111,10 @@ __all__ = [
     "policy_of",
     "released_cents",
     "settled_by_jobs",
+    "finished_late",
+    "takes_people",
+    "public_campaign",
+    "open_campaigns",
     "Approval",
     "approval_of",
     "assignment_of_person",
@@ -167,6 +176,8 @@ __all__ = [
     "month_budget",
     "notices",
     "open_differences",
+    "ParkedBonus",
+    "parked_bonuses",
     "participant_hashes",
     "owed_cents",
     "payable",
@@ -179,6 +190,8 @@ __all__ = [
     "places_of",
     "proposal_on",
     "proposed_rejections",
+    "recruiter_named",
+    "recruiter_of",
     "rejections",
     "rejections_need_two",
     "sessions_allowed",

@@ -32,6 +32,7 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.selectors.alert_words import WORDS
 from humanexp.recruitment.selectors.approvals import approval_of
+from humanexp.recruitment.selectors.desk import waiting_in
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
@@ -78,6 +79,7 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
         return list(_pictures(study))
     accounts = list(RecruiterAccount.objects.filter(environment__in={campaign.environment for campaign in campaigns}))
     found = [*_approval(study), *_pauses(accounts), *_not_asked(campaigns), *_pictures(study), *_differences(study)]
+    found += _troubles(study)
     found += [*_money(study, accounts, tally), *_hits(study), *_payments(study, tally), *_removals(study, campaigns)]
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
         found += [*_proposals(study), *_submissions(study), *_held_by_cap(study)]
@@ -171,7 +173,8 @@ def _pauses(accounts: Collection[RecruiterAccount]) -> Iterator[Attention]:
     for row in accounts:
         if row.pause != Pause.NO:
             where, why = recruiters.name_of(row.environment), row.pause_detail
-            yield _told("keys", subject_pk=row.pk, environment=row.environment, where=where, why=why)
+            kind = "paused" if row.pause == Pause.HAND else "keys"
+            yield _told(kind, subject_pk=row.pk, environment=row.environment, where=where, why=why)
 
 
 def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
@@ -182,6 +185,14 @@ def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     waited = clock.now() - min((campaign.synced_at or campaign.launched_at for campaign in live), default=clock.now())
     if waited > ASKED_WITHIN:
         yield _told("not-asked", minutes=int(waited.total_seconds() // 60))
+
+
+def _troubles(study: Study) -> Iterator[Attention]:
+    count, overdue = waiting_in(study)
+    if overdue:
+        yield _told("trouble-overdue", count=overdue)
+    if count > overdue:
+        yield _told("trouble", count=count - overdue)
 
 
 def _differences(study: Study) -> list[Attention]:
@@ -275,10 +286,13 @@ def _hits(study: Study) -> Iterator[Attention]:
 
 def _payments(study: Study, tally: Tally | None) -> Iterator[Attention]:
     waiting = waiting_payments(study).select_related(None)
-    refused, sending = (tally is None or tally.rows(state=state) for state in (WriteState.REFUSED, WriteState.SENDING))
+    states = (WriteState.REFUSED, WriteState.SENDING, WriteState.PARKED)
+    refused, sending, parked = (tally is None or tally.rows(state=state) for state in states)
     for payment in waiting.filter(state=WriteState.REFUSED)[:MOST] if refused else ():
         what = payment.get_kind_display()
         yield _told("refused-payment", subject_pk=payment.pk, what=what, error=payment.last_error)
+    if parked:
+        yield from _counted("parked", list(waiting.filter(state=WriteState.PARKED).values_list("pk", flat=True)))
     stuck = waiting.filter(state=WriteState.SENDING).exclude(last_error="").first() if sending else None
     if stuck is not None:
         since = f"{stuck.created_at:%d %B %H:%M}"

@@ -15,7 +15,7 @@ from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, Rec
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import currency_of, fees_of
 from humanexp.recruitment.selectors.state_counts import PlaceCount, Tally, place_counts, tally_of
-from humanexp.recruitment.states import UNFINISHED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
 #: Places that somebody has, and will be or has been paid for; a rejection can be overridden.
@@ -64,7 +64,7 @@ def budget_of(study: Study, currency: str, tally: Tally | None = None) -> Budget
     counted again."""
     tally = (tally or tally_of(study)).of(currency)
     stored = StudyBudget.objects.filter(study=study, currency=currency).first()
-    extras = tally.extra_cents((*UNFINISHED, WriteState.CONFIRMED))
+    extras = tally.extra_cents((*UNSETTLED, WriteState.CONFIRMED))
     return Budget(
         currency=currency,
         cap_cents=stored.cap_cents if stored else None,

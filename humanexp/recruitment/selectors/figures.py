@@ -16,7 +16,7 @@ from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
 from humanexp.recruitment.selectors.payments import payable
 from humanexp.recruitment.selectors.state_counts import Paid, PeopleCount, Tally, places_left, tally_of
-from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import LISTED, UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
 CONFIRMED = WriteState.CONFIRMED
@@ -191,15 +191,15 @@ def _money_in(currency: str, tally: Tally) -> Money:
     return Money(
         currency=currency,
         quoted_cents=sum(one.quoted_cents for one in tally.campaigns.values() if not one.is_compensation),
-        committed_cents=offered_cents(tally) + tally.extra_cents((*UNFINISHED, CONFIRMED)),
+        committed_cents=offered_cents(tally) + tally.extra_cents((*UNSETTLED, CONFIRMED)),
         owed_cents=approved(pays_out=False),
         paid_cents=approved(pays_out=True),
         fee_cents=sum(row.fee_cents for row in confirmed),
         tax_cents=sum(row.tax_cents for row in confirmed),
         spent_extra_cents=tally.extra_cents((CONFIRMED,)),
         planned_cents=tally.cents((WriteState.PLANNED,)),
-        sending_cents=tally.cents((WriteState.SENDING,)),
-        promised_extra_cents=tally.extra_cents(UNFINISHED),
+        sending_cents=tally.cents((WriteState.SENDING, WriteState.PARKED)),
+        promised_extra_cents=tally.extra_cents(UNSETTLED),
         open_cents=max(0, quoted_running - places_cents(running, tally.places, TAKEN)),
         under_way_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.OPENED,)),
         submitted_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.SUBMITTED,)),

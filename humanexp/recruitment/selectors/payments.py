@@ -5,6 +5,8 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from humanexp.core import clock
+from humanexp.participation.models import SessionState
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
@@ -17,11 +19,11 @@ from humanexp.recruitment.models import (
     RejectionProposal,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.states import UNFINISHED, AssignmentState, ProposalState, WriteState
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, ProposalState, WriteState
 from humanexp.studies.models import Study
 
 #: Not confirmed: on their way, or refused and waiting for a person.
-UNCONFIRMED = (*UNFINISHED, WriteState.REFUSED)
+UNCONFIRMED = (*UNSETTLED, WriteState.REFUSED)
 
 
 def account_of(environment: str) -> RecruiterAccount | None:
@@ -46,8 +48,17 @@ def assignments_of(study: Study) -> QuerySet[Assignment]:
 
 def unmatched(study: Study) -> QuerySet[Assignment]:
     """Submissions that a person has to look at."""
-    found = _submitted(study, Q(evidence__in=UNMATCHED, cleared_at=None))
+    is_waited_for = Q(return_due_at__isnull=False, return_due_at__gt=clock.now())
+    found = _submitted(study, Q(evidence__in=UNMATCHED, cleared_at=None) & ~is_waited_for)
     return found.select_related("person__participant", "session", "campaign")
+
+
+def finished_late(study: Study) -> QuerySet[Assignment]:
+    """Who did the whole of it, ran out of the recruiter's time, and is owed the reward all the same."""
+    late = assignments_of(study).filter(state=AssignmentState.TIMED_OUT, session__state=SessionState.SUBMITTED)
+    return late.filter(campaign__reward_cents__gt=0, person__isnull=False).exclude(
+        payments__kind=PaymentKind.COMPENSATION
+    )
 
 
 def waiting_payments(study: Study) -> QuerySet[Payment]:

@@ -40,12 +40,11 @@ class Policy:
     def is_automatic(self) -> bool:
         return self.kind != "hand"
 
-    @property
-    def due(self) -> Q:
-        """Which payable submissions the job pays now."""
+    def due(self, finished: str) -> Q:
+        """Whom the job pays now; `finished`: the field that tells when somebody was done."""
         if self.kind == "verdict":
             return Q(Exists(Verdict.objects.filter(session=OuterRef("session"), is_current=True)))
-        return Q(submitted_at__lte=clock.now() - self.after)
+        return Q(**{f"{finished}__lte": clock.now() - self.after})
 
     def words(self, currency: str) -> str:
         """What a person who launches the study should know; the cap in the currency of the launch."""
@@ -109,7 +108,7 @@ def held_by_cap(study: Study) -> int:
         return 0
     left: dict[str, int] = {}
     held = 0
-    for assignment in payable(study).filter(policy.due).order_by("submitted_at", "pk"):
+    for assignment in payable(study).filter(policy.due("submitted_at")).order_by("submitted_at", "pk"):
         currency = assignment.campaign.currency
         room = left.setdefault(currency, policy.cap_cents - released_cents(study, currency))
         cost = place_cents(assignment.campaign, assignment.hit.max_assignments if assignment.hit else 1)

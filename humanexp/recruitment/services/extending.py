@@ -141,6 +141,8 @@ def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.LIVE:
         raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")
+    if not campaign.capabilities.ends:
+        raise Conflict("Its places stay open until they are taken or the campaign is stopped: it has no end to move.")
     now = clock.now()
     if not 1 <= days <= YEAR.days:
         raise InvalidRequest("A HIT can stay open for 1 to 365 days from now.", fields={"days": "1 to 365"})

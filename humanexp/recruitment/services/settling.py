@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
 
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -14,7 +14,7 @@ from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllow
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, RecruiterAccount
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
@@ -24,7 +24,7 @@ from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.rejecting import decline_rejection, record_about
-from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
+from humanexp.recruitment.states import GONE, LISTED, AssignmentState, WriteState, advance
 from humanexp.screening import services as screening
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
@@ -33,6 +33,7 @@ from humanexp.studies.roles import Action
 #: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
 SUBMISSION = "submission"
 THANKS = "Thank you for taking part."
+LATE = "You did the whole study, and the time for it ran out. This is your reward. Thank you."
 MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor}. Thank you."
 
 
@@ -44,8 +45,27 @@ class Settlement:
     #: with fees, by currency
     sums: dict[str, int]
     unmatched: int
-    #: due, and beyond the cap of the study's policy
+    #: due, and beyond a cap: the policy's, or of money beside rewards
     held: int = 0
+
+
+class _Room:
+    """What a policy's cap leaves in each currency."""
+
+    def __init__(self, study: Study, policy: Policy | None) -> None:
+        self._study = study
+        self._cap = policy.cap_cents if policy is not None else None
+        self._left: dict[str, int] = {}
+
+    def takes(self, assignment: Assignment) -> bool:
+        """Whether its reward fits in; it is taken from what is left, so that nobody overtakes who waits longer."""
+        if self._cap is None:
+            return True
+        currency = assignment.campaign.currency
+        if currency not in self._left:
+            self._left[currency] = self._cap - selectors.released_cents(self._study, currency)
+        self._left[currency] -= assignment.campaign.reward_cents + reward_fee_cents(assignment)
+        return self._left[currency] >= 0
 
 
 @transaction.atomic
@@ -56,29 +76,29 @@ def settle(*, study: Study, by: User | None = None, policy: Policy | None = None
     `policy`: pay those who are due by it, the longest waiting first, up to its cap.
     """
     permissions.check(by, Action.PAY, study)
-    planned, held = [], 0
-    rows = selectors.payable(study).filter(Q() if policy is None else policy.due).order_by("submitted_at", "pk")
-    room: dict[str, int] = {}
-    for assignment in rows.select_for_update(of=("self",)):
-        if policy is not None and policy.cap_cents is not None:
-            currency = assignment.campaign.currency
-            room.setdefault(currency, policy.cap_cents - selectors.released_cents(study, currency))
-            room[currency] -= assignment.campaign.reward_cents + reward_fee_cents(assignment)
-            if room[currency] < 0:
-                held += 1
-                continue
+    rows, late = selectors.payable(study), selectors.finished_late(study)
+    if policy is not None:
+        rows, late = rows.filter(policy.due("submitted_at")), late.filter(policy.due("session__completed_at"))
+    planned, held, room = [], 0, _Room(study, policy)
+    for assignment in rows.order_by("submitted_at", "pk").select_for_update(of=("self",)):
+        if not room.takes(assignment):
+            held += 1
+            continue
         payment, is_new = _plan_reward(assignment, by)
         if is_new:
             planned.append(payment)
+    for assignment in late.order_by("session__completed_at", "pk"):
+        paid = _pay_late(assignment, by) if room.takes(assignment) else None
+        held += paid is None
+        planned += [paid] if paid is not None else []
     sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
     for currency, cents in sums.items():
-        count = sum(payment.currency == currency for payment in planned)
         record(
             action="settle",
             subject=f"study:{study.slug}",
             study=study.slug,
             by=by,
-            planned=count,
+            planned=sum(payment.currency == currency for payment in planned),
             cents=cents,
             currency=currency,
             policy="hand" if policy is None else policy.kind,
@@ -92,6 +112,23 @@ def settle(*, study: Study, by: User | None = None, policy: Policy | None = None
 def settle_by_policies() -> list[Settlement]:
     """What the job does: every study in which a job pays, by its own policy."""
     return [settle(study=study, policy=selectors.policy_of(study)) for study in selectors.settled_by_jobs()]
+
+
+def _pay_late(assignment: Assignment, by: User | None) -> Payment | None:
+    """The reward of somebody who did the whole of it and ran out of the recruiter's time, as a bonus; None where a cap
+    would not hold it, which must keep nobody else from being paid."""
+    try:
+        with transaction.atomic():
+            return plan_bonus(
+                assignment=assignment,
+                amount_cents=assignment.campaign.reward_cents,
+                cause=SUBMISSION,
+                reason=LATE,
+                by=by,
+                kind=PaymentKind.COMPENSATION,
+            )
+    except CapExceeded:
+        return None
 
 
 @transaction.atomic
@@ -274,10 +311,24 @@ def _insert(*, assignment: Assignment, charge: Charge, by: User | None, **facts:
 def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str) -> None:
     if not campaign.capabilities.pays:
         raise NotAllowed("No money goes through a plain link: pay people where you found them.")
-    if assignment.state not in LISTED:
+    is_reached = campaign.capabilities.pays_unlisted and assignment.state in GONE
+    if assignment.state not in LISTED and not is_reached:
         raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():
         raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")
+    _check_evidence(campaign, amount_cents)
+
+
+def _check_evidence(campaign: Campaign, amount_cents: int) -> None:
+    """Where a bonus is sent once and looked for afterwards, it has to be known that one can be seen there at all."""
+    most = settings.FIRST_BONUS_CAP_CENTS
+    if campaign.capabilities.repeats.bonus != "never" or amount_cents <= most:
+        return
+    if not RecruiterAccount.objects.filter(environment=campaign.environment, bonus_proved_at__isnull=False).exists():
+        raise CapExceeded(
+            "No bonus of this account has been seen to arrive yet. Pay one of at most "
+            f"{money.shown(most, campaign.currency)} first; once the recruiter lists it, larger ones can be paid."
+        )
 
 
 @transaction.atomic

@@ -21,6 +21,7 @@ _TONES = {
     "approved": "good",
     "stopping": "warn",
     "sending": "warn",
+    "parked": "warn",
     "submitted": "warn",
     "refused": "bad",
     "rejected": "bad",

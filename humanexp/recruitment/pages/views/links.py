@@ -77,7 +77,7 @@ def finished_csv(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 def _terms(study: Study, pk: int) -> LinkTerms:
     campaign = get_object_or_404(selectors.campaigns_of(study).select_related("study"), pk=pk)
     terms = LinkTerms.of(campaign)
-    if terms is None:
+    if terms is None or campaign.capabilities.vouches:
         raise Http404
     return terms
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.selectors import user_of
+from humanexp.participation.earlier_curves import earlier_choices
 from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
@@ -33,7 +34,7 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     tally = selectors.tally_of(study)
     suggested = selectors.suggested_terms(study, tally)
     initial = _initial(suggested, to if recruiters.is_known(to) else recruiters.preferred())
-    form = LaunchForm(initial=initial, families=_families(request, study))
+    form = LaunchForm(initial=initial, **_offered(request, study))
     return _page(request, study, form, tally, free_sessions=suggested.free_sessions)
 
 
@@ -104,7 +105,7 @@ def rejections(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
-    form = LaunchForm(request.POST, families=_families(request, study))
+    form = LaunchForm(request.POST, **_offered(request, study))
     if not form.is_valid():
         return _refused(request, study, form, 422)
     try:
@@ -152,6 +153,8 @@ def _page(
         "excluded": selectors.exclusions(study.family).count(),
         "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
+        "public": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).is_public),
+        "earlier": form.earlier,
         "moneys": selectors.money_of(tally),
         "budgets": selectors.budgets_of(study, tally, *([priced.currency] if priced else [])),
         "price": priced,
@@ -160,6 +163,11 @@ def _page(
         "rejections_need_two": selectors.rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
+
+
+def _offered(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """What the form of a launch can choose from."""
+    return {"families": _families(request, study), "earlier": earlier_choices(request.user, study)}
 
 
 def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:

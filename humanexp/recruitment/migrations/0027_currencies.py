@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("recruitment", "0023_deletion_codes"),
+        ("recruitment", "0026_accounts_in_the_console"),
         ("studies", "0001_moved_from_experiments"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
