@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from humanexp.addresses import is_loopback
 from humanexp.core.errors import InvalidRequest, KeysRefused
-from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.pricing import Charge, FeeTable
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter, Repeats
 from humanexp.recruitment.recruiters.presets import preset_called, ticket_of
@@ -40,11 +40,10 @@ class ServiceFees(FeeTable):
     minimum_cents: int = 0
     #: of thirty thousand: a third, or 42.8 %
     share: int
-    vat_percent: int = 0
 
-    def _fee_cents(self, cents: int, percent: int) -> int:
+    def _charge(self, cents: int, percent: int) -> Charge:
         fee = -(-cents * self.share // 30_000)
-        return fee - (-fee * self.vat_percent // 100)
+        return Charge(fee_cents=fee, tax_cents=-(-fee * self.tax_percent // 100))
 
 
 class Api(Kind):
@@ -110,7 +109,7 @@ class Api(Kind):
     def fees(self) -> FeeTable:
         return ServiceFees(
             share=10_000 if getattr(settings, f"{self.prefix}_ACADEMIC") else 12_840,
-            vat_percent=getattr(settings, f"{self.prefix}_VAT_PERCENT"),
+            tax_percent=getattr(settings, f"{self.prefix}_VAT_PERCENT"),
         )
 
     def key_names(self, account: Account) -> tuple[str, ...]:
