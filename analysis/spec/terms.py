@@ -100,6 +100,8 @@ USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED = 95, 100
 
 #: What people are paid who stop before the end: nothing, the share of their minutes, or everything.
 PayOnLeaving = Literal["none", "share", "full"]
+#: When people are paid: a person does it, a job after the verdict, or a job every hour.
+SettlePolicy = Literal["hand", "verdict", "hourly"]
 #: As stated; `Quiz` is what it has to be.
 Quizlike = dict[str, object] | None
 
@@ -135,6 +137,43 @@ class Terms(Sparse):
             part="texts",
         ),
     ] = "none"
+    settle: Annotated[
+        SettlePolicy,
+        Field(
+            description="when people who have submitted are paid: `hand` (a person does it in Monitor), `verdict` (a "
+            "job, once their session has a verdict, whichever it is), or `hourly` (a job, so many hours after they "
+            "submitted, and up to a cap); whoever has to be looked at waits for a person"
+        ),
+        InForm(
+            _("When people are paid"),
+            help=_("People are paid whatever the verdict. Submissions that fit no session wait for you."),
+            choices={
+                "": _("you release it (default)"),
+                "verdict": _("after the verdict, whichever it is"),
+                "hourly": _("every hour, after a delay"),
+            },
+            part="texts",
+        ),
+    ] = "hand"
+    settle_after_hours: Annotated[
+        int,
+        Field(ge=0, le=168, description="of `hourly`: hours from the submission, in which you can look at it"),
+        InForm(_("Hours before they are paid"), help=_("Only if people are paid every hour."), part="texts"),
+    ] = 0
+    settle_cap_cents: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=2_000_000_000,
+            description="of `hourly`: what is paid in 24 hours at most without a person, with fees, in the smallest "
+            "unit of each account's currency; left out = no such cap",
+        ),
+        InForm(
+            _("Most that is paid in a day without you"),
+            help=_("In cents, with fees. Only if people are paid every hour. Empty: no such limit."),
+            part="texts",
+        ),
+    ] = None
     assignments: Annotated[int | None, Field(ge=1, le=100_000, description="places")] = None
     places: Annotated[
         dict[str, Annotated[int, Field(ge=1, le=100_000)]],
@@ -154,6 +193,14 @@ class Terms(Sparse):
     @classmethod
     def called(cls) -> str:
         return "[recruitment]"
+
+    @model_validator(mode="after")
+    def _hours_and_cap_of_the_hourly_job(self) -> Self:
+        if self.settle != "hourly":
+            for name in ("settle_after_hours", "settle_cap_cents"):
+                if getattr(self, name):
+                    raise refusal('Only settle = "hourly" has a delay and a cap: leave {place} out.', name)
+        return self
 
     @field_validator("quiz")
     @classmethod

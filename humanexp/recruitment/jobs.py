@@ -52,6 +52,14 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     return asdict(report)
 
 
+@handler("recruitment.settle", title=gettext_noop("People are paid"), every_s=600, is_prompt=True)
+def run_settle(progress: Progress) -> dict[str, Any]:
+    """Pay who is due in studies that have a job do it; all others wait for a person."""
+    done = services.settle_by_policies()
+    progress(1, 1)
+    return {"studies": [asdict(one) for one in done]}
+
+
 @handler(services.TRY_JOB, title=gettext_noop("An account is tried out"), is_prompt=True)
 def run_try(progress: Progress, *, code: str) -> dict[str, Any]:
     """One cheap read with the account's keys."""

@@ -149,7 +149,7 @@ def test_a_bonus_stands_in_the_whole_as_it_does_in_the_part(
     services.plan_bonus(assignment=row, amount_cents=800, cause="thanks", reason="Thank you.")
     ask()
     assert "$9.50 of at most $9.50, bonuses and fees included" in says("monitor/")
-    assert "Of it bonuses, with fees $8.00" in says("monitor/")
+    assert "Of it bonuses, with fees $8.00" in says("monitor/money/")
 
 
 def test_a_stop_takes_unused_places_and_their_price_out_of_the_totals(

@@ -122,6 +122,7 @@ VALUES = {
     "sheet": "none",
     "room": "none",
     "digest": "none",
+    "by": "month",
 }
 
 

@@ -64,8 +64,8 @@ POUNDS = StatementLine(
     owed_cents=200,
     fee_cents=20,
     tax_cents=4,
-    promised_cents=100,
-    refused_cents=200,
+    promised_cents=112,
+    refused_cents=224,
 )
 
 
@@ -84,7 +84,7 @@ def test_by_person_under_our_own_code(study: Study, paid: list[Assignment]) -> N
     lines = {line.key: line for line in statement("person", study)}
     assert set(lines) == set(codes)
     assert [lines[code].total_cents for code in codes] == [56, 224, 0]
-    assert [lines[code].promised_cents for code in codes] == [0, 100, 0]
+    assert [lines[code].promised_cents for code in codes] == [0, 112, 0]
     assert not {"P1", "P2", "P3"} & set(lines)
 
 
@@ -109,7 +109,7 @@ def test_by_study_over_all_of_them(study: Study, paid: list[Assignment], taxed: 
 def test_sums_are_made_in_each_currency(study: Study, paid: list[Assignment]) -> None:
     dollars, pounds = totals(statement("person", study))
     assert (dollars.currency, dollars.payments, dollars.total_cents) == ("USD", 1, 56)
-    assert (pounds.currency, pounds.payments, pounds.promised_cents, pounds.refused_cents) == ("GBP", 3, 100, 200)
+    assert (pounds.currency, pounds.payments, pounds.promised_cents, pounds.refused_cents) == ("GBP", 3, 112, 224)
 
 
 def test_the_page_and_the_other_pages_say_the_same(study: Study, paid: list[Assignment]) -> None:
@@ -133,12 +133,12 @@ def test_the_file_keeps_its_columns_in_minor_units(study: Study, paid: list[Assi
         "recruiter": "taxed-gbp",
         "currency": "GBP",
         "payments": 3,
-        "promised_cents": 100,
+        "promised_cents": 112,
         "owed_cents": 200,
         "paid_cents": 0,
         "fee_cents": 20,
         "tax_cents": 4,
-        "refused_cents": 200,
+        "refused_cents": 224,
         "total_cents": 224,
     }
 

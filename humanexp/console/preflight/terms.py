@@ -137,6 +137,27 @@ def pay(launch: Launch) -> Line:
     return good(_("About %(hourly)s an hour.") % numbers)
 
 
+@check(gettext_lazy("When people are paid"))
+def settling(launch: Launch) -> Line:
+    """Frozen with the study: said before anybody can start."""
+    if not launch.can.pays:
+        return good(_("People who come by the link are not paid through it."))
+    policy, price = selectors.policy_of(launch.study), launch.price
+    place_cents = price.total_cents // price.assignments
+    if policy.cap_cents is not None and policy.cap_cents < place_cents:
+        return bad(
+            _("The cap of a day is %(cap)s, less than the %(place)s that one person costs: nobody would be paid by it.")
+            % {
+                "cap": money.shown(policy.cap_cents, price.currency),
+                "place": money.shown(place_cents, price.currency),
+            },
+            _("Raise settle_cap_cents, or leave it out."),
+            url=reverse("studies:change", args=[launch.study.slug]),
+            action=_("Change it"),
+        )
+    return good(policy.words(price.currency))
+
+
 @check(gettext_lazy("Qualification"))
 def qualification(launch: Launch) -> Line:
     rule = qualification_rule(launch.study.rule_set)

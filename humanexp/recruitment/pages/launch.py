@@ -22,6 +22,7 @@ from humanexp.studies.models import Study
 class Price:
     """A quote with all that somebody should know who agrees to it."""
 
+    study: Study
     to: str
     quoted: pricing.Quote
     #: None where a place costs the same in a HIT of every size
@@ -50,6 +51,11 @@ class Price:
     @property
     def is_real_money(self) -> bool:
         return self.can.asks_for_total
+
+    @property
+    def paid_when(self) -> str:
+        """When people are paid, by the study's frozen policy."""
+        return selectors.policy_of(self.study).words(self.currency)
 
     @property
     def account_name(self) -> str:
@@ -87,6 +93,7 @@ def price_of(
     terms = form.terms
     quoted = services.quote(**terms)
     return Price(
+        study=study,
         to=terms["to"],
         quoted=quoted,
         sizes=_sizes(terms),

@@ -81,6 +81,7 @@ def page_of(study: Study | None) -> dict[str, Any]:
     return {
         **context,
         "ways": [*_ways(environments), *_sites(study)],
+        "policy": selectors.policy_of(study).words(moneys[0].currency),
         "pay": [(one, selectors.wage_of(study, tally, one.currency)) for one in moneys],
         "pays": any(recruiters.capabilities_of(one).pays for one in environments),
     }

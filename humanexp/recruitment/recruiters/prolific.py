@@ -5,30 +5,41 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.cache import cache
+from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, KeysRefused
-from humanexp.recruitment.pricing import Charge, FeeTable
+from humanexp.core.errors import InvalidRequest, KeysRefused, RecruiterError
+from humanexp.recruitment.pricing import Charge, FeeTable, Quote, QuoteTerms
 from humanexp.recruitment.recruiters import keys
-from humanexp.recruitment.recruiters.base import Capabilities, Recruiter, Repeats
+from humanexp.recruitment.recruiters.base import Capabilities, Repeats
 from humanexp.recruitment.recruiters.hints import Hint
 from humanexp.recruitment.recruiters.presets import preset_called, ticket_of
 from humanexp.recruitment.recruiters.prolific_hooks import HookAddress, verified
 from humanexp.recruitment.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 
+if TYPE_CHECKING:
+    from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
+
 #: Where its API answers, and the path of the version that is spoken.
 API_HOST, API_PATH = "https://api.prolific.com", "/api/v1/"
 #: Where its people are, if it is not a stand-in, which has one address for both.
 APP_HOST = "https://app.prolific.com"
+#: Least pay of an hour, by currency; it refuses less (help centre, payment principles).
+HOURLY_MINIMUM_CENTS = {"GBP": 600, "USD": 800}
+#: For so long its calculator's answer is good: pages ask at every letter that is typed.
+QUOTED_FOR_S = 600
+#: Where it gave none, it is not asked again for so long.
+SILENT_FOR_S = 60
 #: What there is of everything: no write is known by a token.
 REPEATS = Repeats(publish="safe", extend="safe", bonus="never")
 
@@ -116,10 +127,38 @@ class Api(Kind):
             tax_percent=getattr(settings, f"{self.prefix}_VAT_PERCENT"),
         )
 
+    def hourly_minimum_cents(self, currency: str) -> int | None:
+        return HOURLY_MINIMUM_CENTS.get(currency)
+
+    def quote(self, terms: QuoteTerms, account: Account) -> Quote:
+        """As its own calculator answers, which is remembered for a while; by the fees where it cannot be asked."""
+        by_fees = super().quote(terms, account)
+        if not by_fees.rewards_cents:
+            return by_fees
+        name = f"quote-{account.code}-{by_fees.reward_cents}-{by_fees.assignments}"
+        asked = cache.get(name)
+        if asked is None and connection.in_atomic_block:  # nothing is asked with the database locked
+            return by_fees
+        if asked is None:
+            asked = self._asked(by_fees, account)
+            cache.set(name, asked, QUOTED_FOR_S if asked else SILENT_FOR_S)
+        if not asked:
+            return by_fees
+        fees_cents = asked - by_fees.rewards_cents - by_fees.tax_cents
+        return replace(by_fees, fees_cents=fees_cents, source="asked")
+
+    def _asked(self, wanted: Quote, account: Account) -> int:
+        """The whole price; 0 where nobody answers."""
+        try:
+            client = self.recruiter(account).client
+            return client.quote(reward_cents=wanted.reward_cents, places=wanted.assignments).total_cost
+        except RecruiterError:
+            return 0
+
     def key_names(self, account: Account) -> tuple[str, ...]:
         return keys.names_for(self.prefix if account.is_first else account.code, "TOKEN")
 
-    def recruiter(self, account: Account) -> Recruiter:
+    def recruiter(self, account: Account) -> ProlificRecruiter:
         """A further account's settings bear its own code, and fall back on the first one's, the token excepted."""
         own = self.prefix if account.is_first else re.sub(r"[^A-Z0-9]", "_", account.code.upper())
         (name,) = self.key_names(account)
@@ -209,7 +248,7 @@ def _recruiter(
     fees: FeeTable,
     capabilities: Capabilities,
     hooks: HookAddress | None,
-) -> Recruiter:
+) -> ProlificRecruiter:
     # requests costs 0.1 s to import: only who talks to a recruiter pays for it
     from humanexp.recruitment.recruiters.prolific_client import ProlificClient
     from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter

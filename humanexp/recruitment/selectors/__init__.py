@@ -95,6 +95,13 @@ from humanexp.recruitment.selectors.rejections import (
     rejections_need_two,
     signs_against,
 )
+from humanexp.recruitment.selectors.settle_policy import (
+    Policy,
+    held_by_cap,
+    policy_of,
+    released_cents,
+    settled_by_jobs,
+)
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.volunteering import open_campaigns, public_campaign, takes_people
@@ -103,6 +110,11 @@ from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_
 __all__ = [
     "slow_minutes",
     "is_paused",
+    "Policy",
+    "held_by_cap",
+    "policy_of",
+    "released_cents",
+    "settled_by_jobs",
     "finished_late",
     "takes_people",
     "public_campaign",

@@ -92,6 +92,14 @@ WORDS: Mapping[str, Words] = {
         tone="bad",
         resolution=_("Add %(missing)s there; everything waiting is paid then."),
     ),
+    "settle-cap": Words(
+        text=ngettext_lazy(
+            "%(count)d person is due to be paid, and the day's cap of this study is reached.",
+            "%(count)d people are due to be paid, and the day's cap of this study is reached.",
+            "count",
+        ),
+        resolution=_("Pay them now, or let them wait: the job continues once 24 hours have passed."),
+    ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",
         tone="bad",

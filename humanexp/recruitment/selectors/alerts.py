@@ -38,6 +38,7 @@ from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
 from humanexp.recruitment.selectors.reconciliation import open_differences
 from humanexp.recruitment.selectors.rejections import proposed_rejections
+from humanexp.recruitment.selectors.settle_policy import held_by_cap
 from humanexp.recruitment.selectors.state_counts import Tally, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
@@ -81,7 +82,7 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     found += _troubles(study)
     found += [*_money(study, accounts, tally), *_hits(study), *_payments(study, tally), *_removals(study, campaigns)]
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
-        found += [*_proposals(study), *_submissions(study)]
+        found += [*_proposals(study), *_submissions(study), *_held_by_cap(study)]
     if tally is None or tally.people(BEGUN):
         found += [*_not_submitted(study, campaigns, tally), *_taken_over(campaigns)]
     return [*found, *_messages(study)]
@@ -229,6 +230,11 @@ def _money(study: Study, accounts: Collection[RecruiterAccount], tally: Tally | 
                 left=money.shown(left, currency),
                 missing=money.shown(due - left, currency),
             )
+
+
+def _held_by_cap(study: Study) -> Iterator[Attention]:
+    if held := held_by_cap(study):
+        yield _told("settle-cap", count=held)
 
 
 def _proposals(study: Study) -> list[Attention]:

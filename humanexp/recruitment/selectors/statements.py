@@ -35,8 +35,8 @@ _KEYS: Mapping[By, Any] = {
 class StatementLine:
     """Payments of one person, month, study or recruiter through one account, in minor units of its currency.
 
-    What people get is promised (on its way), owed (approved, and paid out by the lab itself) or paid (by the
-    recruiter); fees and tax are what the recruiter takes for the owed and the paid.
+    What people get is owed (approved, and paid out by the lab itself) or paid (by the recruiter); fees and tax are what
+    the recruiter takes for both. What is promised (on its way) or refused has them in it.
     """
 
     #: our own code of the person, the month as 2026-11, the study's name in addresses, or the account's code; of people
@@ -66,9 +66,9 @@ class StatementLine:
             facts["fee_cents"] += charge_cents - tax_cents
             facts["tax_cents"] += tax_cents
         elif state in UNSETTLED:
-            facts["promised_cents"] += amount_cents
+            facts["promised_cents"] += amount_cents + charge_cents
         else:
-            facts["refused_cents"] += amount_cents
+            facts["refused_cents"] += amount_cents + charge_cents
         return type(self)(**facts)
 
 

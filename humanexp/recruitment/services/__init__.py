@@ -49,6 +49,7 @@ from humanexp.recruitment.services.settling import (
     plan_bonus,
     reward_fee_cents,
     settle,
+    settle_by_policies,
     top_up,
     try_again,
 )
@@ -135,6 +136,7 @@ __all__ = [
     "set_review_policy",
     "set_study_cap",
     "settle",
+    "settle_by_policies",
     "stop",
     "stop_campaign",
     "sync",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -19,6 +18,7 @@ from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKi
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.selectors.settle_policy import Policy
 from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
@@ -45,52 +45,90 @@ class Settlement:
     #: with fees, by currency
     sums: dict[str, int]
     unmatched: int
+    #: due, and beyond a cap: the policy's, or of money beside rewards
+    held: int = 0
+
+
+class _Room:
+    """What a policy's cap leaves in each currency."""
+
+    def __init__(self, study: Study, policy: Policy | None) -> None:
+        self._study = study
+        self._cap = policy.cap_cents if policy is not None else None
+        self._left: dict[str, int] = {}
+
+    def takes(self, assignment: Assignment) -> bool:
+        """Whether its reward fits in; it is taken from what is left, so that nobody overtakes who waits longer."""
+        if self._cap is None:
+            return True
+        currency = assignment.campaign.currency
+        if currency not in self._left:
+            self._left[currency] = self._cap - selectors.released_cents(self._study, currency)
+        self._left[currency] -= assignment.campaign.reward_cents + reward_fee_cents(assignment)
+        return self._left[currency] >= 0
 
 
 @transaction.atomic
-def settle(*, study: Study, by: User | None = None) -> Settlement:
+def settle(*, study: Study, by: User | None = None, policy: Policy | None = None) -> Settlement:
     """Plan the reward of every submitted assignment, whatever its verdict. Twice is once.
 
     Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
+    `policy`: pay those who are due by it, the longest waiting first, up to its cap.
     """
     permissions.check(by, Action.PAY, study)
-    planned = []
-    for assignment in selectors.payable(study).select_for_update(of=("self",)):
+    rows, late = selectors.payable(study), selectors.finished_late(study)
+    if policy is not None:
+        rows, late = rows.filter(policy.due("submitted_at")), late.filter(policy.due("session__completed_at"))
+    planned, held, room = [], 0, _Room(study, policy)
+    for assignment in rows.order_by("submitted_at", "pk").select_for_update(of=("self",)):
+        if not room.takes(assignment):
+            held += 1
+            continue
         payment, is_new = _plan_reward(assignment, by)
         if is_new:
             planned.append(payment)
+    for assignment in late.order_by("session__completed_at", "pk"):
+        paid = _pay_late(assignment, by) if room.takes(assignment) else None
+        held += paid is None
+        planned += [paid] if paid is not None else []
     sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
     for currency, cents in sums.items():
-        count = sum(payment.currency == currency for payment in planned)
         record(
             action="settle",
             subject=f"study:{study.slug}",
             study=study.slug,
             by=by,
-            planned=count,
+            planned=sum(payment.currency == currency for payment in planned),
             cents=cents,
             currency=currency,
+            policy="hand" if policy is None else policy.kind,
         )
     for environment in sorted({payment.environment for payment in planned}):
         request_sending(environment=environment)
-    for assignment in selectors.finished_late(study):
-        # What a cap does not hold stays owed: it keeps nobody else from their reward.
-        with suppress(CapExceeded):
-            planned.append(_pay_late(assignment, by))
-    sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
-    return Settlement(planned=len(planned), sums=sums, unmatched=selectors.unmatched(study).count())
+    unmatched = selectors.unmatched(study).count()
+    return Settlement(planned=len(planned), sums=sums, unmatched=unmatched, held=held)
 
 
-def _pay_late(assignment: Assignment, by: User | None) -> Payment:
-    """The reward of somebody who did the whole of it and ran out of the recruiter's time, as a bonus."""
-    return plan_bonus(
-        assignment=assignment,
-        amount_cents=assignment.campaign.reward_cents,
-        cause=SUBMISSION,
-        reason=LATE,
-        by=by,
-        kind=PaymentKind.COMPENSATION,
-    )
+def settle_by_policies() -> list[Settlement]:
+    """What the job does: every study in which a job pays, by its own policy."""
+    return [settle(study=study, policy=selectors.policy_of(study)) for study in selectors.settled_by_jobs()]
+
+
+def _pay_late(assignment: Assignment, by: User | None) -> Payment | None:
+    """The reward of somebody who did the whole of it and ran out of the recruiter's time, as a bonus; None where a cap
+    would not hold it, which must keep nobody else from being paid."""
+    try:
+        with transaction.atomic():
+            return plan_bonus(
+                assignment=assignment,
+                amount_cents=assignment.campaign.reward_cents,
+                cause=SUBMISSION,
+                reason=LATE,
+                by=by,
+                kind=PaymentKind.COMPENSATION,
+            )
+    except CapExceeded:
+        return None
 
 
 @transaction.atomic

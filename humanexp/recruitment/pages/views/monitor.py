@@ -50,6 +50,13 @@ def settle(request: HttpRequest, study: Study) -> HttpResponse:
         )
         % {"count": settlement.planned, "sums": money.listed(settlement.sums)},
     )
+    if settlement.held:
+        text = ngettext(
+            "%(n)d person is owed more than a cap allows: raise the cap of their campaign, then pay again.",
+            "%(n)d people are owed more than a cap allows: raise the cap of their campaign, then pay again.",
+            settlement.held,
+        )
+        messages.warning(request, text % {"n": settlement.held})
     return redirect("recruitment:monitor", slug=study.slug)
 
 

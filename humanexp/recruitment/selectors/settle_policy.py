@@ -1,0 +1,117 @@
+"""When people are paid: as the study's `[recruitment]` table says, which is frozen with the study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.utils.translation import gettext as _, ngettext
+
+from analysis.spec.terms import SettlePolicy
+from humanexp.core import clock
+from humanexp.recruitment import money
+from humanexp.recruitment.models import Assignment, Payment, PaymentKind
+from humanexp.recruitment.selectors.budgets import place_cents
+from humanexp.recruitment.selectors.payments import payable
+from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.screening.models import Verdict
+from humanexp.studies.models import Study
+
+#: How often the job looks; whoever is due is paid within `WITHIN`.
+LOOKS_EVERY = timedelta(minutes=10)
+WITHIN = timedelta(hours=1)
+#: The cap of an hourly policy is on what was promised without a person since so long.
+CAP_OVER = timedelta(hours=24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Of one study."""
+
+    kind: SettlePolicy = "hand"
+    #: from the submission
+    after: timedelta = timedelta()
+    #: in each currency; None: no cap
+    cap_cents: int | None = None
+
+    @property
+    def is_automatic(self) -> bool:
+        return self.kind != "hand"
+
+    def due(self, finished: str) -> Q:
+        """Whom the job pays now; `finished`: the field that tells when somebody was done."""
+        if self.kind == "verdict":
+            return Q(Exists(Verdict.objects.filter(session=OuterRef("session"), is_current=True)))
+        return Q(**{f"{finished}__lte": clock.now() - self.after})
+
+    def words(self, currency: str) -> str:
+        """What a person who launches the study should know; the cap in the currency of the launch."""
+        match self.kind:
+            case "hand":
+                return _(
+                    "You release each payment in Monitor. Without you, people are paid after the days that the launch "
+                    "sets."
+                )
+            case "verdict":
+                return _(
+                    "Everyone is paid within an hour after their session has a verdict, whichever it is. If the "
+                    "recruiter does not answer, within an hour after it does."
+                )
+        hours = round((self.after + WITHIN) / timedelta(hours=1))
+        said = ngettext(
+            "Everyone is paid within %(hours)d hour after they submitted. If the recruiter does not answer, within an "
+            "hour after it does.",
+            "Everyone is paid within %(hours)d hours after they submitted. If the recruiter does not answer, within an "
+            "hour after it does.",
+            hours,
+        ) % {"hours": hours}
+        if self.cap_cents is None:
+            return said
+        cap = money.shown(self.cap_cents, currency)
+        return f"{said} " + _("At most %(cap)s in 24 hours; what is beyond it waits for you.") % {"cap": cap}
+
+
+def policy_of(study: Study) -> Policy:
+    stated = study.configuration.get("recruitment") or {}
+    return Policy(
+        kind=cast(SettlePolicy, stated.get("settle", "hand")),
+        after=timedelta(hours=stated.get("settle_after_hours", 0)),
+        cap_cents=stated.get("settle_cap_cents"),
+    )
+
+
+def settled_by_jobs() -> QuerySet[Study]:
+    """Studies in which a job pays and somebody has submitted who is not paid yet."""
+    automatic = Study.objects.filter(configuration__recruitment__settle__in=["verdict", "hourly"])
+    waiting = Assignment.objects.filter(campaign__study=OuterRef("pk"), state=AssignmentState.SUBMITTED)
+    return automatic.filter(Exists(waiting)).order_by("pk")
+
+
+def released_cents(study: Study, currency: str) -> int:
+    """Rewards that were promised without a person in the last 24 hours, with fees."""
+    rows = Payment.objects.filter(
+        campaign__study=study,
+        kind=PaymentKind.REWARD,
+        created_by=None,
+        created_at__gt=clock.now() - CAP_OVER,
+        environment__in={one.environment for one in study.campaigns.all() if one.currency == currency},
+    ).exclude(state=WriteState.REFUSED)
+    return rows.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0
+
+
+def held_by_cap(study: Study) -> int:
+    """People who are due by the policy, and whom its cap keeps waiting."""
+    policy = policy_of(study)
+    if policy.cap_cents is None:
+        return 0
+    left: dict[str, int] = {}
+    held = 0
+    for assignment in payable(study).filter(policy.due("submitted_at")).order_by("submitted_at", "pk"):
+        currency = assignment.campaign.currency
+        room = left.setdefault(currency, policy.cap_cents - released_cents(study, currency))
+        cost = place_cents(assignment.campaign, assignment.hit.max_assignments if assignment.hit else 1)
+        held += cost > room
+        left[currency] = room - cost
+    return held
