@@ -77,6 +77,12 @@ class LinkFields(forms.Form):
         label=_("Currency"), max_length=3, required=False, help_text=_("Three letters, like GBP, USD or EUR.")
     )
 
+    link_invited_only = forms.BooleanField(
+        label=_("Only people with a personal link"),
+        required=False,
+        help_text=_("An id that somebody types into the address is refused. Make the links after the launch."),
+    )
+
     @property
     def credit_sites(self) -> str:
         """Sites at which credit is usual."""

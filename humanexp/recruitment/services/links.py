@@ -34,16 +34,23 @@ def terms_of(link: Link) -> LinkTerms:
             "Where credit is given, say what people can do instead for the same credit, without giving data.",
             fields={"link_alternative": "what else gives the same credit"},
         )
+    submission = link.submission or preset.parameters.get("submission", "")
+    if link.invited_only and submission:
+        raise InvalidRequest(
+            "People whom a panel sends come by its own address: personal links are for your own list.",
+            fields={"link_invited_only": "not with ids of single participations"},
+        )
     return LinkTerms(
         preset=preset.name,
         person_parameter=link.person or preset.parameters["person"],
-        submission_parameter=link.submission or preset.parameters.get("submission", ""),
+        submission_parameter=submission,
         offer_parameter=preset.parameters.get("offer", ""),
         return_address=address,
         pay=pay,
         alternative=link.alternative.strip(),
         reward=link.reward,
         currency=link.currency,
+        invited_only=link.invited_only,
     )
 
 

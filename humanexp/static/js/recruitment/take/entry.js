@@ -52,6 +52,7 @@ export class Entry {
     if (this.page.isLink) this.memory.named(this.page);
     if (this.session) this.watch({ focus: false });
     else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
+    else if (this.page.isInvitedOnly && !this.page.invitation) this.panels.show("uninvited", { focus: false });
     else if (this.page.leadsOut && !this.page.workerId && !this.page.invitation) this.panels.show("unnamed", { focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
