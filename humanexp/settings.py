@@ -87,6 +87,9 @@ QUEUE_REGION = env.str("QUEUE_REGION", default="us-east-1")
 QUEUE_ENDPOINT_URL = env.str("QUEUE_ENDPOINT_URL", default="")
 #: Under this an hour's pay is warned about, and topped up to; the US federal minimum wage. A warning, not a rule.
 WAGE_FLOOR_CENTS = env.int("WAGE_FLOOR_CENTS", default=USUAL_FLOOR_CENTS)
+#: Secrets of experiments at a site that grants course credit, by their number: "12345=token,...". Without one, the file
+#: keys/credit_token_12345 below MEDIA_ROOT is read.
+CREDIT_TOKENS = env.dict("CREDIT_TOKENS", default={})
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.
 RECRUITER_ORIGINS = [
     MARKETPLACE_URL,

@@ -28,10 +28,11 @@ AGREED_TO = {
     "house-4": "683bf620c9b4eab2",
     "house-4.de": "fd2b05611ea0acd8",
     "house-5": "69b4f47e1afbb982",
-    "house-5.by-sentence": "e5b2fdb8a8fad99f",
+    "house-5.by-sentence": "a065b959f52544c5",
     "house-5.de": "fa5091b576776f89",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",
+    "site.by-sentence": "d2867d1a3c8fea2e",
     "site.de": "970a9d8dc87e7905",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")

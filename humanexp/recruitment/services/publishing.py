@@ -20,6 +20,7 @@ from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
+from humanexp.recruitment.services.crediting import check_token
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.links import freeze, terms_of
@@ -133,6 +134,8 @@ def publish(
     # Scripted participants come from nowhere: a rehearsal has no site.
     is_sent = bool(link.preset) and not campaign.capabilities.vouches and study.population == Population.PEOPLE
     link_terms = terms_of(link) if is_sent else None
+    if link_terms is not None:
+        check_token(link_terms)
     if link_terms is not None and preset_called(link_terms.preset).shared_computers:
         campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
