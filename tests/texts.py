@@ -17,7 +17,11 @@ RESEARCHERS = ("humanexp/templates/participation/run/preview.html",)
 #: Modules whose marked texts reach a participant.
 MODULES = ("humanexp/studies/tasks",)
 #: Single modules of the kind.
-FILES = ("humanexp/recruitment/facts.py", "humanexp/participation/pages/own_result.py")
+FILES = (
+    "humanexp/recruitment/facts.py",
+    "humanexp/participation/pages/card_picture.py",
+    "humanexp/participation/pages/own_result.py",
+)
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
     "humanexp/recruitment/recruiters/requester_api.py",

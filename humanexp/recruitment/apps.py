@@ -11,7 +11,9 @@ class RecruitmentConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core.fingerprints import register_witness
+        from humanexp.core.metrics import register_source
         from humanexp.recruitment import jobs  # noqa: F401  (registers)
+        from humanexp.recruitment.monitoring import figures
         from humanexp.recruitment.pages.review_panel import PANEL
         from humanexp.recruitment.recruiters import shipped  # noqa: F401  (registers)
         from humanexp.recruitment.selectors.people import stored_codes
@@ -22,3 +24,4 @@ class RecruitmentConfig(AppConfig):
         register_study_tab(StudyTab(key="monitor", label=_("Monitor"), url_name="recruitment:monitor", order=40))
         register_panel(PANEL)
         register_witness(stored_codes)
+        register_source(figures)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
+from humanexp.recruitment.models.bonus_calls import AttemptOutcome, BonusAttempt, BonusCall, CallAnswer
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.credits import Credit
 from humanexp.recruitment.models.deleting import DeletionCode
@@ -12,6 +13,7 @@ from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
+from humanexp.recruitment.models.volunteering import VolunteerTerms
 from humanexp.recruitment.models.writes import (
     EXTRAS,
     HitWrite,
@@ -24,6 +26,7 @@ from humanexp.recruitment.models.writes import (
     RecruiterWrite,
     Rejection,
     RejectionProposal,
+    ReturnRequest,
     ReviewPolicy,
     StudyBudget,
 )
@@ -34,6 +37,10 @@ __all__ = [
     "AgreedText",
     "ApprovalChange",
     "Assignment",
+    "AttemptOutcome",
+    "BonusAttempt",
+    "BonusCall",
+    "CallAnswer",
     "Campaign",
     "Credit",
     "DeletionCode",
@@ -60,6 +67,7 @@ __all__ = [
     "Rejection",
     "RejectionProposal",
     "ResumeConfirmation",
+    "ReturnRequest",
     "ReviewPolicy",
     "RecruiterAccount",
     "SitePay",
@@ -67,6 +75,7 @@ __all__ = [
     "Trouble",
     "TroubleAnswer",
     "TroubleReport",
+    "VolunteerTerms",
     "WayBack",
     "WayBackKind",
     "id_here",

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.services.accounts import open_account
+from humanexp.recruitment.services.accounts import (
+    TRY_JOB,
+    open_account,
+    pause_account,
+    rename_account,
+    request_try,
+    resume_account,
+    store_keys,
+    try_account,
+)
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
@@ -29,6 +38,7 @@ from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.parked import found_paid, look_again, pay_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
@@ -46,12 +56,21 @@ from humanexp.recruitment.services.settling import (
     top_up,
     try_again,
 )
+from humanexp.recruitment.services.standing import verify_begun
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
 from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
 from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "TRY_JOB",
+    "try_account",
+    "store_keys",
+    "resume_account",
+    "request_try",
+    "rename_account",
+    "pause_account",
+    "verify_begun",
     "code_for",
     "delete_by_code",
     "ExclusionReport",
@@ -76,6 +95,7 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "found_paid",
     "give_code_again",
     "invite",
     "is_confirmed",
@@ -84,6 +104,7 @@ __all__ = [
     "list_credited",
     "list_finished",
     "listen",
+    "look_again",
     "look_up",
     "make_personal_link",
     "new_handoff",
@@ -91,6 +112,7 @@ __all__ = [
     "open_account",
     "outcome_of_refusal",
     "override_rejection",
+    "pay_again",
     "pay_for_failure",
     "plan_bonus",
     "plan_credits",

@@ -26,7 +26,7 @@ from humanexp.recruitment.models import (
     Rejection,
     TroubleReport,
 )
-from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState
+from humanexp.recruitment.states import LISTED, UNFINISHED, UNSETTLED, AssignmentState, CampaignState
 from humanexp.studies.models import Study
 
 #: Findings of analyses, below MEDIA_ROOT.
@@ -93,7 +93,7 @@ def _clean_files(codes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
 def _delete_rows(*, code: str, by: User | None) -> Deletion:
     deletion = what_goes(code=code)
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
-    waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
+    waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNSETTLED)
     refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
     # Nobody is owed anything through a recruiter that pays nobody.
     if owed.exclude(recruiters.at(pays=False)).exists() or waiting.exists() or refusals.exists():

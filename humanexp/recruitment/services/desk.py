@@ -74,7 +74,7 @@ def pay_for_failure(*, report: TroubleReport, amount_cents: int, by: User) -> Tr
         raise Conflict(_("This report names no one who could be paid: ask the person for their completion code."))
     most = report.campaign.reward_cents
     if not 1 <= amount_cents <= most:
-        amount = money.dollars(most)
+        amount = money.shown(most, report.campaign.currency)
         raise InvalidRequest(_("Pay at least a cent, and at most what a whole session pays: %s.") % amount)
     compensate(assignment=report.assignment, by=by, amount_cents=amount_cents, reason=_PAY_REASON)
     _record("pay-for-failure", report, by, cents=amount_cents)

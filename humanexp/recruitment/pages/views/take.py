@@ -213,7 +213,7 @@ def entry_shell(
             "entry": campaign.entry,
             "language": tag_spoken(),
             "texts": get_language(),
-            "isLink": not can.vouches,
+            "isLink": facts.is_link,
             "isPreview": ticket.is_preview,
             "isPaused": is_paused,
             "isTimed": facts.is_timed and not (is_over or is_paused),

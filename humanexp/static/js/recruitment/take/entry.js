@@ -263,7 +263,7 @@ export class Entry {
 
   async finish(status) {
     this.isDone = true;
-    if (this.page.isLink && status.state === "completed") {
+    if (this.page.finishUrl && status.state === "completed") {
       // `sync` finds a finished session by itself: a lost call here loses nothing.
       await this.api.finish(this.session.token).catch(() => null);
     }

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("participation", "0008_language_of_sessions"),
-        ("recruitment", "0023_deletion_codes"),
+        ("recruitment", "0027_currencies"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
