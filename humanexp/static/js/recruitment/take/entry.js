@@ -2,7 +2,6 @@
  * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
  * recruiter's form when every answer is stored.
  */
-import { tieReports } from "../../participation/trial/report.js";
 import { hashFor } from "../../participation/trial/resume.js";
 import { showWayOut } from "../../participation/trial/way-out.js";
 import { Refusal } from "./api.js";
@@ -211,7 +210,7 @@ export class Entry {
       throw error;
     }
     this.panels.reveal("offline", false);
-    tieReports(this.panels.root, status.report);
+    this.panels.tieReports(status.report);
     if (FINISHED.has(status.state)) {
       // The questions at the end are on the study's page: where that is within this one, it stays.
       const isOpen = status.closing === "open";
