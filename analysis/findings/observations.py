@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.categories import NO_ANSWER
 from analysis.errors import TableRefused
+from analysis.tables.coarse import coarse_trials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -242,12 +243,16 @@ def sentinel_originals(frame: pd.DataFrame) -> list[str]:
 
 
 def digest_of(*tables: pd.DataFrame | None) -> str:
-    """sha256 of the tables' contents, independent of the order of rows and columns, and of when answers were given."""
+    """sha256 of the tables' contents, independent of the order of rows and columns, and of when answers were given.
+
+    What is known of screens counts as coarsely as an export states it: a table and its export have one digest.
+    """
     running = hashlib.sha256()
     for table in tables:
         if table is None:
             running.update(b"absent\x00")
             continue
+        table = coarse_trials(table)
         silent = {name for name in _LATER & set(map(str, table.columns)) if table[name].isna().all()}
         names = sorted(set(map(str, table.columns)) - _DATES - silent)
         columns = [table[name].astype("string").fillna("\x01").tolist() for name in names]

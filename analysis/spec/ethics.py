@@ -127,6 +127,20 @@ class Ethics(EthicsTexts):
         InForm(_("Approved until"), help=_("Last day, like 2027-03-31. Empty: it does not end."), part="ethics"),
         Must("a day like 2027-03-31"),
     ] = ""
+    approved_consent: Annotated[
+        str,
+        Field(
+            max_length=40,
+            description="version of the consent text that was approved: `consent_version` for a text of the study's "
+            "own, else the version that the consent page names, such as `house-5`. With another text, launches and "
+            "extensions are refused. Left out: not compared",
+        ),
+        InForm(
+            _("Approved consent text"),
+            help=_("Its version, as the consent page names it. Empty: not compared."),
+            part="ethics",
+        ),
+    ] = ""
     minimum_age: Annotated[
         int,
         Field(ge=1, le=99, description="age from which people agree for themselves"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from analysis.tables.coarse import LARGEST_PX, RATIO_STEP, RATIOS, lower_side, nearest
 from analysis.tables.schema import Column, TableSchema
 
 How = Literal["measured", "asked"]
@@ -22,13 +23,12 @@ class Item:
 
 
 def _size(px: tuple[int, int]) -> str:
-    """Width and height to the next lower 200 pixels, large ones alike."""
-    width, height = (min(most, side // 200 * 200) for side, most in zip(px, (2400, 1400), strict=True))
+    width, height = (lower_side(side, largest) for side, largest in zip(px, LARGEST_PX, strict=True))
     return f"{width} x {height}"
 
 
 def _nearest(value: float, step: float, least: float, most: float) -> str:
-    return f"{min(most, max(least, round(value / step) * step)):g}"
+    return f"{nearest(value, step, least, most):g}"
 
 
 def _rate(hz: float) -> str:
@@ -42,7 +42,7 @@ ITEMS: Mapping[str, Item] = {
     "dpr": Item(
         how="measured",
         description="device pixels a CSS pixel, to the nearest half",
-        coarse=lambda value: _nearest(value, 0.5, 1, 3),
+        coarse=lambda value: _nearest(value, RATIO_STEP, *RATIOS),
     ),
     "zoom": Item(
         how="measured",

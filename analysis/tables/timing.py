@@ -11,7 +11,13 @@ def _measured(name: str, description: str, *, unit: str = "", kind: Kind = "numb
 
 
 TIMING = (
-    Column(name="t_refresh_median_ms", kind="number", description="median refresh interval", unit="ms", nullable=True),
+    Column(
+        name="t_refresh_median_ms",
+        kind="number",
+        description="median refresh interval; exports: of the nearest common rate",
+        unit="ms",
+        nullable=True,
+    ),
     Column(
         name="t_refresh_mad_ms", kind="number", description="its median absolute deviation", unit="ms", nullable=True
     ),
@@ -60,14 +66,35 @@ TIMING = (
     _measured("input_watched_ms", "until when the page waited for input, from the choices' onset", unit="ms"),
     Column(name="fullscreen", kind="boolean", description="full screen", nullable=True),
     Column(name="resized", kind="boolean", description="the window changed size", nullable=True),
-    Column(name="dpr", kind="number", description="device pixels per CSS pixel", nullable=True),
-    Column(name="css_px", kind="number", description="side of the picture in CSS pixels", unit="px", nullable=True),
+    Column(
+        name="dpr",
+        kind="number",
+        description="device pixels per CSS pixel; exports: to the nearest half",
+        nullable=True,
+    ),
+    Column(
+        name="css_px",
+        kind="number",
+        description="side of the picture in CSS pixels; exports: to the nearest 50",
+        unit="px",
+        nullable=True,
+    ),
     Column(
         name="canvas_px", kind="integer", description="side of the picture in device pixels", unit="px", nullable=True
     ),
     _measured("pixel_scale", "device pixels per picture pixel, along a side", kind="integer"),
-    _measured("viewport_width_px", "width of the window in CSS pixels", unit="px", kind="integer"),
-    _measured("viewport_height_px", "height of the window in CSS pixels", unit="px", kind="integer"),
+    _measured(
+        "viewport_width_px",
+        "width of the window in CSS pixels; exports: to the next lower 200",
+        unit="px",
+        kind="integer",
+    ),
+    _measured(
+        "viewport_height_px",
+        "height of the window in CSS pixels; exports: to the next lower 200",
+        unit="px",
+        kind="integer",
+    ),
     _measured("pointer_start_x_px", "pointer when the choices appeared, right of the window's middle", unit="px"),
     _measured("pointer_start_y_px", "pointer when the choices appeared, below the window's middle", unit="px"),
     Column(name="decode_ok", kind="boolean", description="all pictures were decoded before the trial", nullable=True),

@@ -5,20 +5,18 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.findings.model.timing import EDGES, TimingCertificate, TimingSummary
+from analysis.tables.coarse import nearest_rate_hz
 from analysis.timing.rules import TIMING_RULE, timing_ok
 
 Record = Mapping[str, Any]
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
-#: Usual refresh rates; a measured interval is named after the nearest.
-RATES_HZ = (30, 50, 60, 75, 90, 100, 120, 144, 165, 240)
 UNKNOWN = "unknown"
 
 
@@ -87,7 +85,7 @@ def _measured(row: Record, rule: str) -> tuple[bool | None, _Frames | None]:
         duration_ms=duration_ms,
         by_timestamps_ms=_number(row, "dur_stim_ms"),
         lag_ms=_lag(row),
-        rate=_rate(row["t_refresh_median_ms"]),
+        rate=str(nearest_rate_hz(row["t_refresh_median_ms"])),
         pixel_ratio=UNKNOWN if row.get("dpr") is None else f"{row['dpr']:g}",
         engine=str(row.get("engine_version") or UNKNOWN),
         long_frames=int(row.get("n_long_frames") or 0),
@@ -174,13 +172,6 @@ def _number(row: Record, column: str) -> float:
 
 def _lag(row: Record) -> float:
     return max(_number(row, "lag_stim_on_ms"), _number(row, "lag_stim_off_ms"))
-
-
-@lru_cache(maxsize=4096)
-def _rate(refresh_ms: float) -> str:
-    measured = 1000 / refresh_ms
-    nearest = min(RATES_HZ, key=lambda rate: abs(rate - measured))
-    return str(nearest) if abs(nearest - measured) <= 0.03 * nearest else f"{measured:.0f}"
 
 
 def _share(holds: NDArray[np.bool_]) -> float | None:

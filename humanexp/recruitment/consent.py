@@ -54,6 +54,13 @@ def has_blocks(study: Study) -> bool:
     return int(study.configuration.get("spec", 1)) >= SINCE
 
 
+def consent_version_of(study: Study) -> str:
+    """Of the text that people agree to, whatever their language."""
+    if str(study.configuration.get("consent") or "").strip():
+        return str(study.configuration.get("consent_version") or "1")
+    return HOUSE_VERSION if has_blocks(study) else HOUSE_VERSION_WITHOUT_BLOCKS
+
+
 def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
     """What a reader of this language agrees to.
 
@@ -85,5 +92,4 @@ def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
         template = CONSENT if is_brought else f"recruitment/take/consent/{version}.html"
         with translation.override(code if is_brought else spoken):
             html = render_to_string(template, context)
-    stated = str(study.configuration.get("consent_version") or "1") if own else version
-    return Consent(version=stated, language=spoken, html=html, ethics=ethics)
+    return Consent(version=consent_version_of(study) if own else version, language=spoken, html=html, ethics=ethics)

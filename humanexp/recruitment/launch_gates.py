@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from typing import Protocol
+from urllib.parse import urlsplit
 
+from django.conf import settings
+
+from humanexp.addresses import is_loopback
 from humanexp.recruitment.pricing import Quote
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.studies.models import Population, Study
@@ -20,6 +24,16 @@ GATES: list[Gate] = []
 
 def register(gate: Gate) -> None:
     GATES.append(gate)
+
+
+def is_at_home() -> bool:
+    """Whether the platform answers on this machine alone."""
+    return is_loopback(urlsplit(settings.PUBLIC_URL).hostname or "")
+
+
+def is_rehearsal(to: str) -> bool:
+    """No stranger can come: nobody but this machine reaches the platform, or the recruiter is a sandbox."""
+    return is_at_home() or capabilities_of(to).is_sandbox
 
 
 def is_asked(study: Study, to: str) -> bool:

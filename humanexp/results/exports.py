@@ -12,6 +12,7 @@ from django.conf import settings
 
 from analysis.findings.model import N_BOOTSTRAP, Findings
 from analysis.tables import CLOSING, LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, SETUP, STIMULI, TRIALS, TableSchema
+from analysis.tables.coarse import coarse_trials
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.results.charts import sheet_names, sheet_of
@@ -58,7 +59,7 @@ def response_lines(study: Study) -> Iterator[str]:
     """The study's answers as CSV, a chunk at a time; `TRIALS.read` reads it back."""
     yield ",".join(TRIALS.names) + "\n"
     for chunk in trial_chunks(study):
-        yield TRIALS.to_csv(chunk, header=False)
+        yield TRIALS.to_csv(coarse_trials(chunk), header=False)
 
 
 def export_study(study: Study, folder: Path, beside: Mapping[str, object] | None = None) -> list[Path]:
@@ -103,7 +104,7 @@ def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterato
 
 
 def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]]:
-    yield TRIALS, trial_chunks(study)
+    yield TRIALS, map(coarse_trials, trial_chunks(study))
     for schema, frame in (
         (PREDICTIONS, predictions_of(study)),
         (LEVEL_PREDICTIONS, level_predictions_of(study)),

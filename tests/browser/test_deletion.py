@@ -45,6 +45,9 @@ def test_the_code_is_shown_at_the_end_and_works(
     window.wait_for_selector(f"{shown}:not([hidden])", timeout=PATIENCE_MS)
     code = window.inner_text(f"{shown} [data-value=deletion-code]")
     assert re.fullmatch(r"D-\w{16}", code)
+    closing = window.locator(f"[data-screen={ending}] p", has_text="You can close this window.")
+    code_ends_at = window.locator(shown).bounding_box()
+    assert code_ends_at and closing.bounding_box()["y"] >= code_ends_at["y"] + code_ends_at["height"]
     assert grave_violations(window) == []
     fits(window, f"deletion-code-{ending}-1280")
     window.set_viewport_size({"width": 390, "height": 844})

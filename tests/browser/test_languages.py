@@ -119,6 +119,9 @@ def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawin
     person = Participant(window, None)
     person.sees("checks")
     shot(window, "frames-german-phone-checks")
+    below = "document.querySelector('[data-languages]').getBoundingClientRect().top"
+    text = "document.querySelector('.run__contact').getBoundingClientRect().bottom"
+    assert window.evaluate(below) >= window.evaluate(text), "the switch covers no text"
     person.passes_the_checks()
     person.sees("instructions-validation")
     for number in range(3):

@@ -89,7 +89,7 @@ PAGES: dict[tuple[str, str], str] = {
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
         recruitment:agreed recruitment:sheet
-        recruitment:ledger recruitment:ledger-csv
+        recruitment:ledger recruitment:ledger-csv recruitment:desk recruitment:trouble-report
     """,
     ("evidence", "pay"): """
         recruitment:difference

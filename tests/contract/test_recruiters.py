@@ -56,7 +56,6 @@ MEANT_OTHERWISE = {
     "humanexp/templates/participation/run/_start.html": "the same fact",
     "humanexp/templates/recruitment/take/_device.html": "the same fact",
     "humanexp/templates/recruitment/take/_small.html": "the same fact",
-    "humanexp/templates/participation/run/_messages.html": "any place where work is offered, whose time limit runs",
 }
 
 

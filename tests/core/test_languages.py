@@ -28,10 +28,11 @@ AGREED_TO = {
     "house-4": "683bf620c9b4eab2",
     "house-4.de": "fd2b05611ea0acd8",
     "house-5": "5c052c3ddae3bc16",
-    "house-5.by-sentence": "3d68b9fb65aa99ac",
+    "house-5.by-sentence": "784f8694d0f858cc",
     "house-5.de": "d22667af14efaa1a",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",
+    "site.by-sentence": "d2867d1a3c8fea2e",
     "site.de": "970a9d8dc87e7905",
     # and for people who come from the public page
     "volunteer": "e2db39bb79eb87fd",

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from analysis.spec.link import Link
 from analysis.spec.toml import to_toml
 from humanexp.core.languages import brought_language
 from humanexp.core.models import StoredBundle, User
@@ -55,6 +56,22 @@ def test_the_switch_offers_it_and_the_page_speaks_it(campaign: Campaign) -> None
     shown = re.sub(r"<script.*?</script>|<[^>]+>|\{\w+\}|https?://\S+", " ", page, flags=re.S)
     own = {campaign.study.title, campaign.contact, "English", "Deutsch", f"{HOUSE_VERSION}.{TAG}"}
     assert set(re.findall(r"[A-Za-z]{4,}", shown)) <= set(re.findall(r"[A-Za-z]{4,}", " ".join(own)))
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        (Link(preset="class", alternative="Read."), "You get the credit for taking part to the end"),
+        (Link(preset="plain", reward=150, currency="GBP"), "pay you"),
+        (Link(preset="plain", pay="none"), "Taking part is not paid."),
+    ],
+    ids=["credit", "money", "nothing"],
+)
+def test_people_whom_a_site_has_sent_read_about_pay_in_it(link: Link, sentence: str) -> None:
+    study = studies.bring_language(study=make_study("brought"), bundle=made_up_bundle())
+    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4, link=link))
+    page = Client().get(f"/take/{campaign.entry}/consent/?language={TAG}").text
+    assert said(sentence) in page and sentence not in page
 
 
 def test_the_window_of_the_study_and_the_consent_to_keep_speak_it(campaign: Campaign) -> None:

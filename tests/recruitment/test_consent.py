@@ -233,6 +233,36 @@ class TestApproval:
         with pytest.raises(StudyRefused, match="was withdrawn"):
             services.extend(campaign=campaign, places=1, by=None)
 
+    def test_a_campaign_does_not_stay_open_longer_without_it(self) -> None:
+        campaign = hit(make_study("ended", ethics=Ethics(approved_until=TODAY.isoformat())))
+        services.withdraw_approval(study=campaign.study, by=None)
+        with pytest.raises(StudyRefused, match="was withdrawn"):
+            services.prolong(campaign=campaign, days=3, by=None)
+
+    def test_another_consent_text_than_the_approved_one_blocks_launch_and_extension(self) -> None:
+        study = make_study("other-text", ethics=Ethics(approved_consent="house-4"))
+        with pytest.raises(StudyRefused, match=rf"approved_consent under \[ethics\].*{HOUSE_VERSION}"):
+            services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        services.renew_approval(study=study, until=None, by=None)
+        assert selectors.approval_of(study).has_another_text, "a new last day approves no text"
+        services.renew_approval(study=study, until=None, by=None, covers_shown_text=True)
+        campaign = hit(study)
+        study.configuration["consent"], study.configuration["consent_version"] = "Our own words.", "2"
+        study.save()
+        campaign.refresh_from_db()
+        for act in (services.extend, services.prolong):
+            with pytest.raises(StudyRefused, match="people would read 2"):
+                act(campaign=campaign, by=None, **({"places": 1} if act is services.extend else {"days": 3}))
+
+    def test_more_places_and_more_time_need_an_approval_by_name_once_strangers_can_come(self, settings: Any) -> None:
+        campaign, named = link(), link("named", approval="Board of the lab, 2026-17")
+        settings.PUBLIC_URL = "https://lab.example.org"
+        for act in (services.extend, services.prolong):
+            more = {"places": 1} if act is services.extend else {"days": 3}
+            with pytest.raises(StudyRefused, match=r"State under approval in \[ethics\]"):
+                act(campaign=campaign, by=None, **more)
+        services.prolong(campaign=named, days=3, by=None)
+
     def test_scripted_participants_need_none(self) -> None:
         study = make_study("scripts", population="scripted", ethics=Ethics(approved_until="2020-01-31"))
         assert not services.publish(

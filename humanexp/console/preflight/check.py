@@ -6,16 +6,13 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.utils.functional import Promise
 
 from analysis.spec.study import StudyConfiguration
-from humanexp.addresses import is_loopback
 from humanexp.console.models import Tone
 from humanexp.core.models import User
-from humanexp.recruitment import recruiters, selectors, services
+from humanexp.recruitment import launch_gates, recruiters, selectors, services
 from humanexp.recruitment.pricing import Quote
 from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import SuggestedTerms
@@ -58,12 +55,12 @@ class Launch:
     @property
     def is_at_home(self) -> bool:
         """The platform answers on this machine alone."""
-        return is_loopback(urlsplit(settings.PUBLIC_URL).hostname or "")
+        return launch_gates.is_at_home()
 
     @property
     def is_rehearsal(self) -> bool:
         """No stranger can come: nobody but this machine reaches the platform, or the recruiter is a sandbox."""
-        return self.is_at_home or self.can.is_sandbox
+        return launch_gates.is_rehearsal(self.to)
 
     @property
     def recruiter_address(self) -> str:

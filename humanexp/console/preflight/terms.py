@@ -88,6 +88,13 @@ def approval(launch: Launch) -> Line:
             _("Enter its new last day once it is extended."),
             **recruit,
         )
+    if found.has_another_text:
+        return bad(
+            _("The approval covers the consent text %(approved)s, and people would read %(shown)s.")
+            % {"approved": found.approved_consent, "shown": found.shown_consent},
+            _("Have that text approved, and say so here, or change approved_consent under [ethics]."),
+            **recruit,
+        )
     return good(_("Approved until %(day)s.") % day if found.until else _("No approval of the study ends."))
 
 

@@ -32,6 +32,8 @@ class ApprovalChange(models.Model):
     is_withdrawn = models.BooleanField(default=False)
     #: last day; None where it does not end, or is withdrawn
     until = models.DateField(null=True, blank=True)
+    #: version of the consent text that it covers by now; empty: as the file says
+    consent = models.CharField(max_length=40, blank=True, default="")
     changed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -257,6 +257,7 @@ class ApprovalForm(forms.Form):
     """Until when the ethics approval is in force; empty = it does not end."""
 
     until = forms.DateField(required=False)
+    covers_shown_text = forms.BooleanField(required=False)
 
 
 class LimitsForm(forms.Form):

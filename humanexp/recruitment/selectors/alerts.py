@@ -32,7 +32,7 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.selectors.alert_words import WORDS
 from humanexp.recruitment.selectors.approvals import approval_of
-from humanexp.recruitment.selectors.desk import waiting_in
+from humanexp.recruitment.selectors.desk import credits_to_decide, waiting_in
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
@@ -193,6 +193,8 @@ def _troubles(study: Study) -> Iterator[Attention]:
         yield _told("trouble-overdue", count=overdue)
     if count > overdue:
         yield _told("trouble", count=count - overdue)
+    if credits := credits_to_decide([study]).count():
+        yield _told("credit", count=credits)
 
 
 def _differences(study: Study) -> list[Attention]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from humanexp.core import clock
-from humanexp.recruitment.consent import ethics_of
+from humanexp.recruitment.consent import consent_version_of, ethics_of
 from humanexp.recruitment.models import ApprovalChange
 from humanexp.studies.models import Population, Study
 
@@ -20,10 +20,18 @@ class Approval:
     #: last day; None where it does not end
     until: date | None = None
     is_withdrawn: bool = False
+    #: version of the consent text that was approved, and of the one that people read; empty: not compared
+    approved_consent: str = ""
+    shown_consent: str = ""
 
     @property
     def is_expired(self) -> bool:
         return self.until is not None and clock.now().date() > self.until
+
+    @property
+    def has_another_text(self) -> bool:
+        """Whether people would read another consent text than the approved one."""
+        return bool(self.approved_consent) and self.approved_consent != self.shown_consent
 
     @property
     def is_in_force(self) -> bool:
@@ -36,7 +44,13 @@ def approval_of(study: Study) -> Approval:
     if study.population == Population.SCRIPTED:
         return Approval()
     ethics = ethics_of(study)
-    changed = ApprovalChange.objects.filter(study=study).last()
-    if changed is None:
-        return Approval(words=ethics.approval, until=ethics.last_day)
-    return Approval(words=ethics.approval, until=changed.until, is_withdrawn=changed.is_withdrawn)
+    changes = ApprovalChange.objects.filter(study=study)
+    changed = changes.last()
+    covering = changes.exclude(consent="").last()
+    return Approval(
+        words=ethics.approval,
+        until=ethics.last_day if changed is None else changed.until,
+        is_withdrawn=changed is not None and changed.is_withdrawn,
+        approved_consent=ethics.approved_consent if covering is None else covering.consent,
+        shown_consent=consent_version_of(study),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,6 +16,7 @@ from humanexp.participation.models import FINISHED, Session
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
+    Credit,
     LinkTerms,
     Payment,
     PaymentKind,
@@ -23,11 +25,14 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.recruiters.tickets import Code, Redirect
 from humanexp.recruitment.selectors import links
+from humanexp.recruitment.states import WriteState
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
 
 _SATURDAY = 5
+#: A call that grants credit and takes longer has ended without an answer.
+ANSWERED_WITHIN = timedelta(minutes=5)
 
 
 def answer_by(made_at: datetime) -> datetime:
@@ -55,6 +60,14 @@ def waiting_in(study: Study) -> tuple[int, int]:
     """How many reports of a study wait for an answer, and how many of them longer than was promised."""
     due = list(waiting(TroubleReport.objects.filter(campaign__study=study)).values_list("due_at", flat=True))
     return len(due), sum(at < clock.now() for at in due)
+
+
+def credits_to_decide(studies: Iterable[Study]) -> QuerySet[Credit]:
+    """Course credit that was refused, or of which nobody knows whether it was given, or that cannot be sent."""
+    unknown = Q(state=WriteState.SENDING) & (Q(sent_at__lt=clock.now() - ANSWERED_WITHIN) | ~Q(last_error=""))
+    waits = Q(state=WriteState.PLANNED) & ~Q(last_error="")
+    found = Credit.objects.filter(Q(state=WriteState.REFUSED) | unknown | waits, campaign__study__in=studies)
+    return found.select_related("assignment__session", "campaign__study")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,12 @@ from humanexp.recruitment.services.accounts import (
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
+from humanexp.recruitment.services.crediting import (
+    credit_by_hand,
+    plan_credits,
+    send_credit_again,
+    send_credits,
+)
 from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
 from humanexp.recruitment.services.desk import (
@@ -83,6 +89,7 @@ __all__ = [
     "compare_sizes",
     "compensate",
     "confirm",
+    "credit_by_hand",
     "decline_rejection",
     "decline",
     "delete_participant",
@@ -114,6 +121,7 @@ __all__ = [
     "pay_again",
     "pay_for_failure",
     "plan_bonus",
+    "plan_credits",
     "prolong",
     "publish",
     "quote",
@@ -132,6 +140,8 @@ __all__ = [
     "revoke_invitations",
     "reward_fee_cents",
     "send",
+    "send_credit_again",
+    "send_credits",
     "set_month_cap",
     "set_review_policy",
     "set_study_cap",

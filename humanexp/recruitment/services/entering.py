@@ -141,6 +141,10 @@ def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTer
         return replace(arrival, worker_id=invited(campaign=campaign, link=arrival.invitation), assignment_id=""), terms
     if terms is None:
         return replace(arrival, assignment_id=""), None
+    if terms.invited_only:
+        raise StudyRefused(
+            "This study is only for people with a personal link. Open it with the whole link that was sent to you."
+        )
     selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
     return arrival, terms
 

@@ -15,7 +15,7 @@ from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Campaign, Hit, HitWriteKind
 from humanexp.recruitment.pricing import LARGE_HIT, Quote, QuoteTerms, split
 from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of
-from humanexp.recruitment.services.approving import check_approval
+from humanexp.recruitment.services.approving import check_continuing
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_expiry, plan_growth, plan_hit, plan_prolonging
 from humanexp.recruitment.services.outbox import request_sending
@@ -91,7 +91,7 @@ def extend(
     `shown_places`: how many the campaign had on the page that asks for more; a second click is refused.
     """
     permissions.check(by, Action.LAUNCH, campaign.study)
-    check_approval(campaign.study)
+    check_continuing(campaign)
     wanted = quote_extension(campaign=campaign, places=places)
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
@@ -143,6 +143,7 @@ def extend(
 def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
     """Places can be taken so many days longer than now; it costs nothing by itself."""
     permissions.check(by, Action.LAUNCH, campaign.study)
+    check_continuing(campaign)
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.LIVE:
         raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")

@@ -146,3 +146,29 @@ def test_only_who_may_launch_invites(campaign: Campaign, address: str, member: C
     for role in ("payer", "reviewer", "viewer"):
         assert member(role).post(address, {"labels": "a", "days": 3}).status_code == 403
     assert not Invitation.objects.exists()
+
+
+class TestInvitedOnly:
+    @pytest.fixture
+    def campaign(self, study: Study) -> Campaign:
+        link = Link(preset="class", pay="credit", alternative="Read a chapter.", invited_only=True)
+        return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4, link=link))
+
+    def test_a_typed_id_is_refused_and_nothing_is_stored(self, campaign: Campaign) -> None:
+        visitor = Visitor(campaign, worker_id="student-7")
+        assert '"isInvitedOnly": true' in visitor.get(id="student-7").text
+        refused = visitor.open()
+        assert refused.status_code == 409 and "only for people with a personal link" in refused.json()["detail"]
+        assert not Session.objects.exists() and not RecruitedPerson.objects.exists()
+
+    def test_a_personal_link_lets_in(self, campaign: Campaign, console: Client, address: str) -> None:
+        _visitor, reply = follows(campaign, merged(console, address)[0])
+        assert reply.status_code == 201
+
+    def test_a_panel_s_link_cannot_be_limited_so(self, study: Study) -> None:
+        link = Link(preset="prolific", invited_only=True)
+        with pytest.raises(InvalidRequest, match="your own list"):
+            services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4, link=link))
+
+    def test_the_launch_form_has_the_switch(self, study: Study, console: Client) -> None:
+        assert 'name="link_invited_only"' in console.get(f"/studies/{study.slug}/recruit/?to=link").text

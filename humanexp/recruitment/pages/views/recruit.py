@@ -90,7 +90,7 @@ def approval(request: HttpRequest, study: Study) -> HttpResponse:
             form = ApprovalForm(request.POST)
             if not form.is_valid():
                 raise InvalidRequest(_("Enter the last day of the approval like 2027-03-31, or nothing."))
-            services.renew_approval(study=study, until=form.cleaned_data["until"], by=user_of(request))
+            services.renew_approval(study=study, by=user_of(request), **form.cleaned_data)
             messages.success(request, _("The approval is in force as stated."))
     return redirect("recruitment:recruit", slug=study.slug)
 

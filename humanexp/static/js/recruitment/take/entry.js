@@ -2,7 +2,6 @@
  * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
  * recruiter's form when every answer is stored.
  */
-import { tieReports } from "../../participation/trial/report.js";
 import { hashFor } from "../../participation/trial/resume.js";
 import { showWayOut } from "../../participation/trial/way-out.js";
 import { Refusal } from "./api.js";
@@ -52,6 +51,7 @@ export class Entry {
     if (this.page.isLink) this.memory.named(this.page);
     if (this.session) this.watch({ focus: false });
     else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
+    else if (this.page.isInvitedOnly && !this.page.invitation) this.panels.show("uninvited", { focus: false });
     else if (this.page.leadsOut && !this.page.workerId && !this.page.invitation) this.panels.show("unnamed", { focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
@@ -210,7 +210,7 @@ export class Entry {
       throw error;
     }
     this.panels.reveal("offline", false);
-    tieReports(this.panels.root, status.report);
+    this.panels.tieReports(status.report);
     if (FINISHED.has(status.state)) {
       // The questions at the end are on the study's page: where that is within this one, it stays.
       const isOpen = status.closing === "open";

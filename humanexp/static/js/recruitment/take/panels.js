@@ -1,5 +1,6 @@
 /** The page's panels: one shown at a time, values filled in by name. */
 import { tellLeft } from "../../participation/trial/leaving.js";
+import { tieReports } from "../../participation/trial/report.js";
 
 export class Panels {
   #root;
@@ -44,6 +45,11 @@ export class Panels {
   /** Whether the answers of the person who has left stay. */
   tellLeft(areKept) {
     tellLeft(this.#root, areKept);
+  }
+
+  /** Lets a report of trouble from here name the session. */
+  tieReports(proof) {
+    tieReports(this.#root, proof);
   }
 
   /** A translated sentence from the page, its {names} replaced. */
