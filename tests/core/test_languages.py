@@ -34,8 +34,8 @@ AGREED_TO = {
     "site": "8b76046c12b9b9e6",
     "site.de": "970a9d8dc87e7905",
     # and for people who come from the public page
-    "volunteer": "e2db39bb79eb87fd",
-    "volunteer.de": "49e75b0a46629931",
+    "volunteer": "fdf1039719cf3f9e",
+    "volunteer.de": "b23d00220e31e8bd",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
