@@ -35,7 +35,7 @@ AGREED_TO = {
     "site.de": "970a9d8dc87e7905",
     # and for people who come from the public page
     "volunteer": "fdf1039719cf3f9e",
-    "volunteer.de": "b23d00220e31e8bd",
+    "volunteer.de": "c5390063524ed0de",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
