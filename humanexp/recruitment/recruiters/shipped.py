@@ -7,9 +7,9 @@ from humanexp.recruitment.recruiters.registry import register
 
 for kind in (
     link.Link(),
-    volunteer.Volunteer(),
     requester_api.Marketplace(),
     requester_api.Sandbox(),
     requester_api.Production(),
+    volunteer.Volunteer(),
 ):
     register(kind)
