@@ -147,9 +147,10 @@ class TestChoices:
     def test_what_is_closed_comes_last_and_says_so(self, study: Study, console: Client, settings: Any) -> None:
         settings.MARKETPLACE_ACCESS_KEY_ID = "AKIA"
         labels, _ = self.chosen(console, study)
-        assert labels == ["plain link", "own marketplace", "MTurk Sandbox (closed)", "MTurk production (closed)"]
+        closed = ["MTurk Sandbox (closed)", "MTurk production (closed)"]
+        assert labels == ["plain link", "own marketplace", "volunteers", *closed]
         settings.MTURK_SANDBOX_URL = "https://turk.example.org"
-        assert self.chosen(console, study)[0][2:] == ["MTurk Sandbox", "MTurk production (closed)"]
+        assert self.chosen(console, study)[0][2:] == ["MTurk Sandbox", "volunteers", "MTurk production (closed)"]
 
 
 class TestLaunch:
