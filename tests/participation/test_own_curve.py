@@ -100,6 +100,8 @@ def test_few_pictures_are_too_few_to_tell(client: Client, db: None) -> None:
     assert "too few to tell" in page.text and "<svg" not in page.text and "Make a card" not in page.text
     client.post(address, {"make": "1"})
     assert not OwnCurve.objects.filter(card_key__isnull=False).exists()
+    OwnCurve.objects.update(card_key="k" * 32)
+    assert client.get(f"/cards/{'k' * 32}/").status_code == 404
 
 
 def test_it_counts_all_sessions_of_the_person_and_of_nobody_else(client: Client, db: None) -> None:

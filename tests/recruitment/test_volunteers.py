@@ -106,6 +106,21 @@ def test_the_mark_of_a_browser_keeps_it_from_taking_part_twice_in_a_family() -> 
     assert Visitor(other).open().status_code == 201, "without the mark nobody can tell"
 
 
+def test_the_next_session_begins_on_the_same_page() -> None:
+    campaign = campaign_of(make_study("twice", max_sessions_per_worker=2))
+    first = Visitor(campaign)
+    first.open()
+    first.answer_all()
+    second = Visitor(campaign)
+    assert second.open(secret=first.secret()).status_code == 201
+    assert second.open(secret=first.secret()).status_code == 201, "a repeated call begins nothing more"
+    assert second.session != first.session and second.session.participant == first.session.participant
+    second.answer_all()
+    third = Visitor(campaign)
+    third.open(secret=second.secret())
+    assert third.session == second.session and Session.objects.count() == 2
+
+
 def test_a_shared_computer_keeps_no_mark() -> None:
     campaign = campaign_of()
     visitor = Visitor(campaign)
