@@ -63,7 +63,7 @@ def test_a_study_without_places_or_approval_is_not_listed(client: Client) -> Non
     assert selectors.open_campaigns() == []
     page = client.get(f"/volunteer/{other.entry}/")
     assert page.status_code == 200 and "takes no new participants" in page.text
-    assert f"/take/{other.entry}/" not in page.text
+    assert f"/take/{other.entry}/?language" not in page.text, "no start"
 
 
 def test_the_page_of_a_study_says_what_others_need_before_they_decide(client: Client) -> None:
