@@ -35,8 +35,8 @@ AGREED_TO = {
     "site.by-sentence": "d2867d1a3c8fea2e",
     "site.de": "970a9d8dc87e7905",
     # and for people who come from the public page
-    "volunteer": "e2db39bb79eb87fd",
-    "volunteer.de": "49e75b0a46629931",
+    "volunteer": "fdf1039719cf3f9e",
+    "volunteer.de": "c5390063524ed0de",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 

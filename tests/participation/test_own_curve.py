@@ -90,7 +90,7 @@ def test_a_curve_with_intervals_next_to_what_was_frozen(client: Client, study: S
 def test_somebody_who_guesses_is_told_so_and_gets_an_interval(client: Client, study: Study) -> None:
     page = client.get(finished(client, promised(study), up_to=0.0))
     assert "also come about by guessing" in page.text and "were right in 0 %" in page.text
-    assert re.search(r"between 0 and [1-9] %", page.text), "no answer right is not a chance of 0"
+    assert re.search(r"between 0 and [1-9] %\.", page.text), "no answer right is not a chance of 0"
 
 
 def test_few_pictures_are_too_few_to_tell(client: Client, db: None) -> None:
@@ -100,6 +100,8 @@ def test_few_pictures_are_too_few_to_tell(client: Client, db: None) -> None:
     assert "too few to tell" in page.text and "<svg" not in page.text and "Make a card" not in page.text
     client.post(address, {"make": "1"})
     assert not OwnCurve.objects.filter(card_key__isnull=False).exists()
+    OwnCurve.objects.update(card_key="k" * 32)
+    assert client.get(f"/cards/{'k' * 32}/").status_code == 404
 
 
 def test_it_counts_all_sessions_of_the_person_and_of_nobody_else(client: Client, db: None) -> None:

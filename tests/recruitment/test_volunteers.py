@@ -63,7 +63,7 @@ def test_a_study_without_places_or_approval_is_not_listed(client: Client) -> Non
     assert selectors.open_campaigns() == []
     page = client.get(f"/volunteer/{other.entry}/")
     assert page.status_code == 200 and "takes no new participants" in page.text
-    assert f"/take/{other.entry}/" not in page.text
+    assert f"/take/{other.entry}/?language" not in page.text, "no start"
 
 
 def test_the_page_of_a_study_says_what_others_need_before_they_decide(client: Client) -> None:
@@ -104,6 +104,21 @@ def test_the_mark_of_a_browser_keeps_it_from_taking_part_twice_in_a_family() -> 
     assert refused.status_code == 409 and "already taken part" in refused.json()["detail"]
     assert Session.objects.count() == 1
     assert Visitor(other).open().status_code == 201, "without the mark nobody can tell"
+
+
+def test_the_next_session_begins_on_the_same_page() -> None:
+    campaign = campaign_of(make_study("twice", max_sessions_per_worker=2))
+    first = Visitor(campaign)
+    first.open()
+    first.answer_all()
+    second = Visitor(campaign)
+    assert second.open(secret=first.secret()).status_code == 201
+    assert second.open(secret=first.secret()).status_code == 201, "a repeated call begins nothing more"
+    assert second.session != first.session and second.session.participant == first.session.participant
+    second.answer_all()
+    third = Visitor(campaign)
+    third.open(secret=second.secret())
+    assert third.session == second.session and Session.objects.count() == 2
 
 
 def test_a_shared_computer_keeps_no_mark() -> None:

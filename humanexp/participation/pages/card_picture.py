@@ -30,7 +30,7 @@ _DASHES: dict[str, tuple[int, ...]] = {
     "network-3": (18, 6, 4, 6),
 }
 #: Where the curve is, in the picture: left, top, and how much larger than on the page.
-_LEFT, _TOP, _BY = 0, 150, 1.05
+_LEFT, _TOP, _BY = 24, 150, 1.02
 
 
 def card_picture(page: OwnCurvePage) -> bytes:

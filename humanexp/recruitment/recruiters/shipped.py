@@ -7,11 +7,11 @@ from humanexp.recruitment.recruiters.registry import register
 
 for kind in (
     link.Link(),
-    volunteer.Volunteer(),
     requester_api.Marketplace(),
     prolific.Prolific(),
     prolific.Panel(),
     requester_api.Sandbox(),
     requester_api.Production(),
+    volunteer.Volunteer(),
 ):
     register(kind)

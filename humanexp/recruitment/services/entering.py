@@ -9,7 +9,7 @@ from django.db import transaction
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
 from humanexp.participation import selectors as participation_selectors, services as participation
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
@@ -198,6 +198,8 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
     if not campaign.capabilities.vouches:
         known = mine.filter(campaign=campaign).order_by("pk").last()
+        if known is not None and _has_next(campaign, person, known):
+            known = None
         assignment_id = participation_id(campaign=campaign, person=person, given=arrival.assignment_id, known=known)
     else:
         assignment_id = arrival.assignment_id
@@ -241,6 +243,14 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
     if begun is not None:
         move_session(begun, known)
     return known
+
+
+def _has_next(campaign: Campaign, person: RecruitedPerson, known: Assignment) -> bool:
+    """Volunteers come back to the same page for the next session of their family."""
+    if not campaign.capabilities.is_public or known.session is None or known.session.state not in FINISHED:
+        return False
+    had = Session.objects.filter(participant=person.participant).exclude(state=SessionState.WITHDRAWN).count()
+    return had < selectors.sessions_allowed(person)
 
 
 def _is_nobodys_work(session: Session) -> bool:

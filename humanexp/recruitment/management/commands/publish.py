@@ -35,6 +35,12 @@ class Command(StudyCommand):
             help="only for workers who passed the family's paid qualification",
         )
         parser.add_argument(
+            "--compared-with",
+            metavar="STUDY",
+            default="",
+            help="of volunteers: a study that is over, whose curves people see next to their own",
+        )
+        parser.add_argument(
             "--shared-computers", action="store_true", help="a class or a lab: browsers keep nothing to go on with"
         )
         parser.add_argument(
@@ -63,6 +69,7 @@ class Command(StudyCommand):
             ),
             qualifies=self.family(options["qualifies"]) if options["qualifies"] else None,
             needs_qualification=options["needs_qualification"],
+            compared_with=options["compared_with"],
         )
         price = terms.price(selectors.suggested_terms(study))
         self.stdout.write(

@@ -123,10 +123,9 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
         field = next((name for name in error.fields if name in form.fields), None)
         form.add_error(field, error.message)
         return _refused(request, study, form, error.status_code)
-    messages.success(
-        request,
-        _("Launched on %(environment)s.") % {"environment": recruiters.name_of(campaign.environment)},
-    )
+    launched = _("Launched on %(environment)s.") % {"environment": recruiters.name_of(campaign.environment)}
+    is_public = campaign.capabilities.is_public
+    messages.success(request, _("The study is open to volunteers.") if is_public else launched)
     return redirect("recruitment:recruit", slug=study.slug)
 
 
