@@ -15,6 +15,7 @@ from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import (
     Agreement,
     Exchanged,
+    SentBy,
     exchange_handoff,
     issue_handoff,
     issue_token,
@@ -36,6 +37,7 @@ __all__ = [
     "Agreement",
     "Closing",
     "Exchanged",
+    "SentBy",
     "StoredAnswer",
     "clear_text",
     "closing_of",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 from django.db import transaction
 
@@ -35,7 +34,14 @@ from humanexp.recruitment.services.resuming import (
     remember_opening,
     session_behind,
 )
-from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
+from humanexp.recruitment.services.turning_away import (
+    NotEligible,
+    NotOpen,
+    PlacesTaken,
+    TooYoung,
+    check_first_time,
+    refuse_another,
+)
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
 from humanexp.studies.models import Population
 
@@ -72,6 +78,10 @@ class Arrival:
     invitation: str = ""
     #: nothing is kept with which the next person could go on
     shared_computer: bool = False
+    #: what the person says of having taken part before, also through another recruiter; None: they were not asked
+    took_part: bool | None = None
+    #: the browser keeps a note that the study was begun in it by way of another recruiter
+    seen_before: bool = False
     #: who calls, as far as it may be known (`core.caller_hash`), held to limits of openings
     caller: str = ""
 
@@ -295,15 +305,6 @@ def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
         )
 
 
-def _refuse_another(campaign: Campaign) -> NoReturn:
-    """This person has had all their sessions; whoever holds a HIT hears what to do with it."""
-    if not campaign.capabilities.vouches:
-        raise AlreadyTookPart
-    raise AlreadyTookPart(
-        "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
-    )
-
-
 def _begun_elsewhere(
     campaign: Campaign, person: RecruitedPerson, assignment_id: str, begin_here: bool
 ) -> Assignment | None:
@@ -335,14 +336,14 @@ def _begun_elsewhere(
     if movable and len(taken) >= allowed:
         return movable[0]
     if has_none_left:
-        _refuse_another(campaign)
+        refuse_another(campaign)
     return None
 
 
 def move_session(old: Assignment, new: Assignment) -> None:
     """A person's session goes on, or was submitted, under another assignment, and only there is it owed for."""
     if old.campaign.study_id != new.campaign.study_id:
-        _refuse_another(new.campaign)
+        refuse_another(new.campaign)
     session = old.session
     old.session = None
     old.save(update_fields=["session"])
@@ -358,6 +359,8 @@ def _session_for(
     session = assignment.session
     if session is not None and session.state != SessionState.WITHDRAWN:
         return session
+    if not arrival.scripted:
+        check_first_time(campaign, arrival.took_part)
     is_limited = bool(arrival.caller) and not arrival.scripted
     if is_limited:
         check_opening(campaign=campaign, caller=arrival.caller)
@@ -373,7 +376,7 @@ def _session_for(
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
-        recruiter=selectors.recruiter_of(campaign),
+        sent_by=participation.SentBy(recruiter=selectors.recruiter_of(campaign), seen_before=arrival.seen_before),
     )
     AgreedText.objects.get_or_create(
         digest=consent.digest,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from django.db.models import F
 
-from humanexp.core.errors import AlreadyTookPart, ApplicationError, Conflict, StudyRefused, TooManyCalls
+from humanexp.core.errors import AlreadyTookPart, ApplicationError, Conflict, InvalidRequest, StudyRefused, TooManyCalls
 from humanexp.core.limits import SharedAllowance
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign, LinkTerms
@@ -50,6 +52,31 @@ def turn_away(*, terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
     """The way back of somebody whom the study refuses, or who does not want to take part; counted, and no more."""
     terms.campaign.outcome_codes.filter(outcome=outcome).update(turned_away=F("turned_away") + 1)
     return selectors.way_out(terms, outcome, ticket)
+
+
+def refuse_another(campaign: Campaign) -> NoReturn:
+    """This person has had all their sessions; whoever holds a HIT hears what to do with it."""
+    if not campaign.capabilities.vouches:
+        raise AlreadyTookPart
+    raise AlreadyTookPart(
+        "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
+    )
+
+
+def check_first_time(campaign: Campaign, took_part: bool | None) -> None:
+    """Nothing connects the ids of two recruiters: people are asked, before anything is stored.
+
+    `took_part`: what they say of this and other recruiters; None where they have not answered.
+    """
+    if not selectors.asks_whether_repeated(campaign.study):
+        return
+    if took_part is None:
+        raise InvalidRequest(
+            "Say whether you have taken part in this study before. Nothing is stored yet.",
+            fields={"tookPart": "This is required."},
+        )
+    if took_part:
+        refuse_another(campaign)
 
 
 def decline(*, campaign: Campaign, outcome: Outcome, ticket: Ticket, caller: str) -> WayOut:
