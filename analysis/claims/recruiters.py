@@ -116,6 +116,11 @@ def verdict_words(
     )
 
 
+def too_few_sentence(names: tuple[str, str]) -> str:
+    """Why nothing is said of two recruiters' crowds."""
+    return f"{' and '.join(names)} have too few answers at equal visual change to be compared."
+
+
 def repeats_sentence(*, share: float, people: int, corruption: str, shift: float, width: float, at_most: float) -> str:
     """What unnoticed repeats could do to the pooled estimate on one corruption."""
     who = "1 person" if people == 1 else f"{people:,} people"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from analysis.claims.recruiters import (
     REPEATS,
     UNWEIGHTED_NOTE,
     repeats_sentence,
+    too_few_sentence,
     verdict_words,
     weights_sentence,
 )
@@ -123,7 +125,10 @@ def recruiter_entries(
         pairs=tuple(_pair(pair, one) for pair, one in found.items()),
         repeats=tuple(_repeats(pooled, settings.level)),
         left_out=left_out,
-        notes=_notes(weights, left_out, missing=sorted(set(recruiters.names) - set(names))),
+        notes=(
+            *_notes(weights, left_out, missing=sorted(set(recruiters.names) - set(names))),
+            *(too_few_sentence(pair) for pair in combinations(names, 2) if pair not in found),
+        ),
     )
     return {"recruiters": told}
 
