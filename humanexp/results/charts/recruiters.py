@@ -10,6 +10,8 @@ from analysis.figures import Column, Figure, Table
 from analysis.figures.rows import estimates_figure
 from analysis.figures.value import Axis, Shaded
 from analysis.findings.model import Findings, RecruiterFindings, RecruiterPair
+from analysis.reporting.results_text import MOST_CURVES
+from analysis.wording import with_interval
 from humanexp.core.errors import existing
 from humanexp.results.charts.chart import Chart, only_chart
 
@@ -39,8 +41,23 @@ def _build(findings: Findings, key: str) -> Chart:
         tables=(_crowds(found), _areas(found, findings.level), _pairs(found), _repeats(found)),
         definition=_DEFINITION,
         caveats=_CAVEATS,
-        found=found.notes,
+        found=(*_pooled(findings), *(_said(pair) for pair in found.pairs), *found.notes),
     )
+
+
+def _pooled(findings: Findings) -> list[str]:
+    """The pooled areas, which stand before whatever is said of the crowds; of many corruptions their mean alone."""
+    curves = [curve for curve in findings.human_curves if curve.property == "accuracy"]
+    if len(curves) > MOST_CURVES:
+        return [f"Pooled area, mean over {len(curves)} corruptions: {fmean(curve.area for curve in curves):.3f}."]
+    return [
+        f"Pooled area on {curve.corruption.replace('_', ' ')}: {with_interval(curve.area, curve.interval)}."
+        for curve in curves
+    ]
+
+
+def _said(pair: RecruiterPair) -> str:
+    return f"{' and '.join(pair.pair)}: {pair.statement}."
 
 
 def _figure(pairs: tuple[RecruiterPair, ...]) -> Figure | None:
@@ -51,7 +68,7 @@ def _figure(pairs: tuple[RecruiterPair, ...]) -> Figure | None:
     return estimates_figure(
         [(" − ".join(pair.pair), pair.difference, pair.interval) for pair in pairs],
         title="Area of one recruiter's people minus that of another's",
-        description="; ".join(f"{' and '.join(pair.pair)}: {pair.statement}" for pair in pairs) + ".",
+        description=" ".join(_said(pair) for pair in pairs),
         x=Axis("difference of area", (-reach, reach)),
         meaning="difference",
         shaded=(Shaded(-margin, margin, "within the margin"),),
