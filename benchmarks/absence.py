@@ -4,7 +4,7 @@
 
 Honest people miss more the stronger a picture is changed, up to 30 % of the pictures at the largest visual change, and
 people differ in it (a standard deviation of 1 on the logit). Those who miss usually move or press something while the
-choices are there; one person in `STILL` of missed trials does not, and people differ in that, too (a beta distribution
+choices are there; in a share `STILL` of missed trials they do not, and people differ in that, too (a beta distribution
 with a standard deviation as large as its mean). What the page records, and when it asks, is decided by its own modules
 (`absence_page.js` runs them on Node); what is set aside by `analysis.timing.is_set_aside`.
 
@@ -34,10 +34,10 @@ TRIALS = 40
 PHASES_MS, WINDOW_MS, INTERVAL_MS = 700, 4000, 450
 #: The share of missed pictures at the largest visual change, and how much people differ on the logit.
 MOST_MISSED, PERSON_SD = 0.30, 1.0
-#: The share of an honest person's missed trials in which nothing is moved or pressed.
-STILL = 0.06
-#: One person in so many leaves the computer once, at any moment.
-AWAY_EVERY = 10
+#: The share of an honest person's missed trials in which nothing is moved or pressed: assumed, and more than is likely.
+STILL = 0.20
+#: One person in so many leaves the computer once, at any moment; the share who leave before they moved in a trial.
+AWAY_EVERY, LEAVES_BETWEEN = 10, 0.3
 #: Lines of the acceptance of this method.
 MOST_OFF, MOST_ASKED, MOST_COST = 0.002, 0.02, 3
 
@@ -64,7 +64,7 @@ def missed_share(v: Floats) -> Floats:
 
 
 def simulated(rng: np.random.Generator, people: int, *, still: float, with_absence: bool) -> Crowd:
-    """Honest people; with absence one in `AWAY_EVERY` leaves once, in the middle of a trial."""
+    """Honest people; with absence one in `AWAY_EVERY` leaves once, during a trial or between two."""
     v = rng.permuted(np.tile((np.arange(TRIALS) + 0.5) / TRIALS, (people, 1)), axis=1)
     # The intercept by which the mean over people is the share that is meant.
     effects = rng.normal(0.0, PERSON_SD, people)
@@ -74,17 +74,22 @@ def simulated(rng: np.random.Generator, people: int, *, still: float, with_absen
     own_still = rng.beta(*_beta(still), people)
     is_still = rng.random(v.shape) < own_still[:, None]
     leaves_at = np.full(people, TRIALS)
+    last_moves: list[list[float]] = [[] for _ in range(people)]
     if with_absence:
         away = rng.random(people) < 1 / AWAY_EVERY
         leaves_at[away] = rng.integers(0, TRIALS - 5, int(away.sum()))
+        for one in np.flatnonzero(away & (rng.random(people) >= LEAVES_BETWEEN)):
+            last_moves[one] = [float(rng.uniform(0, PHASES_MS + WINDOW_MS))]
     sessions = []
     for one in range(people):
         trials = []
         for number in range(TRIALS):
             after = number - leaves_at[one]
             if after >= 0:
-                # The person gets up in the middle of a trial and comes back when asked.
-                trials.append({"answer_ms": None, "moves_ms": [300] if after == 0 else [], "back_after_ms": 300_000})
+                # The person gets up and comes back when asked.
+                trials.append(
+                    {"answer_ms": None, "moves_ms": last_moves[one] if after == 0 else [], "back_after_ms": 300_000}
+                )
                 continue
             answer_ms = None if missed[one, number] else float(rng.uniform(500, 3000))
             moves = [] if missed[one, number] and is_still[one, number] else [float(rng.uniform(750, 4600))]
@@ -152,6 +157,7 @@ def _absent(crowd: Crowd, pages: list[dict[str, Any]]) -> dict[str, float]:
         kept[one, asked:] = False
     return {
         _COST: float(max(costs)),
+        "trials that an absence costs, mean": float(np.mean(costs)),
         "area had nobody left": area_of(crowd, np.ones(crowd.v.shape, dtype=bool), crowd.correct),
         "area, absences as misses": area_of(crowd, kept, correct),
         "area with absences set aside": area_of(crowd, kept & ~aside, correct),

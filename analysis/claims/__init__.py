@@ -7,7 +7,17 @@ of `benchmarks/claims/` measured of each.
 
 from __future__ import annotations
 
-from analysis.claims import agreement, corruptions, curves, difficulty, models, recruiters, robustness, telling_apart
+from analysis.claims import (
+    agreement,
+    corruptions,
+    curves,
+    difficulty,
+    models,
+    own_performance,
+    recruiters,
+    robustness,
+    telling_apart,
+)
 from analysis.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
@@ -21,4 +31,5 @@ CLAIMS: tuple[Claim, ...] = (
     *robustness.CLAIMS,
     *recruiters.CLAIMS,
     *telling_apart.CLAIMS,
+    *own_performance.CLAIMS,
 )

@@ -79,10 +79,10 @@ async function fetched(name) {
   return reply.blob();
 }
 
-/** What one trial shows: the stimulus, then its mask. */
+/** What one trial shows: its stimuli, then the mask behind each of them. */
 function picturesOf(position) {
-  const names = isPlain ? ["black", "white"] : [`stimulus-${position % 16}`, `mask-${position % 16}`];
-  return names.map((name) => fetched(`${name}.png`));
+  const stimuli = Array.from({ length: stage.showings }, (_, showing) => (isPlain ? "black" : `stimulus-${(position + showing) % 16}`));
+  return [...stimuli, isPlain ? "white" : `mask-${position % 16}`].map((name) => fetched(`${name}.png`));
 }
 
 async function setUp(protocol, choices) {
@@ -108,8 +108,9 @@ let stage = null;
 let isPlain = false;
 
 window.bench = {
-  async prepare(protocol, choices) {
-    stage = { protocol, ...(await setUp(protocol, choices)) };
+  /** `showings`: stimuli of one trial, each with its fixation and mask. */
+  async prepare(protocol, choices, showings) {
+    stage = { protocol, showings, ...(await setUp(protocol, choices)) };
     await sleep(500);
     stage.refresh = await measureRefresh({ raf });
     return stage.refresh;
@@ -118,9 +119,9 @@ window.bench = {
   /** Trials `first` to `first + count - 1` through the engine; gives their records. */
   async trials(first, count, stalls, plain = false) {
     isPlain = plain;
-    const { protocol, grid, surface, pictures, watch, refresh } = stage;
+    const { protocol, showings, grid, surface, pictures, watch, refresh } = stage;
     const positions = Array.from({ length: count }, (_, index) => first + index);
-    await pictures.prefetch(positions, { showings: 1, withMask: true });
+    await pictures.prefetch(positions, { showings, withMask: true });
     await sleep(300);
     const stopStalling = stalls ? stall(stalls) : () => {};
     const records = [];
@@ -151,9 +152,9 @@ window.bench = {
 
   /** The baseline: a bare loop that counts callbacks and believes their timestamps. */
   async bare(first, count, stalls) {
-    const { protocol, surface, pictures, refresh } = stage;
+    const { protocol, showings, surface, pictures, refresh } = stage;
     const positions = Array.from({ length: count }, (_, index) => first + index);
-    await pictures.prefetch(positions, { showings: 1, withMask: true });
+    await pictures.prefetch(positions, { showings, withMask: true });
     await sleep(300);
     const stopStalling = stalls ? stall(stalls) : () => {};
     const frames = Math.round(protocol.stimulus_ms / refresh.medianMs);

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import IO
 
 from django.db import connection, transaction
 
@@ -43,5 +43,9 @@ def _turn_of_processes(database: str) -> Iterator[None]:
 
 
 @cache
-def _turn_file(path: str) -> IO[bytes]:
-    return open(path, "ab")  # noqa: SIM115  (as long as the process lives: its lock goes with it)
+def _turn_file(path: str) -> int:
+    """The descriptor of a file that stays open as long as the process lives: its lock goes with it.
+
+    A file object would complain at the end that nobody closed it.
+    """
+    return os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)

@@ -124,7 +124,7 @@ def _is_usable(name: str, said: str) -> bool:
         case "language":
             return re.fullmatch(LANGUAGE_TAG, said) is not None
         case "name":
-            return len(said.strip()) >= 1 and len(said) <= 40
+            return bool(said.strip()) and len(said) <= 40
         case "direction":
             return said in ("ltr", "rtl")
     found = _PLURAL.fullmatch(said)
@@ -153,11 +153,8 @@ def _checked(texts: Mapping[str, object], forms: int, source: str) -> dict[str, 
         given = texts[key]
         all_said: list[object] = given if isinstance(given, list) else [given]
         said = [one for one in all_said if isinstance(one, str)]
-        if (
-            len(said) < len(all_said)
-            or len(said) != (forms if plural else 1)
-            or isinstance(given, list) != bool(plural)
-        ):
+        is_whole = len(said) == len(all_said) == (forms if plural else 1)
+        if not is_whole or isinstance(given, list) != bool(plural):
             wanted = f"a list of {forms} texts, one for each plural form" if plural else "one text"
             raise InputRefused(f"{source}: the key {key!r} takes {wanted}.")
         for one in said:
@@ -191,11 +188,10 @@ def _check_text(key: str, text: str, source: str) -> None:
 
 
 def _some(one: str, more: str, keys: list[str]) -> str:
+    which = one if len(keys) == 1 else f"the {len(keys)} {more}"
     named = ", ".join(repr(key) for key in keys[:_NAMED])
     rest = len(keys) - _NAMED
-    return f"{one if len(keys) == 1 else f'the {len(keys)} {more}'} {named}" + (
-        f" and {rest} others" if rest > 0 else ""
-    )
+    return f"{which} {named} and {rest} others" if rest > 0 else f"{which} {named}"
 
 
 def placeholders(text: str) -> set[str]:

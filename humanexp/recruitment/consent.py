@@ -24,6 +24,8 @@ HOUSE_VERSION = "house-5"
 HOUSE_VERSION_WITHOUT_BLOCKS = "house-4"
 #: Languages of the house text: English under the bare version, the others under version and language, "house-5.de".
 HOUSE_LANGUAGES = ("en", "de")
+#: Blocks that stand under "Your data" in it.
+_OF_DATA = ("data", "storage", "retention", "recipients", "transfers", "legal_basis", "deletion")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,13 +71,16 @@ def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
         html = SafeString(linebreaks(own, autoescape=True))
     else:
         own_language = str(study.configuration.get("language") or "en")
+        texts = ethics.texts_in(spoken)
         context = {
             "facts": facts,
             "ethics": ethics,
-            "texts": ethics.texts_in(spoken),
+            "texts": texts,
             "texts_language": spoken if spoken in ethics.translations else own_language,
             "own_text": own,
             "own_language": own_language,
+            # an own text has said it all already, unless blocks add to it
+            "tells_of_data": not own or facts.gives_deletion_code or any(getattr(texts, name) for name in _OF_DATA),
         }
         template = CONSENT if is_brought else f"recruitment/take/consent/{version}.html"
         with translation.override(code if is_brought else spoken):

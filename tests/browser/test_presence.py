@@ -18,7 +18,7 @@ from tests.browser.studies import right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
-#: Long enough for a person who answers, short enough to be missed twice while a test waits.
+#: Long enough for a person who answers, short enough to be missed three times while a test waits.
 WINDOW_MS = 2_500
 
 
@@ -49,7 +49,7 @@ def to_the_first_round(page: Any, address: str, session: Session) -> Person:
     return person
 
 
-def test_a_person_who_is_away_is_asked_and_loses_two_trials(page: Any, live_server: Any, session: Session) -> None:
+def test_a_person_who_is_away_is_asked_and_loses_three_trials(page: Any, live_server: Any, session: Session) -> None:
     services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=40))
     right = right_answers(session)
     person = to_the_first_round(page, live_server.url, session)
@@ -64,11 +64,11 @@ def test_a_person_who_is_away_is_asked_and_loses_two_trials(page: Any, live_serv
     page.wait_for_timeout(11_000)
     assert person.screen == "absent"
     page.keyboard.press("Enter")
-    person.answers(range(5, 7), lambda position: right[position])
+    person.answers(range(6, 7), lambda position: right[position])
     person.presses("start")
     person.answers_round(session, lambda position: right[position])
     person.sees("done")
-    assert set_aside(session) == {position: position in (3, 4) for position in right}
+    assert set_aside(session) == {position: position in (3, 4, 5) for position in right}
     away = Response.objects.get(session=session, position=3)
     assert away.response == "na" and away.timing["input_watched_ms"] >= 10_000
     assert away.timing["last_input_ms"] < 0 and away.timing_ok is None

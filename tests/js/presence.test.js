@@ -19,8 +19,9 @@ function make() {
   return { presence, trial };
 }
 
-test("two misses in a row without any input are in doubt, one is not", () => {
+test("three misses in a row without any input are in doubt, two are not", () => {
   const { presence, trial } = make();
+  trial();
   trial();
   assert.equal(presence.isInDoubt, false);
   trial();
@@ -29,20 +30,32 @@ test("two misses in a row without any input are in doubt, one is not", () => {
   assert.equal(presence.isInDoubt, false);
 });
 
-test("an answer, a movement during a trial, and one between two trials, begin the count again", () => {
-  for (const between of [{ response: "cat", inputAfterMs: 900 }, { inputAfterMs: 900 }]) {
+test("the trial that somebody left is the first of the three", () => {
+  const { presence, trial } = make();
+  trial({ inputAfterMs: 900 });
+  trial();
+  assert.equal(presence.isInDoubt, false);
+  trial();
+  assert.equal(presence.isInDoubt, true);
+});
+
+test("an answer begins the count again, and after a movement it begins with that trial", () => {
+  const three = [
+    { between: { response: "cat", inputAfterMs: 900 }, more: 3 },
+    { between: { inputAfterMs: 900 }, more: 2 },
+    { between: { inputBeforeMs: 200 }, more: 2 },
+  ];
+  for (const { between, more } of three) {
     const { presence, trial } = make();
     trial();
-    trial(between);
     trial();
-    assert.equal(presence.isInDoubt, false, JSON.stringify(between));
+    trial(between);
+    for (let missed = 0; missed < more; missed += 1) {
+      assert.equal(presence.isInDoubt, false, `${JSON.stringify(between)}, then ${missed} misses`);
+      trial();
+    }
+    assert.equal(presence.isInDoubt, true, `${JSON.stringify(between)}, then ${more} misses`);
   }
-  const { presence, trial } = make();
-  trial();
-  trial({ inputBeforeMs: 200 });
-  assert.equal(presence.isInDoubt, false, "moved after the first miss");
-  trial();
-  assert.equal(presence.isInDoubt, true, "and then nothing for two trials");
 });
 
 test("only a miss without any input is waited for, and keeps the rest of its record", async () => {

@@ -10,7 +10,16 @@ _RECRUITMENT = "tests/recruitment"
 #: Who may do what with every service.
 _ROLES = "tests/attacks/test_roles.py"
 _ACCESS = ("tests/console/test_access.py", "tests/attacks/test_rights.py", _ROLES)
-_MONEY = ("test_attention.py", "test_budgets.py", "test_charges.py", "test_sending.py", "test_settling.py", "pages")
+_MONEY = (
+    "test_attention.py",
+    "test_budgets.py",
+    "test_charges.py",
+    "test_paying.py",
+    "test_publishing.py",
+    "test_sending.py",
+    "test_settling.py",
+    "pages",
+)
 _SERVICES = ("counterfactuals", "evaluations", "jobs", "participation", "recruitment", "results", "stimuli", "studies")
 
 
@@ -32,7 +41,7 @@ AREAS: dict[str, tuple[Suspects, ...]] = {
         for app in _SERVICES
     ),
     "rules": (
-        Suspects(("analysis/acceptance/*.py",), ("tests/analysis/test_acceptance.py", "tests/screening")),
+        Suspects(("analysis/acceptance/*.py",), ("tests/analysis/acceptance", "tests/screening")),
         Suspects(("humanexp/screening/services.py", "humanexp/screening/selectors.py"), ("tests/screening", _ROLES)),
     ),
     "money": (

@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy as _
 
 from humanexp.recruitment import money, selectors
+from humanexp.recruitment.facts import pay_on_leaving
 from humanexp.recruitment.models import Campaign, LinkTerms, OutcomeCode
 from humanexp.recruitment.recruiters.presets import Preset, address_for_site
 from humanexp.recruitment.recruiters.tickets import Outcome
@@ -87,7 +88,7 @@ def site_of(campaign: Campaign) -> Site | None:
 
 def sheet_of(terms: LinkTerms) -> Sheet:
     preset = selectors.site_of(terms)
-    leaving = str((terms.campaign.study.configuration.get("recruitment") or {}).get("pay_on_leaving", "none"))
+    leaving = pay_on_leaving(terms.campaign.study)
     rows = {Outcome(row.outcome): row for row in terms.campaign.outcome_codes.all()}
     return Sheet(
         campaign=terms.campaign,
@@ -98,7 +99,7 @@ def sheet_of(terms: LinkTerms) -> Sheet:
         return_address=terms.return_address,
         host=_host(terms),
         lines=[_line(preset, rows[outcome], leaving) for outcome in OUTCOMES] if preset.asks_for_codes else [],
-        reward="" if terms.reward is None else f"{money.dollars(terms.reward)} {terms.currency}",
+        reward="" if terms.reward is None else f"{money.decimal(terms.reward)} {terms.currency}",
     )
 
 

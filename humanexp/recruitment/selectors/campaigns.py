@@ -151,8 +151,8 @@ def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
         or hit.pending
         or hit.pk in undecided
         or under_way
-        or hit.expires_at is None
-        or hit.expires_at > late
+        or (hit.expires_at is None and campaign.state != CampaignState.STOPPED)
+        or (hit.expires_at is not None and hit.expires_at > late)
     ]
 
 

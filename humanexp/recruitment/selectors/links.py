@@ -42,9 +42,12 @@ def is_stopped(session: Session) -> bool:
 
 def outcome_of(session: Session, *, is_stopped: Callable[[Session], bool] = is_stopped) -> Outcome | None:
     """How a session has ended; None while it has not."""
-    if session.state == SessionState.WITHDRAWN or session.left_at is not None:
+    # whoever has done their part stays owed for it, whatever becomes of the answers afterwards
+    is_withdrawn = session.state == SessionState.WITHDRAWN
+    has_finished = (session.withdrawn_from if is_withdrawn else session.state) in FINISHED
+    if session.left_at is not None or (is_withdrawn and not has_finished):
         return Outcome.LEFT
-    if session.state in FINISHED:
+    if has_finished:
         if session.practised is False:
             return Outcome.PRACTICE_FAILED
         return Outcome.QUALIFICATION_FAILED if session.qualified is False else Outcome.FINISHED

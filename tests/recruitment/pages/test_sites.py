@@ -16,6 +16,7 @@ from analysis.spec import Link
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
+from humanexp.participation.services import withdraw_session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.recruiters.tickets import Outcome
@@ -148,6 +149,15 @@ class TestFinished:
         Session.objects.update(opened_at=session.left_at - timedelta(minutes=campaign.estimated_minutes) / 2)
         (row,) = listed(console, campaign)
         assert (row["suggested_bonus"], row["currency"]) == ("0.75", "GBP")
+
+    def test_who_finished_stays_so_for_the_payer_when_the_answers_are_withdrawn(
+        self, campaign: Campaign, console: Client
+    ) -> None:
+        takes_part(campaign, "p1", "s1")
+        withdraw_session(session=Session.objects.get())
+        (row,) = listed(console, campaign)
+        assert row["finished"] == "yes"
+        assert row["code"] == campaign.outcome_codes.get(outcome=Outcome.FINISHED).code
 
     def test_each_use_is_recorded_without_an_id(self, campaign: Campaign, console: Client) -> None:
         takes_part(campaign, "p1", "s1")

@@ -1,4 +1,4 @@
-/** Whether anybody is there. A missed trial without any input waits for one; after two in a row the run asks. */
+/** Whether anybody is there. A missed trial without any input waits for one; after three misses in a row the run asks. */
 import { NO_ANSWER } from "./responses.js";
 
 /**
@@ -7,14 +7,18 @@ import { NO_ANSWER } from "./responses.js";
  */
 const WATCHED_MS = 10_020;
 
-/** So many missed trials in a row without any input, and the next one waits. */
-const MISSES = 2;
+/**
+ * After so many missed trials in a row the next one waits, if nothing was moved or pressed since the first of them ended. Whoever
+ * leaves during a trial misses that one, too, so nobody is away for more trials than this; and three in a row are far rarer than
+ * two among people who are there and often miss without moving anything (`benchmarks/absence.py`).
+ */
+const MISSES = 3;
 
 export class Presence {
   #watch;
   #later;
   #misses = 0;
-  #quietSince = 0;
+  #inputAt = null;
 
   /** @param {{watch: import("./watch.js").Watch, later: (action: () => void, ms: number) => (() => void)}} options */
   constructor({ watch, later }) {
@@ -39,21 +43,17 @@ export class Presence {
    * @returns {Promise<object>|null} the answer once it is known whether anything was moved or pressed in time; null where it is known
    */
   note(answer) {
-    if (answer.response !== NO_ANSWER || this.#hasInputSince(this.#watch.startedAt)) {
+    const { inputAt, startedAt } = this.#watch;
+    const wasThere = inputAt !== this.#inputAt;
+    this.#inputAt = inputAt;
+    if (answer.response !== NO_ANSWER) {
       this.#misses = 0;
       return null;
     }
-    if (this.#misses === 0 || this.#hasInputSince(this.#quietSince)) {
-      this.#quietSince = this.#watch.startedAt;
-      this.#misses = 0;
-    }
-    this.#misses += 1;
+    this.#misses = wasThere ? 1 : this.#misses + 1;
+    if (inputAt !== null && inputAt >= startedAt) return null;
     return this.#watch
       .inputWithin(WATCHED_MS, this.#later)
       .then((found) => ({ ...answer, timing: { ...answer.timing, ...found } }));
-  }
-
-  #hasInputSince(at) {
-    return this.#watch.inputAt !== null && this.#watch.inputAt >= at;
   }
 }

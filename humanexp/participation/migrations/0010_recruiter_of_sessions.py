@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("participation", "0008_language_of_sessions")]
+    dependencies = [("participation", "0009_public_volunteers")]
 
     operations = [
         migrations.AddField(
