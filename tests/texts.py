@@ -28,6 +28,7 @@ REFUSALS = (
     "humanexp/recruitment/recruiters/requester_api.py",
     "humanexp/recruitment/services/deletion_codes.py",
     "humanexp/recruitment/services/entering.py",
+    "humanexp/recruitment/services/turning_away.py",
     "humanexp/recruitment/services/participations.py",
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/reporting_trouble.py",

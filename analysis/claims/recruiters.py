@@ -116,6 +116,17 @@ def verdict_words(
     )
 
 
+def marked_sentence(sessions: int) -> str:
+    """Sessions that count although the browser had begun the study through another recruiter."""
+    begun = "1 session that counts was" if sessions == 1 else f"{sessions:,} sessions that count were"
+    return f"{begun} opened in a browser in which the study had been begun through another recruiter."
+
+
+def too_few_sentence(names: tuple[str, str]) -> str:
+    """Why nothing is said of two recruiters' crowds."""
+    return f"{' and '.join(names)} have too few answers at equal visual change to be compared."
+
+
 def repeats_sentence(*, share: float, people: int, corruption: str, shift: float, width: float, at_most: float) -> str:
     """What unnoticed repeats could do to the pooled estimate on one corruption."""
     who = "1 person" if people == 1 else f"{people:,} people"
@@ -126,10 +137,14 @@ def repeats_sentence(*, share: float, people: int, corruption: str, shift: float
     )
 
 
-#: Beside everything that is said of several recruiters.
+#: Beside everything that is said of several recruiters whose people were asked, and of others.
 IDENTITY_NOTE = (
     "Nobody took part twice through one recruiter. Across recruiters people were asked at the entry, and their "
     "browsers were marked: as far as known, nobody took part through two."
+)
+NOT_ASKED_NOTE = (
+    "Nobody took part twice through one recruiter. The plan names no recruiters, so people were not asked whether they "
+    "had taken part through another one: how many did is not known."
 )
 #: Where the plan names no weights.
 UNWEIGHTED_NOTE = (

@@ -275,7 +275,7 @@ def _findings(study: str, tables: _Tables, settings: Settings, executor: Executo
     told_apart = _told_apart(tables, settings)
     found = _assemble(study, tables, observed, curves, compared, settings, fitting, told_apart, executor)
     found = found.model_copy(
-        update=recruiter_entries(curves, observed.people, fitting, margin=settings.margin, left_out=origins.left_out)
+        update=recruiter_entries(curves, observed.people, fitting, margin=settings.margin, origins=origins)
     )
     steps.then("other choices of sessions and trials")
     if not settings.sensitivity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,12 @@ import numpy as np
 from analysis.arrays import BoolArray
 from analysis.claims.recruiters import (
     IDENTITY_NOTE,
+    NOT_ASKED_NOTE,
     REPEATS,
     UNWEIGHTED_NOTE,
+    marked_sentence,
     repeats_sentence,
+    too_few_sentence,
     verdict_words,
     weights_sentence,
 )
@@ -45,11 +49,14 @@ class Origins:
         None where all came from one, or nobody knows.
     left_out : int
         Accepted sessions of recruiters without a weight, where others have one.
+    marked : int
+        Accepted sessions in browsers that had begun the study through another recruiter.
     """
 
     trials: pd.DataFrame
     recruiters: Recruiters | None
     left_out: int = 0
+    marked: int = 0
 
 
 def origins_of(trials: pd.DataFrame, sessions: pd.DataFrame | None, weights: Mapping[str, float]) -> Origins:
@@ -77,11 +84,18 @@ def origins_of(trials: pd.DataFrame, sessions: pd.DataFrame | None, weights: Map
     present = {person: came_from[person] for person in set(people.tolist()) if person in came_from}
     if len(set(present.values())) < 2 or len(present) < people.nunique():
         return Origins(trials, None, left_out)
-    return Origins(trials, Recruiters.of(present, weights), left_out)
+    return Origins(trials, Recruiters.of(present, weights), left_out, _marked(sessions))
+
+
+def _marked(sessions: pd.DataFrame) -> int:
+    if "seen_before" not in sessions:
+        return 0
+    marked, accepted = (sessions[name].astype("boolean").fillna(False) for name in ("seen_before", "accepted"))
+    return int((marked & accepted).sum())
 
 
 def recruiter_entries(
-    study: StudyCurves, people: Observations, settings: FitSettings, *, margin: float, left_out: int
+    study: StudyCurves, people: Observations, settings: FitSettings, *, margin: float, origins: Origins
 ) -> dict[str, RecruiterFindings]:
     """Crowds, their comparison, and bounds on repeats, as ``recruiters``; empty where people came from one recruiter.
 
@@ -93,7 +107,7 @@ def recruiter_entries(
     settings : FitSettings
     margin : float
         Of equivalence in area.
-    left_out : int
+    origins : Origins
     """
     recruiters = settings.recruiters
     if recruiters is None:
@@ -122,8 +136,11 @@ def recruiter_entries(
         ),
         pairs=tuple(_pair(pair, one) for pair, one in found.items()),
         repeats=tuple(_repeats(pooled, settings.level)),
-        left_out=left_out,
-        notes=_notes(weights, left_out, missing=sorted(set(recruiters.names) - set(names))),
+        left_out=origins.left_out,
+        notes=(
+            *_notes(weights, origins.left_out, origins.marked, missing=sorted(set(recruiters.names) - set(names))),
+            *(too_few_sentence(pair) for pair in combinations(names, 2) if pair not in found),
+        ),
     )
     return {"recruiters": told}
 
@@ -156,8 +173,10 @@ def _shares(recruiters: Recruiters, present: list[int]) -> dict[str, float] | No
     return {recruiters.names[code]: float(recruiters.weights[code]) / total for code in present}
 
 
-def _notes(weights: dict[str, float] | None, left_out: int, *, missing: list[str]) -> tuple[str, ...]:
-    notes = [UNWEIGHTED_NOTE if weights is None else weights_sentence(weights), IDENTITY_NOTE]
+def _notes(weights: dict[str, float] | None, left_out: int, marked: int, *, missing: list[str]) -> tuple[str, ...]:
+    notes = [UNWEIGHTED_NOTE, NOT_ASKED_NOTE] if weights is None else [weights_sentence(weights), IDENTITY_NOTE]
+    if marked:
+        notes.append(marked_sentence(marked))
     if missing:
         notes.append(f"Nobody who came from {', '.join(missing)} counts yet: the others share its weight.")
     if left_out:

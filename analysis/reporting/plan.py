@@ -27,6 +27,7 @@ _WORDS = {
     "d_prime_margin": "margin of equivalence of discrimination, as d'",
     "observer_model": "observer model of discrimination",
     "borrow": "borrowed human curves",
+    "recruiter_weights": "weights of recruiters",
     "seed": "seed of the resampling",
     "selection": "choice of sessions and trials",
     "version": "version of the analysis",

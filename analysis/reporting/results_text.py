@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from analysis.claims import corruptions
+from analysis.claims import corruptions, recruiters
 from analysis.claims.curves import MEAN_OVER
 from analysis.claims.models import method_sentence, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
@@ -198,6 +198,27 @@ def discrimination_sentences(findings: Findings) -> Iterable[str]:
             f"{words(one.pair[0])} and {words(one.pair[1])}: {one.correct} of {one.trials} right, "
             f"{with_interval(one.accuracy, one.interval)}; {d_prime_words(one.d_prime, one.d_prime_upper)}; {one.said}."
         )
+
+
+def recruiter_sentences(findings: Findings) -> Iterable[str]:
+    """Who was pooled by which weights, and how the crowds of several recruiters stand beside each other."""
+    found = findings.recruiters
+    if found is None:
+        return
+    sizes = listed(f"{one.recruiter} {counted(one.people, 'person', 'people')}" for one in found.crowds)
+    yield f"People came through {counted(len(found.crowds), 'recruiter')}: {sizes}."
+    yield from found.notes
+    if found.pairs:
+        yield recruiters.method_sentence(pairs=len(found.pairs), margin=found.pairs[0].margin)
+    for pair in found.pairs:
+        low, high = pair.interval
+        yield (
+            f"{' and '.join(pair.pair)}: {pair.statement} (difference {pair.difference:+.3f}, 90 % interval {low:+.3f} "
+            f"to {high:+.3f})."
+        )
+    # Of many corruptions the one that repeats could move most.
+    for share in dict.fromkeys(one.share for one in found.repeats):
+        yield max((one for one in found.repeats if one.share == share), key=lambda one: one.shift).statement
 
 
 def validation_sentences(findings: Findings) -> Iterable[str]:

@@ -84,7 +84,7 @@ class AnalysisPlan(Sparse):
         dict[str, float],
         Field(
             description="several recruiters: how much the people of each count together in everything that is pooled; "
-            "in proportion to `recruitment.places` if left out. `recruiter_weights = { sona = 1, link = 1 }`"
+            "in proportion to `recruitment.places` if left out ([several-recruiters.md](several-recruiters.md))"
         ),
         Must("a table: recruiter = weight above 0"),
     ] = {}

@@ -179,8 +179,8 @@ class Terms(Sparse):
         dict[str, Annotated[int, Field(ge=1, le=100_000)]],
         Field(
             description="several recruiters at once: the places that are planned with each, by its kind as "
-            "`publish --to` has it, or by the preset of a link: `places = { sona = 100, link = 50 }`. A launch through "
-            "another one is refused ([several-recruiters.md](several-recruiters.md))"
+            "`publish --to` has it, or by the preset of a link. A launch through another one is refused "
+            "([several-recruiters.md](several-recruiters.md))"
         ),
         Must("a table: recruiter = places, a whole number of at least 1"),
     ] = {}

@@ -98,6 +98,13 @@ SESSIONS = TableSchema(
             optional=True,
         ),
         Column(
+            name="seen_before",
+            kind="boolean",
+            description="whether the browser kept a note that the study was begun in it by way of another recruiter",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="accepted",
             kind="boolean",
             description="whether it counts; empty where nobody has judged it",

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.findings.model import Findings
+from analysis.reporting.results_text import recruiter_sentences
 from humanexp.recruitment import money
 from humanexp.recruitment.selectors import PaymentSummary
 from humanexp.results.charts import conditions_of
@@ -37,6 +38,10 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
             if table.row_count:
                 console.print()
                 console.print(table)
+        if findings.recruiters is not None:
+            console.print()
+            for line in recruiter_sentences(findings):
+                console.print(line)
         console.print()
         for line in _counts(findings, payments):
             console.print(line)

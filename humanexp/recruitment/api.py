@@ -59,6 +59,10 @@ class OpenRequest(serializers.Serializer[Any]):
     #: the person is younger than those who agree for themselves, and a parent or guardian agrees, too
     isMinor = serializers.BooleanField(required=False, default=False)  # noqa: N815
     guardianAgrees = serializers.BooleanField(required=False, default=False)  # noqa: N815
+    #: whether they have taken part before, also through another recruiter; asked where a study has several
+    tookPart = serializers.BooleanField(required=False, allow_null=True, default=None)  # noqa: N815
+    #: this browser keeps a note that the study was begun in it by way of another recruiter
+    seenBefore = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: in which the person has read what they agree to
     language = serializers.RegexField(rf"^{LANGUAGE_TAG}$", required=False, default="en")
 
@@ -197,6 +201,8 @@ class Open(EntryView):
                     minutes=wanted["minutes"],
                     is_minor=wanted["isMinor"],
                     guardian_agrees=wanted["guardianAgrees"],
+                    took_part=wanted["tookPart"],
+                    seen_before=wanted["seenBefore"],
                     proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
                     shared_computer=wanted["sharedComputer"],
                     caller=caller_of(request),

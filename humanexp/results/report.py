@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _CHARTS = {
     "Models against people": ("leaderboard", "difficulty", "agreement", "levels", "shape-bias"),
     "Similarity of corruptions": ("similarity", "discrimination"),
+    "Recruiters": ("recruiters",),
     "Pictures": ("validation",),
     "What the choices change": ("sensitivity",),
 }

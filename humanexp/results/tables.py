@@ -190,6 +190,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
                 "slowed": session.slow_down_at is not None,
                 "language": session.language or None,
                 "recruiter": session.recruiter or None,
+                "seen_before": session.seen_before,
                 "accepted": None if verdict is None else verdict.accepted and session.code not in out,
                 "reasons": _reasons(verdict, is_out=session.code in out),
                 "flags": None if verdict is None else REASON_SEPARATOR.join(verdict.flags) or None,

@@ -6,7 +6,7 @@ Importing and generating is done once a test run; after that its rows and files 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.protocol import load_protocol
 from analysis.spec.study import StudyConfiguration
+from analysis.spec.terms import Terms
 from humanexp.core.text_bundles import TextBundle
 from humanexp.jobs import runner
 from humanexp.participation import services as participation
@@ -106,8 +107,9 @@ def make_study(
     language: str = "en",
     ethics: Ethics = NO_BLOCKS,
     brings: Sequence[TextBundle] = (),
+    places: Mapping[str, int] | None = None,
 ) -> Study:
-    """A study that is open for participants; `brings`: its own languages."""
+    """A study that is open for participants; `brings`: its own languages; `places`: by recruiter, of several."""
     noise = stimulus_set(
         folder, name="noise", corruptions=["gaussian_noise", "gaussian_blur"], count=per_corruption, seed=3
     )
@@ -121,6 +123,7 @@ def make_study(
         ethics=ethics,
         ending=QUIET,
         debrief="Thank you: this is what the study is about.",
+        recruitment=Terms(places=dict(places or {})),
     )
     studies.with_bundles(configuration, {bundle.tag: bundle for bundle in brings})
     return studies.start_collecting(study=studies.create_study(configuration=configuration))

@@ -203,10 +203,46 @@ test("start opens the window inside the click, then sends it to the study with t
     minutes: 12,
     isMinor: false,
     guardianAgrees: false,
+    tookPart: null,
+    seenBefore: false,
     invitation: "",
   });
   assert.equal(panels.shown, "under-way");
   assert.equal(polls.started, 1);
+});
+
+test("of several recruiters' people nobody begins without saying whether they took part before", async () => {
+  const { entry, windows, calls, panels } = make({ replies: { open: OPENED } });
+  let focused = 0;
+  panels.elements['[name="took-part"]'] = { focus: () => (focused += 1) };
+  await entry.start({ consents: true });
+  assert.deepEqual([windows, calls, focused, panels.revealed["repeat-error"]], [[], [], 1, true]);
+  await entry.start({ consents: true, tookPart: true });
+  assert.deepEqual([calls[0][1].tookPart, panels.revealed["repeat-error"]], [true, false]);
+});
+
+test("the browser keeps a note of the study, which is shown and told where another recruiter's page is opened", async () => {
+  const browser = new Storage();
+  const note = "humanexp.begun.N-1";
+  const first = make({ page: { ...HIT, note }, browser, replies: { open: OPENED } });
+  first.entry.begin();
+  assert.equal(first.panels.revealed.noted, false);
+  await first.entry.start({ consents: true, tookPart: false });
+  const again = make({ page: { ...HIT, note }, browser, replies: { open: OPENED } });
+  again.entry.begin();
+  assert.equal(again.panels.revealed.noted, false);
+  const other = make({ page: { ...HIT, entry: "xyz", note }, browser, replies: { open: OPENED } });
+  other.entry.begin();
+  await other.entry.start({ consents: true, tookPart: false });
+  assert.deepEqual([other.panels.revealed.noted, other.calls[0][1].seenBefore], [true, true]);
+});
+
+test("a shared computer and a study with one recruiter keep no note", async () => {
+  const browser = new Storage();
+  const shared = make({ page: { ...HIT, note: "humanexp.begun.N-1" }, browser, replies: { open: OPENED } });
+  await shared.entry.start({ consents: true, tookPart: false, isShared: true });
+  await make({ page: { ...HIT, note: "" }, browser, replies: { open: OPENED } }).entry.start({ consents: true });
+  assert.equal(browser.length, 0);
 });
 
 test("a person who says that they are too young is refused without a call", () => {

@@ -35,7 +35,9 @@ def study_with(places: dict[str, int]) -> Study:
 def enter(study: Study, code: str, recruiter: str) -> Session:
     person = services.participant_for(family=study.family, code=code)
     agreement = services.Agreement(version="1")
-    return services.open_session(study=study, participant=person, agreement=agreement, recruiter=recruiter)
+    return services.open_session(
+        study=study, participant=person, agreement=agreement, sent_by=services.SentBy(recruiter=recruiter)
+    )
 
 
 def corruptions_of(study: Study, recruiter: str) -> Counter[str]:

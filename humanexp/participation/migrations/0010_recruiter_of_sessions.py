@@ -12,4 +12,9 @@ class Migration(migrations.Migration):
             name="recruiter",
             field=models.CharField(blank=True, default="", max_length=20),
         ),
+        migrations.AddField(
+            model_name="session",
+            name="seen_before",
+            field=models.BooleanField(default=False),
+        ),
     ]

@@ -61,8 +61,9 @@ class Session(models.Model):
     holds_slot = models.BooleanField(default=True)
     #: whether the session may count: whoever recruits people by name has listed this one; else from the beginning
     is_verified = models.BooleanField(default=True)
-    #: who has sent the person: a kind of recruiter, or the site of a link; empty where that was not kept
+    #: who has sent the person, empty where that was not kept; whether the browser had begun the study by way of another
     recruiter = models.CharField(max_length=20, blank=True, default="")
+    seen_before = models.BooleanField(default=False)
     #: when the first answer after practice and qualification came; until then the slot is held provisionally
     confirmed_at = models.DateTimeField(null=True, blank=True)
     #: the participant's first, second, ... session of the study family
@@ -78,8 +79,7 @@ class Session(models.Model):
     pictures_fetched = models.TextField(null=True, blank=True)
     #: the position before which the page asked, once, for slower answers; None where it never did
     slow_down_at = models.PositiveSmallIntegerField(null=True, blank=True)
-    #: what a participant may know about the blocks: index, kind, task, first, last, feedback; of practice also whether
-    #: it is in slow motion, or how many right answers pass it
+    #: what may be known of the blocks: index, kind, task, first, last, feedback; of practice pace, or answers to pass
     blocks = models.JSONField(default=list)
     #: the same for sessions with the same blocks: they are told apart unread; empty where nobody kept it
     blocks_digest = models.CharField(max_length=16, blank=True, default="")

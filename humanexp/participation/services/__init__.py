@@ -16,6 +16,7 @@ from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import (
     Agreement,
     Exchanged,
+    SentBy,
     exchange_handoff,
     issue_handoff,
     issue_token,
@@ -37,6 +38,7 @@ __all__ = [
     "Agreement",
     "Closing",
     "Exchanged",
+    "SentBy",
     "StoredAnswer",
     "clear_text",
     "closing_of",

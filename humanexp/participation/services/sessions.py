@@ -71,6 +71,19 @@ class Agreement:
 NOT_ASKED = Agreement()
 
 
+@dataclass(frozen=True, kw_only=True)
+class SentBy:
+    """How a person came to the study."""
+
+    #: a kind of recruiter, or the site of a link; empty where nobody knows
+    recruiter: str = ""
+    #: the browser keeps a note that the study was begun in it by way of another recruiter
+    seen_before: bool = False
+
+
+FROM_NOWHERE = SentBy()
+
+
 def open_session(
     *,
     study: Study,
@@ -78,12 +91,12 @@ def open_session(
     scripted: bool = False,
     agreement: Agreement = NOT_ASKED,
     is_verified: bool = True,
-    recruiter: str = "",
+    sent_by: SentBy = FROM_NOWHERE,
 ) -> Session:
     """Give the participant a free slot of the plan; a session of theirs that is under way is given back.
 
-    `recruiter`: who has sent them. Where the study has planned places with several, each is dealt a balanced share of
-    the plan; otherwise it is the lowest free slot.
+    Where the study has planned places with several recruiters, each is dealt a balanced share of the plan; otherwise
+    it is the lowest free slot.
 
     Not `is_verified`: somebody says that they are this participant, and whoever recruits will list who was. They get a
     session of their own, which counts once it is listed.
@@ -94,7 +107,7 @@ def open_session(
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _open(study.pk, participant, agreement, is_verified, recruiter)
+                return _open(study.pk, participant, agreement, is_verified, sent_by)
         except IntegrityError:
             continue
     raise StudyRefused("Many people are starting at this moment: try again in a few seconds.")
@@ -113,7 +126,7 @@ def _check_population(study: Study, participant: Participant, scripted: bool) ->
         )
 
 
-def _open(study_pk: int, participant: Participant, agreement: Agreement, is_verified: bool, recruiter: str) -> Session:
+def _open(study_pk: int, participant: Participant, agreement: Agreement, is_verified: bool, sent_by: SentBy) -> Session:
     # On PostgreSQL this queues those who start at once; on SQLite the transaction itself does.
     study = Study.objects.select_for_update(of=("self",)).select_related("stimulus_set").get(pk=study_pk)
     earlier = list(Session.objects.filter(participant=participant))
@@ -126,7 +139,7 @@ def _open(study_pk: int, participant: Participant, agreement: Agreement, is_veri
     held = {session.number for session in mine if session.state != SessionState.WITHDRAWN}
     if len(held) >= places.sessions_allowed(study):
         raise StudyRefused("You have already taken part in this study. Thank you; you cannot take part again.")
-    slot, plan = places.place_for(study, earlier, is_verified=is_verified, recruiter=recruiter)
+    slot, plan = places.place_for(study, earlier, is_verified=is_verified, recruiter=sent_by.recruiter)
     now, blocks = clock.now(), plans.blocks_of(study, plan)
     session = Session.objects.create(
         study=study,
@@ -135,7 +148,8 @@ def _open(study_pk: int, participant: Participant, agreement: Agreement, is_veri
         slot=slot,
         number=places.lowest_free_number(held),
         is_verified=is_verified,
-        recruiter=recruiter,
+        recruiter=sent_by.recruiter,
+        seen_before=sent_by.seen_before,
         total=len(plan.trials),
         blocks=blocks,
         blocks_digest=plans.blocks_digest(blocks),

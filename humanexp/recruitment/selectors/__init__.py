@@ -15,6 +15,7 @@ from humanexp.recruitment.selectors.budgets import (
 )
 from humanexp.recruitment.selectors.campaigns import (
     SuggestedTerms,
+    asks_whether_repeated,
     campaign_by_entry,
     campaigns_of,
     campaigns_with_hits,
@@ -140,6 +141,7 @@ __all__ = [
     "TopUpRow",
     "Wage",
     "account_of",
+    "asks_whether_repeated",
     "assignments_of",
     "attention",
     "books",

@@ -86,6 +86,11 @@ def recruiter_of(campaign: Campaign) -> str:
     return recruiter_named(campaign.environment, "" if terms is None else terms.preset)
 
 
+def asks_whether_repeated(study: Study) -> bool:
+    """Whether the plan has places with several recruiters, whose ids nothing connects."""
+    return len((study.configuration.get("recruitment") or {}).get("places") or {}) > 1
+
+
 def campaigns_of(study: Study) -> QuerySet[Campaign]:
     return Campaign.objects.filter(study=study)
 

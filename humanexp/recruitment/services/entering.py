@@ -35,6 +35,7 @@ from humanexp.recruitment.services.visitors import visitor_id
 from humanexp.recruitment.services.volunteering import promise_curve
 from humanexp.recruitment.services.welcoming import (
     check_approval,
+    check_first_time,
     check_open,
     check_welcome,
     refuse_another,
@@ -76,6 +77,10 @@ class Arrival:
     invitation: str = ""
     #: nothing is kept with which the next person could go on
     shared_computer: bool = False
+    #: what the person says of having taken part before, also through another recruiter; None: they were not asked
+    took_part: bool | None = None
+    #: the browser keeps a note that the study was begun in it by way of another recruiter
+    seen_before: bool = False
     #: who calls, as far as it may be known (`core.caller_hash`), held to limits of openings
     caller: str = ""
 
@@ -320,6 +325,8 @@ def _session_for(
     session = assignment.session
     if session is not None and session.state != SessionState.WITHDRAWN:
         return session
+    if not arrival.scripted:
+        check_first_time(campaign, arrival.took_part)
     is_limited = bool(arrival.caller) and not arrival.scripted
     if is_limited:
         check_opening(campaign=campaign, caller=arrival.caller)
@@ -335,7 +342,7 @@ def _session_for(
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
-        recruiter=selectors.recruiter_of(campaign),
+        sent_by=participation.SentBy(recruiter=selectors.recruiter_of(campaign), seen_before=arrival.seen_before),
     )
     promise_curve(campaign=campaign, session=session)
     AgreedText.objects.get_or_create(

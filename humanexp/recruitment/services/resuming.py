@@ -76,6 +76,11 @@ def name_of(campaign: Campaign, worker_id: str) -> str:
     return f"{campaign.entry}.{person}"
 
 
+def note_of(campaign: Campaign) -> str:
+    """The name under which a browser keeps the note that a study of this family was begun in it: tells nothing."""
+    return "humanexp.begun." + pseudonym(pseudonym_key(), "begun", campaign.study.family.slug, prefix="N", length=20)
+
+
 def session_behind(secret: str) -> Session | None:
     """The session that a resume secret belongs to; None for a wrong, revoked or missing one."""
     if not secret:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from humanexp.core import clock
-from humanexp.core.errors import AlreadyTookPart, StudyRefused
+from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign, RecruitedPerson
 from humanexp.recruitment.recruiters import kind_of
@@ -69,3 +69,19 @@ def refuse_another(campaign: Campaign) -> NoReturn:
     raise AlreadyTookPart(
         "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
     )
+
+
+def check_first_time(campaign: Campaign, took_part: bool | None) -> None:
+    """Nothing connects the ids of two recruiters: people are asked, before anything is stored.
+
+    `took_part`: what they say of this and other recruiters; None where they have not answered.
+    """
+    if not selectors.asks_whether_repeated(campaign.study):
+        return
+    if took_part is None:
+        raise InvalidRequest(
+            "Say whether you have taken part in this study before. Nothing is stored yet.",
+            fields={"tookPart": "This is required."},
+        )
+    if took_part:
+        refuse_another(campaign)

@@ -11,6 +11,7 @@ from humanexp.results.charts import (
     curves,
     indices,
     participants,
+    recruiters,
     sensitivity,
     similarity,
     validation,
@@ -36,6 +37,7 @@ FAMILIES: dict[str, Family] = {
         participants.FAMILY,
         validation.FAMILY,
         sensitivity.FAMILY,
+        recruiters.FAMILY,
     )
 }
 

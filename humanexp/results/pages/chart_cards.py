@@ -22,7 +22,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "findings": ("discrimination", "validation"),
     "models": ("leaderboard", "indices", "fragility", "difficulty", "agreement", "levels", "shape-bias"),
     "corruptions": ("similarity", "discrimination"),
-    "people": ("validation", "coverage", "participants", "confusion", "times", "sensitivity"),
+    "people": ("validation", "coverage", "participants", "recruiters", "confusion", "times", "sensitivity"),
 }
 
 

@@ -60,6 +60,7 @@ def test_curves_use_the_weights_of_the_plan() -> None:
         assert found.settings is not None and found.settings.recruiter_weights == weights
         assert found.recruiters is not None
         assert {one.recruiter: one.weight for one in found.recruiters.crowds} == pytest.approx(weights)
+        assert any("as far as known" in note for note in found.recruiters.notes)
     assert area(once) == pytest.approx(0.25 * alone["campus"] + 0.75 * alone["crowd"], abs=0.012)
 
 
@@ -79,9 +80,16 @@ def test_the_crowds_stand_beside_the_pooled_estimate() -> None:
         ("noise", 0.05, 2),
     }
     assert all(one.width_at_most >= one.width > 0.0 and one.shift > 0.0 for one in found.repeats)
-    assert any("as far as known" in note for note in found.notes) and any(
-        "every person counts" in n for n in found.notes
-    )
+    assert any("were not asked" in note for note in found.notes)
+    assert any("every person counts" in note for note in found.notes)
+
+
+def test_sessions_in_browsers_that_knew_the_study_are_counted() -> None:
+    trials, predictions = tables()
+    sessions = sent(trials, from_two)
+    sessions = sessions.assign(seen_before=[code in ("S-3", "S-9") for code in sessions["session"]])
+    found = analyse(trials, predictions, session_table=sessions, **QUICK).recruiters
+    assert found is not None and any(note.startswith("2 sessions that count were opened in") for note in found.notes)
 
 
 def test_what_is_pooled_is_the_same_whatever_the_word_is() -> None:

@@ -199,6 +199,7 @@ def entry_shell(
     is_over = not can.vouches and campaign.state != CampaignState.LIVE
     is_paused = not is_over and not selectors.approval_of(campaign.study).is_in_force
     consent = consent_of(campaign.study, tag_spoken(), facts)
+    asks = selectors.asks_whether_repeated(campaign.study) and campaign.study.population == Population.PEOPLE
     context = {
         "campaign": campaign,
         "study": campaign.study,
@@ -208,6 +209,7 @@ def entry_shell(
         "is_over": is_over,
         "is_paused": is_paused,
         "fault": fault,
+        "asks_whether_repeated": asks,
         # what the page's script needs to know; the ids came with the address and prove nothing
         "page": {
             "entry": campaign.entry,
@@ -233,6 +235,7 @@ def entry_shell(
             "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
             "runUrl": run_address(campaign),
             "resumeName": resuming.name_of(campaign, ticket.person),
+            "note": resuming.note_of(campaign) if asks else "",
             "assignmentId": ticket.submission,
             "hitId": ticket.offer,
             "workerId": ticket.person,

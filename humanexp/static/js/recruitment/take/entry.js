@@ -49,6 +49,7 @@ export class Entry {
     this.page.invitation = this.page.isLink ? location.hash.slice(1) : "";
     if (this.page.invitation) history.replaceState(null, "", location.pathname + location.search);
     if (this.page.isLink) this.memory.named(this.page);
+    this.panels.reveal("noted", this.memory.isNoted(this.page.note));
     if (this.session) this.watch({ focus: false });
     else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
     else if (this.page.isInvitedOnly && !this.page.invitation) this.panels.show("uninvited", { focus: false });
@@ -90,12 +91,19 @@ export class Entry {
   }
 
   /** The start button. The window is opened inside the click: later it would be taken for an advertisement. */
-  async start({ consents, isMinor = false, continueHere = false, beginHere = false, isShared = false }) {
-    Object.assign(this, { isShared, isMinor });
+  async start({ consents, isMinor = false, continueHere = false, beginHere = false, isShared = false, tookPart = null }) {
+    Object.assign(this, { isShared, isMinor, tookPart });
     this.panels.reveal("consent-error", !consents && !isMinor);
     this.panels.reveal("minor-error", !consents && isMinor);
     if (!consents) {
       this.panels.find(isMinor ? "[data-guardian]" : "[data-consent]")?.focus();
+      return;
+    }
+    const question = this.panels.find('[name="took-part"]');
+    const isOpen = Boolean(question) && tookPart === null;
+    this.panels.reveal("repeat-error", isOpen);
+    if (isOpen) {
+      question.focus();
       return;
     }
     const opened = this.openWindow();
@@ -127,6 +135,7 @@ export class Entry {
   /** Opens the session, and keeps its bearer; the one-time code for the study's window. */
   async open(proof) {
     const reply = await this.api.open(this.person(proof));
+    if (!this.isShared) this.memory.note(this.page.note);
     this.session = {
       token: reply.token,
       runUrl: reply.run_url,
@@ -364,9 +373,10 @@ export class Entry {
     const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language, consentDigest, minutes, invitation } = this.page;
     const isMinor = Boolean(this.isMinor);
     const read = { language, consentDigest, minutes, isMinor, guardianAgrees: isMinor };
+    const before = { tookPart: this.tookPart ?? null, seenBefore: this.memory.isNoted(this.page.note) };
     const secret = this.memory.secret(this.page.resumeName);
     const proof = { opening: this.opening, secret, confirmed, sharedComputer: Boolean(this.isShared) };
-    return { consent: true, invitation, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, ...read, ...proof };
+    return { consent: true, invitation, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, ...read, ...before, ...proof };
   }
 }
 

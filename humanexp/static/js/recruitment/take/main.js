@@ -35,7 +35,12 @@ if (page && document.querySelector("[data-panel=start]")) {
   /** Whether the person says that they are younger, and a guardian is to agree. */
   const isMinor = () => form.querySelector("[data-value=minor]")?.hidden === false;
   const consents = () => (isMinor() ? isTicked("guardian") && isTicked("assent") : isTicked("consent"));
-  const said = () => ({ isShared: isTicked("shared"), isMinor: isMinor() });
+  /** Whether the person has taken part before; null without an answer, or where nobody is asked. */
+  const tookPart = () => {
+    const chosen = form.querySelector("[name=took-part]:checked");
+    return chosen ? chosen.value === "yes" : null;
+  };
+  const said = () => ({ isShared: isTicked("shared"), isMinor: isMinor(), tookPart: tookPart() });
   const busy = async (button, work) => {
     button.disabled = true;
     try {

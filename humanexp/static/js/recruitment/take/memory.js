@@ -1,10 +1,14 @@
-/** What the entry page remembers: in its tab the bearer of the session; in the browser, read only, what the study's window keeps. */
+/**
+ * What the entry page remembers: in its tab the bearer of the session; in the browser, read only, what the study's window
+ * keeps, and, of a study with several recruiters, a note that it was begun here.
+ */
 import { secretOf } from "../../participation/trial/resume.js";
 
 export class Memory {
   #tab;
   #browser;
   #key;
+  #entry;
 
   /** Whether a reload finds again what was kept. Browsers that keep other sites' frames from storing anything say no. */
   isLasting;
@@ -21,6 +25,7 @@ export class Memory {
     this.#tab = tab;
     this.#browser = browser;
     this.#key = `humanexp.take.${entry}`;
+    this.#entry = entry;
   }
 
   /**
@@ -55,6 +60,16 @@ export class Memory {
 
   forget() {
     this.#tab.removeItem(this.#key);
+  }
+
+  /** Whether the study was begun in this browser by way of another recruiter. @param {string} name of the note */
+  isNoted(name) {
+    const kept = name && this.#browser.getItem(name);
+    return Boolean(kept) && kept !== this.#entry;
+  }
+
+  note(name) {
+    if (name && !this.#browser.getItem(name)) this.#browser.setItem(name, this.#entry);
   }
 
   /** The secret that the study's window has kept where this page can read it, too. */
