@@ -20,21 +20,8 @@ async function openStage(run, block) {
     async attend() {},
 
     async ask({ position, pictures }) {
-      const { question } = pictures;
-      const of = block.last - block.first + 1;
       reset(form);
-      screens.fill({
-        count: screens.message(`judge-count-${block.kind}`, { number: position - block.first + 1, of }),
-        wanted: question.label,
-        definition: question.definition,
-      });
-      const link = screens.find("[data-link]");
-      link.hidden = !question.link;
-      if (question.link) link.href = question.link;
-      QUESTIONS.forEach((name, index) => {
-        fieldset(form, name).querySelector("legend").textContent = question.questions[index];
-      });
-      button.textContent = screens.message("judge-continue");
+      showQuestion(screens, pictures.question, { kind: block.kind, number: position - block.first + 1, of: block.last - block.first + 1 });
       draw(screens.find("canvas"), pictures.stimuli[0]);
       run.view.scrollTo(0, 0);
       screens.find("[data-heading]").focus({ preventScroll: true });
@@ -66,6 +53,22 @@ async function openStage(run, block) {
       lock(form, false);
     },
   };
+}
+
+/** What is asked of a picture, and which one of how many it is. */
+export function showQuestion(screens, question, { kind, number, of }) {
+  screens.fill({
+    count: screens.message(`judge-count-${kind}`, { number, of }),
+    wanted: question.label,
+    definition: question.definition,
+  });
+  const link = screens.find("[data-link]");
+  link.hidden = !question.link;
+  if (question.link) link.href = question.link;
+  QUESTIONS.forEach((name, index) => {
+    fieldset(screens.find("[data-judge]"), name).querySelector("legend").textContent = question.questions[index];
+  });
+  screens.find("[data-action=judged]").textContent = screens.message("judge-continue");
 }
 
 function reset(form) {
