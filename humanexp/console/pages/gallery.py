@@ -31,6 +31,7 @@ from humanexp.studies.facts import tasks_of
 from humanexp.studies.languages import code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
+from humanexp.studies.tasks import TASKS
 
 #: Widths of the frames, and their heights.
 SIZES = {390: 844, 768: 1024, 1280: 860}
@@ -125,6 +126,8 @@ def _is_met(study: Study, key: str) -> bool:
         return task in tasks and _has_rounds(practice_of(study, task))
     if name.startswith(_OF_TASK[0]):
         return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
+    if name == "trial":
+        return any(TASKS[task].is_timed for task in tasks)
     if name in _OF_STEP:
         return not _OF_STEP[name].isdisjoint(steps_of(study))
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks

@@ -4,12 +4,13 @@ import { drawCard } from "../trial/calibration.js";
 import { showQuestions, tell } from "../trial/checks.js";
 import { tellAbout } from "../trial/closing.js";
 import { drawDot } from "../trial/distance.js";
+import { drawing } from "../trial/example.js";
 import { ChoiceGrid } from "../trial/grid.js";
 import { explainAgain, instruct } from "../trial/instructions.js";
 import { tellLeft } from "../trial/leaving.js";
 import { announceRound } from "../trial/ready.js";
 import { Screens } from "../trial/screens.js";
-import { showQuestion } from "../trial/tasks/validation.js";
+import { draw, showQuestion } from "../trial/tasks/validation.js";
 
 const { name, part, task, session, examples } = JSON.parse(document.getElementById("gallery-page").textContent);
 const screens = new Screens(document);
@@ -39,7 +40,12 @@ const FILLED = {
     screens.find("[data-deadline]").hidden = false;
     screens.fill({ deadline: screens.message("deadline", { time: "15:30" }) });
   },
-  validation: () => showQuestion(screens, examples.question, { kind: "main", number: 1, of: session.blocks[0].last + 1 }),
+  validation: async () => {
+    showQuestion(screens, examples.question, { kind: "main", number: 1, of: session.blocks[0].last + 1 });
+    const [canvas, icon] = [screens.find("canvas"), document.querySelector(`[data-example-icon="${examples.question.wanted}"]`)];
+    await icon.decode();
+    draw(canvas, drawing(document, session.protocol.size_px, icon).canvas);
+  },
   closing: () => {
     for (const question of screens.findAll("[data-question]")) question.hidden = !examples.closing.includes(question.dataset.question);
     screens.find("[data-about-texts]").hidden = !screens.findAll("[data-question]:not([hidden]) textarea").length;
@@ -50,7 +56,7 @@ const FILLED = {
   },
 };
 
-function showScreen() {
+async function showScreen() {
   if (name === `instructions-again-${task}`) explainAgain(run, { task, needed: examples.needed[task] });
   else if (name === `instructions-${task}`) {
     instruct(run, task);
@@ -61,11 +67,11 @@ function showScreen() {
     screens.find("[data-action=back]").hidden = part === 1;
   } else {
     screens.show(name);
-    FILLED[name]?.();
+    await FILLED[name]?.();
   }
 }
 
-if (document.querySelector(`[data-screen="${name}"]`)) showScreen();
+if (document.querySelector(`[data-screen="${name}"]`)) await showScreen();
 if (document.querySelector(`[data-panel="${name}"]`)) panels.show(name, { focus: false });
 document.body.dataset.state = name;
 panels.fill({

@@ -80,7 +80,7 @@ function reset(form) {
   verdict.dataset.kind = "";
 }
 
-function draw(canvas, bitmap) {
+export function draw(canvas, bitmap) {
   canvas.width = bitmap.width;
   canvas.height = bitmap.height;
   canvas.getContext("2d", { alpha: false }).drawImage(bitmap, 0, 0);
