@@ -19,8 +19,8 @@ from urllib.parse import urljoin, urlsplit
 from playwright.sync_api import sync_playwright
 
 DESKTOP, PHONE = (1280, 860), (390, 844)
-#: A narrow window on a computer: timed pictures are not shown on phones.
-NARROW = (560, 860)
+#: A narrow window on a computer that timed pictures fit in: they are not shown in a smaller one, nor on phones.
+NARROW = (640, 860)
 PAGES = {
     "studies": "/",
     "new-study": "/studies/new/",
@@ -95,6 +95,7 @@ def main() -> None:
         if not options.only or PARTICIPANT in options.only:
             page = _page(browser, NARROW)
             page.goto(options.entry)
+            page.wait_for_selector("[data-panel=start]:not([hidden])")
             page.screenshot(path=str(options.to / "consent.png"), full_page=True)
             _walk_to_a_trial(_page(browser, DESKTOP), options)
         browser.close()
