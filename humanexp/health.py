@@ -11,13 +11,13 @@ from django.http import JsonResponse
 
 def answer(**named: str) -> JsonResponse:
     """Anybody may ask: it says whether the site can work, and not with what or why not."""
-    is_well = _database_answers()
-    reply = JsonResponse({"status": "ok" if is_well else "not ok", **named}, status=200 if is_well else 503)
+    well = is_well()
+    reply = JsonResponse({"status": "ok" if well else "not ok", **named}, status=200 if well else 503)
     reply["Cache-Control"] = "no-store"
     return reply
 
 
-def _database_answers() -> bool:
+def is_well() -> bool:
     """Whether a site's tables are there. SQLite would make a file that is missing, and goes on in one that was removed:
     it is looked for first. A writer's lock keeps no reader waiting."""
     if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():

@@ -1,4 +1,4 @@
-"""Keys that the platform and the marketplace make on their first run, in files only their owner can read."""
+"""Keys in files that only their owner can read: some are made on a first run, others are given."""
 
 from __future__ import annotations
 
@@ -20,13 +20,23 @@ def read_or_create_key(path: Path) -> str:
     """The key stored at `path`; made with mode 0600 when it is not there. Safe when two processes start at once."""
     if (key := read_key(path)) is not None:
         return key
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
-        stream.write(secrets.token_urlsafe(48))
+    fresh = _written_beside(path, secrets.token_urlsafe(48))
     try:
         with contextlib.suppress(FileExistsError):  # another process was first: its key is the key
             os.link(fresh, path)
     finally:
         fresh.unlink()
     return path.read_text(encoding="ascii").strip()
+
+
+def write_key(path: Path, key: str) -> None:
+    """In place of the key that was there."""
+    _written_beside(path, key).replace(path)
+
+
+def _written_beside(path: Path, key: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
+        stream.write(key)
+    return fresh

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
+import tempfile
+from typing import Any
 
 import humanexp.common_memory  # noqa: F401  before the web processes are forked: they share it
+
+# Each process counts in a file of its own there; it is looked for when the metrics are first imported.
+_counts = tempfile.mkdtemp(prefix="humanexp-metrics-")
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = _counts
 
 # Every connection is an open file: as many as the system lets this process have.
 _, _most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -27,3 +34,14 @@ sendfile = False
 graceful_timeout = 5
 # An access log (--access-logfile -) names no address of a person, no query and no referrer: worker ids ride there.
 access_log_format = "%(t)s %(m)s %(U)s %(s)s %(B)s %(M)s ms"
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """What a process has counted stays in the sums; what it was doing at the moment does not."""
+    from prometheus_client.multiprocess import mark_process_dead
+
+    mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+
+
+def on_exit(server: Any) -> None:
+    shutil.rmtree(_counts, ignore_errors=True)

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from analysis import __version__ as VERSION
 from analysis.extras import install
+from humanexp.addresses import is_loopback
 from humanexp.core.storage_address import storage_of_address
 from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK
@@ -32,8 +33,12 @@ DEBUG = env.bool("DEBUG", default=False)
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 _public = urlsplit(PUBLIC_URL)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_public.hostname or "127.0.0.1", "127.0.0.1", "localhost"])
+#: Opens /metrics, and what is wrong in /readyz, to callers from elsewhere that give it as a bearer token.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 #: Whom participants can write to where their study names nobody.
 CONTACT = env.str("CONTACT", default="")
+#: Working days in which participants who report trouble are promised an answer.
+ANSWER_WORKING_DAYS = env.int("ANSWER_WORKING_DAYS", default=2)
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
 #: Signs links, tokens and cookies; may be rotated: put the old one into SECRET_KEY_FALLBACKS.
@@ -55,6 +60,9 @@ PICTURES_UPLOAD_MAX_MB = env.int("PICTURES_UPLOAD_MAX_MB", default=1000)
 
 #: Where the marketplace answers; its frames may show /take/ pages.
 MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rstrip("/")
+#: The console may start the marketplace and the panel on this machine: never on a site that others reach, unless it is
+#: allowed here.
+LOCAL_SITES = env.bool("LOCAL_SITES", default=is_loopback(_public.hostname or ""))
 #: Requester keys for MARKETPLACE_URL, as printed by humanexp.marketplace.create_requester.
 MARKETPLACE_ACCESS_KEY_ID = env.str("MARKETPLACE_ACCESS_KEY_ID", default="")
 MARKETPLACE_SECRET_ACCESS_KEY = env.str("MARKETPLACE_SECRET_ACCESS_KEY", default="")
@@ -76,6 +84,17 @@ MARKETPLACE_FEES, MTURK_FEES = (
     )
     for name, usual in (("MARKETPLACE", NO_FEES), ("MTURK", PUBLISHED_FEES))
 )
+#: Where Prolific's API answers, and where the practice panel of this distribution does.
+PROLIFIC_URL = env.str("PROLIFIC_URL", default="https://api.prolific.com").rstrip("/")
+PANEL_URL = env.str("PANEL_URL", default="http://localhost:8002").rstrip("/")
+#: The first account's token; the workspace and project of its studies (empty: the only workspace, its first project);
+#: its currency; what is charged: a third of every payment to academic and non-profit users, 42.8 % to others, and tax.
+PROLIFIC_TOKEN, PANEL_TOKEN = (env.str(f"{name}_TOKEN", default="") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_WORKSPACE, PANEL_WORKSPACE = (env.str(f"{name}_WORKSPACE", default="") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_PROJECT, PANEL_PROJECT = (env.str(f"{name}_PROJECT", default="") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_CURRENCY, PANEL_CURRENCY = (env.str(f"{name}_CURRENCY", default="GBP") for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_ACADEMIC, PANEL_ACADEMIC = (env.bool(f"{name}_ACADEMIC", default=True) for name in ("PROLIFIC", "PANEL"))
+PROLIFIC_VAT_PERCENT, PANEL_VAT_PERCENT = (env.int(f"{name}_VAT_PERCENT", default=0) for name in ("PROLIFIC", "PANEL"))
 #: SQS queues that recruiters put events into: hints to look at once. Empty: polling alone, every minute.
 MARKETPLACE_QUEUE_URL = env.str("MARKETPLACE_QUEUE_URL", default="")
 MTURK_SANDBOX_QUEUE_URL = env.str("MTURK_SANDBOX_QUEUE_URL", default="")
@@ -83,8 +102,15 @@ MTURK_PRODUCTION_QUEUE_URL = env.str("MTURK_PRODUCTION_QUEUE_URL", default="")
 QUEUE_REGION = env.str("QUEUE_REGION", default="us-east-1")
 #: Of the marketplace's queue alone, where that is not Amazon's.
 QUEUE_ENDPOINT_URL = env.str("QUEUE_ENDPOINT_URL", default="")
+#: Where a bonus has no token, so many are paid by one call (at most 200): if its answer is lost, so many wait for a
+#: person, once nothing has shown for so many hours that they were paid. Until one was seen to arrive, none is dearer.
+BONUSES_PER_CALL = env.int("BONUSES_PER_CALL", default=10)
+BONUS_EVIDENCE_HOURS = env.int("BONUS_EVIDENCE_HOURS", default=24)
+FIRST_BONUS_CAP_CENTS = env.int("FIRST_BONUS_CAP_CENTS", default=100)
 #: Under this an hour's pay is warned about, and topped up to; the US federal minimum wage. A warning, not a rule.
 WAGE_FLOOR_CENTS = env.int("WAGE_FLOOR_CENTS", default=USUAL_FLOOR_CENTS)
+WAGE_FLOOR_CENTS_GBP = env.int("WAGE_FLOOR_CENTS_GBP", default=0)
+WAGE_FLOOR_CENTS_EUR = env.int("WAGE_FLOOR_CENTS_EUR", default=0)
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.
 RECRUITER_ORIGINS = [
     MARKETPLACE_URL,
@@ -121,7 +147,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "humanexp.core.middleware.Health",
+    "humanexp.core.middleware.Probes",
+    "humanexp.core.middleware.RequestId",
     "humanexp.core.middleware.AccessLog",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -244,7 +271,7 @@ CONTENT_SECURITY_POLICY = {
 LANGUAGE_CODE = "en"
 # Of the participants' pages; the console speaks English.
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
-PARTICIPANT_PATHS = ("/take/", "/run/", "/api/v1/run/", "/api/v1/preview/")
+PARTICIPANT_PATHS = ("/take/", "/run/", "/volunteer/", "/cards/", "/api/v1/run/", "/api/v1/preview/")
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
@@ -282,8 +309,11 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "humanexp.core.request_ids.JsonLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.str("LOG_FORMAT", default="line")}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
     "loggers": {"humanexp.access": {"level": env.str("ACCESS_LOG_LEVEL", default="WARNING")}},
 }

@@ -27,6 +27,8 @@ pytest_plugins = [
     "tests.postgres",
     "tests.browser.machine",
     "tests.recruitment.at_marketplace",
+    "tests.recruitment.at_panel",
+    "tests.recruitment.bonuses_at_panel",
     "tests.journeys.processes",
     "tests.stimuli.killing",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -12,6 +13,13 @@ from typing import Self
 
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 60
+
+
+def free_port() -> int:
+    """At which nothing answers now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class ServedSite:

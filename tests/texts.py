@@ -17,7 +17,11 @@ RESEARCHERS = ("humanexp/templates/participation/run/preview.html",)
 #: Modules whose marked texts reach a participant.
 MODULES = ("humanexp/studies/tasks",)
 #: Single modules of the kind.
-FILES = ("humanexp/recruitment/facts.py", "humanexp/participation/pages/own_result.py")
+FILES = (
+    "humanexp/recruitment/facts.py",
+    "humanexp/participation/pages/card_picture.py",
+    "humanexp/participation/pages/own_result.py",
+)
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
     "humanexp/recruitment/recruiters/requester_api.py",
@@ -25,13 +29,21 @@ REFUSALS = (
     "humanexp/recruitment/services/entering.py",
     "humanexp/recruitment/services/participations.py",
     "humanexp/recruitment/services/people.py",
+    "humanexp/recruitment/services/reporting_trouble.py",
     "humanexp/recruitment/services/ways_back.py",
     "humanexp/recruitment/selectors/campaigns.py",
     "humanexp/participation/services/places.py",
     "humanexp/participation/services/sessions.py",
 )
 #: Errors whose default message, their docstring, is shown there.
-DEFAULT_MESSAGES = ("AlreadyBegun", "AlreadyTookPart", "TokenRefused", "TooManyOpenings", "SessionClosed")
+DEFAULT_MESSAGES = (
+    "AlreadyBegun",
+    "AlreadyTookPart",
+    "TokenRefused",
+    "TooManyCalls",
+    "TooManyOpenings",
+    "SessionClosed",
+)
 #: On the design page, for researchers.
 _NOT_SHOWN = re.compile(r"^(label|sentinels)$")
 _TEXT = r"""u?(?P<{}>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

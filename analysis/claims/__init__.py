@@ -7,7 +7,17 @@ of `benchmarks/claims/` measured of each.
 
 from __future__ import annotations
 
-from analysis.claims import agreement, corruptions, curves, difficulty, models, robustness, telling_apart
+from analysis.claims import (
+    agreement,
+    corruptions,
+    curves,
+    difficulty,
+    models,
+    own_performance,
+    recruiters,
+    robustness,
+    telling_apart,
+)
 from analysis.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
@@ -19,5 +29,7 @@ CLAIMS: tuple[Claim, ...] = (
     *agreement.CLAIMS,
     *difficulty.CLAIMS,
     *robustness.CLAIMS,
+    *recruiters.CLAIMS,
     *telling_apart.CLAIMS,
+    *own_performance.CLAIMS,
 )

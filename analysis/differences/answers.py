@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, hstack
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.curves.categories import Standard, equal_categories
 from analysis.errors import InvalidInput
+from analysis.recruiters import Recruiters
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,8 @@ class AnswersToOne:
         None where one observer answered.
     categories : Clusters or None
         Category of each answer where categories count equally; among the names are all that count.
+    recruiters : Recruiters or None
+        Where people of several recruiters count by weights; otherwise every person counts once.
     """
 
     place: FloatArray
@@ -67,6 +70,7 @@ class AnswersToOne:
     originals: Clusters
     people: Clusters | None = None
     categories: Clusters | None = None
+    recruiters: Recruiters | None = None
     #: what `by_cell` found, by its edges
     _cells: dict[bytes, CellMeans] = field(default_factory=dict, init=False, repr=False)
 
@@ -78,6 +82,7 @@ class AnswersToOne:
         originals: ArrayLike,
         people: ArrayLike | None = None,
         categories: Clusters | None = None,
+        recruiters: Recruiters | None = None,
     ) -> AnswersToOne:
         """From columns, one entry an answer.
 
@@ -93,7 +98,7 @@ class AnswersToOne:
         if not all(np.all((column >= 0.0) & (column <= 1.0)) for column in (places, outcomes)):
             raise InvalidInput("Places and outcomes of answers lie in [0, 1].")
         names = [Clusters.of(one) for one in ids]
-        return cls(places, outcomes, names[0], names[1] if len(names) > 1 else None, categories)
+        return cls(places, outcomes, names[0], names[1] if len(names) > 1 else None, categories, recruiters)
 
     def __len__(self) -> int:
         """Number of answers."""
@@ -102,10 +107,14 @@ class AnswersToOne:
     def select(self, rows: BoolArray) -> AnswersToOne:
         """Keep these answers."""
         people, categories = (None if own is None else own.select(rows) for own in (self.people, self.categories))
-        return AnswersToOne(self.place[rows], self.outcome[rows], self.originals.select(rows), people, categories)
+        return AnswersToOne(
+            self.place[rows], self.outcome[rows], self.originals.select(rows), people, categories, self.recruiters
+        )
 
     def weights(self) -> FloatArray:
-        """Weight of each answer, shape (n,): every person counts once, and every category equally, however often."""
+        """Weight of each answer, shape (n,): every person counts once, or by the weight of their recruiter, and every
+        category equally, however often.
+        """
         base, factors = self._once_each(), self._standard.factors
         return base if factors is None else base * factors
 
@@ -117,7 +126,10 @@ class AnswersToOne:
     def _once_each(self) -> FloatArray:
         if self.people is None:
             return np.ones(len(self))
-        return (1.0 / np.bincount(self.people.codes))[self.people.codes]
+        each = (
+            np.ones(len(self.people.names)) if self.recruiters is None else self.recruiters.counts_of(self.people.names)
+        )
+        return np.asarray((each / np.bincount(self.people.codes))[self.people.codes])
 
     @cached_property
     def _standard(self) -> Standard:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -14,7 +14,7 @@ from analysis.differences.twin import Twins
 from analysis.errors import InvalidInput
 from analysis.findings.agreement import agreement_entries
 from analysis.findings.answers import confusion_entries, participant_entries, response_time_entries
-from analysis.findings.caveats import CONSISTENCY
+from analysis.findings.caveats import study_caveats
 from analysis.findings.cue_conflict import shape_bias_entries
 from analysis.findings.curve_entries import curve_entries
 from analysis.findings.difficulty import difficulty_entries
@@ -53,6 +53,7 @@ from analysis.findings.observations import (
 from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
+from analysis.findings.recruiters import origins_of, recruiter_entries
 from analysis.findings.sensitivity import sensitivity_entries
 from analysis.findings.steps import Steps
 from analysis.findings.stimulus_reach import reach_entries
@@ -103,6 +104,7 @@ def analyse(
     validation_threshold: float = VALIDATION_THRESHOLD,
     sensitivity: bool = True,
     estimand: Estimand = "categories",
+    recruiter_weights: Mapping[str, float] | None = None,
     executor: Executor | None = None,
     report: Report | None = None,
 ) -> Findings:
@@ -154,6 +156,9 @@ def analyse(
     estimand : {"categories", "people", "answers"}
         Whether curves are means in which people and categories count equally (of models: categories), people alone, or
         answers. They are the same where all gave equally many answers, equally many to each category.
+    recruiter_weights : mapping of recruiter to float, optional
+        By which the people of each recruiter count together in curves and in everything that compares them; recruiters
+        are those of ``session_table``, and sessions of others are left out. Without any everybody counts once.
     executor : Executor, optional
         Where curves are fitted and compared (`analysis.compute.executor`); here, without one. The result is the same.
     report : callable, optional
@@ -188,6 +193,7 @@ def analyse(
         borrow=dict(borrow or {}),
         sensitivity=sensitivity,
         estimand=estimand,
+        **({"recruiter_weights": dict(recruiter_weights)} if recruiter_weights else {}),
     )
     tables = _Tables(trials, predictions, discrimination, session_table, stimuli, level_predictions)
     found = _findings(study, tables, settings, executor, Steps(report))
@@ -209,6 +215,8 @@ class _Tables:
 
     def digest(self) -> str:
         added = [] if self.level_predictions is None else [self.level_predictions]
+        if self.sessions is not None and "recruiter" in self.sessions and self.sessions["recruiter"].nunique() > 1:
+            added.append(self.sessions[["session", "recruiter"]])
         return digest_of(self.trials, self.predictions, self.discrimination, *added)
 
 
@@ -236,6 +244,8 @@ class _Compared:
 
 def _findings(study: str, tables: _Tables, settings: Settings, executor: Executor | None, steps: Steps) -> Findings:
     classifiers, label_spaces = read_predictions(tables.predictions)
+    origins = origins_of(tables.trials, tables.sessions, settings.recruiter_weights)
+    tables = replace(tables, trials=origins.trials)
     observed = _Observed(
         read_trials(tables.trials),
         read_trials(tables.trials, accepted_only=False),
@@ -249,6 +259,7 @@ def _findings(study: str, tables: _Tables, settings: Settings, executor: Executo
         level=settings.level,
         estimand=settings.estimand,
         categories=categories_of(observed.people, observed.classifiers),
+        recruiters=origins.recruiters,
     )
     curves = fit_study(
         observed.people,
@@ -263,6 +274,9 @@ def _findings(study: str, tables: _Tables, settings: Settings, executor: Executo
     steps.then("agreement of observers")
     told_apart = _told_apart(tables, settings)
     found = _assemble(study, tables, observed, curves, compared, settings, fitting, told_apart, executor)
+    found = found.model_copy(
+        update=recruiter_entries(curves, observed.people, fitting, margin=settings.margin, left_out=origins.left_out)
+    )
     steps.then("other choices of sessions and trials")
     if not settings.sensitivity:
         return found
@@ -381,12 +395,5 @@ def _assemble(
             predictions=len(classifiers),
             set_aside=int(is_set_aside(tables.trials).sum()),
         ),
-        notes=(*curves.notes, *consistency_notes, *agreement_notes, *_caveats(curves)),
+        notes=(*curves.notes, *consistency_notes, *agreement_notes, *study_caveats(curves.curves)),
     )
-
-
-def _caveats(curves: StudyCurves) -> list[str]:
-    """Sentences that must stand beside the numbers."""
-    consistency = [key for key in curves.curves if key.property == "consistency"]
-    both = any(key.population == HUMANS for key in consistency) and any(key.population != HUMANS for key in consistency)
-    return [CONSISTENCY] if both else []

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from statistics import median
+from typing import TYPE_CHECKING
 
 from analysis.claims.curves import category_gaps_sentence, gaps_sentence
 from analysis.findings.model import HUMANS, Comparison, Curve
+
+if TYPE_CHECKING:
+    from analysis.findings.fits import CurveKey
 
 #: Bins at the top with fewer originals than this share of the median bin's hold a choice of them.
 _FEW_ORIGINALS = 0.5
@@ -20,6 +25,12 @@ PEOPLE_WITH_OTHERS = (
 MRSI_BY_NOISE = (
     "MRSI is above 0 by noise alone; only the ranges under `exceeds` show where a classifier exceeds people."
 )
+
+
+def study_caveats(curves: Iterable[CurveKey]) -> list[str]:
+    """Sentences that must stand beside the numbers of a study with these curves."""
+    of_people = {key.population == HUMANS for key in curves if key.property == "consistency"}
+    return [CONSISTENCY] if of_people == {True, False} else []
 
 
 def curve_caveats(entry: Curve) -> list[str]:

@@ -16,6 +16,7 @@ from analysis.findings.model import HUMANS, LEVEL, Property
 from analysis.findings.observations import CLEAN, Observations
 from analysis.findings.outcomes import PROPERTIES, Outcomes, classifier_outcomes, human_outcomes, people_weights
 from analysis.findings.pipeline import run_in_order
+from analysis.recruiters import Recruiters
 from analysis.spec.analysis_plan import Estimand
 
 #: Called with (done, of how many, what); what it raises is let through.
@@ -69,6 +70,8 @@ class FitSettings:
     estimand: Estimand = "categories"
     #: those of the study, where they are known
     categories: tuple[str, ...] = ()
+    #: where people came from several, with the weights that the plan gives them
+    recruiters: Recruiters | None = None
 
     @property
     def equal_categories(self) -> tuple[str, ...] | None:
@@ -259,7 +262,7 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: Fit
             else "predictions are left out, because their clean original was not classified."
         )
         study.notes.append(f"{place}: {wanted.main.left_out} {what}")
-    answers = wanted.main.to_one(settings.equal_categories)
+    answers = wanted.main.to_one(settings.equal_categories, settings.recruiters)
     if wanted.of_people:
         without_misses, all_sessions = fitted.others
         study.curves[key] = FittedCurve(
@@ -274,7 +277,7 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: Fit
 
 def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int = 16) -> CurveFit:
     """Fit one curve; all curves of an analysis share the seed, so they are resampled jointly."""
-    weights = None if settings.estimand == "answers" else people_weights(outcomes)
+    weights = None if settings.estimand == "answers" else people_weights(outcomes, settings.recruiters)
     clean, categories = outcomes.clean, None if settings.equal_categories is None else outcomes.known_categories
     if clean is not None:
         clean = replace(

@@ -16,6 +16,7 @@ from analysis.findings.abscissa import ConditionScale
 from analysis.findings.consistency import classifier_agreement, human_agreement
 from analysis.findings.model import Property
 from analysis.findings.observations import CLEAN, Observations
+from analysis.recruiters import Recruiters
 from analysis.spec.analysis_plan import Estimand
 
 PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
@@ -49,11 +50,12 @@ class Outcomes:
     left_out: int = 0
     of_people: bool = True
 
-    def to_one(self, categories: Sequence[str] | None = None) -> AnswersToOne:
+    def to_one(self, categories: Sequence[str] | None = None, recruiters: Recruiters | None = None) -> AnswersToOne:
         """The same by person and original, for differences of means; with categories, each of these counts equally."""
         people, known = self.answers.observer if self.of_people else None, self.known_categories
         named = None if categories is None or known is None else Clusters.among(known, categories)
-        return AnswersToOne.of(self.place, self.outcome, self.answers.original, people, named)
+        known_of = recruiters if self.of_people else None
+        return AnswersToOne.of(self.place, self.outcome, self.answers.original, people, named, known_of)
 
     @property
     def known_categories(self) -> NDArray[np.str_] | None:
@@ -142,7 +144,7 @@ def categories_of(people: Observations, classifiers: Observations) -> tuple[str,
 
 
 def counted_weights(
-    outcomes: Outcomes, estimand: Estimand, study: Sequence[str] | None
+    outcomes: Outcomes, estimand: Estimand, study: Sequence[str] | None, recruiters: Recruiters | None = None
 ) -> tuple[FloatArray, FloatArray] | None:
     """Weights of the answers in a curve and at its left end, with everything that counts equally.
 
@@ -152,13 +154,15 @@ def counted_weights(
     estimand : {"categories", "people", "answers"}
     study : sequence of str, optional
         Categories of the study, where they count equally.
+    recruiters : Recruiters, optional
+        As in `people_weights`.
 
     Returns
     -------
     tuple of ndarray, shapes (n,) and (clean answers,), or None
         None where each answer counts once.
     """
-    weights = None if estimand == "answers" else people_weights(outcomes)
+    weights = None if estimand == "answers" else people_weights(outcomes, recruiters)
     if study is None or outcomes.known_categories is None:
         return weights
     main, held = weights or (np.ones(len(outcomes.place)), _ones(outcomes.clean))
@@ -182,12 +186,14 @@ def _ones(clean: CleanTrials | None) -> FloatArray:
     return np.ones(0 if clean is None else len(np.asarray(clean.correct)))
 
 
-def people_weights(outcomes: Outcomes) -> tuple[FloatArray, FloatArray] | None:
+def people_weights(outcomes: Outcomes, recruiters: Recruiters | None = None) -> tuple[FloatArray, FloatArray] | None:
     """Weights by which every person counts once in a curve, and once at its left end.
 
     Parameters
     ----------
     outcomes : Outcomes
+    recruiters : Recruiters, optional
+        Where they have weights, the people of each count together by its weight.
 
     Returns
     -------
@@ -196,15 +202,17 @@ def people_weights(outcomes: Outcomes) -> tuple[FloatArray, FloatArray] | None:
     """
     if not outcomes.of_people:
         return None
-    main = _once_each(outcomes.answers.observer)
-    held = np.empty(0) if outcomes.clean is None else _once_each(np.asarray(outcomes.clean.participants, dtype=np.str_))
+    main, held = _once_each(outcomes.answers.observer, recruiters), np.empty(0)
+    if outcomes.clean is not None:
+        held = _once_each(np.asarray(outcomes.clean.participants, dtype=np.str_), recruiters)
     return None if np.ptp(main) == 0.0 and (not len(held) or np.ptp(held) == 0.0) else (main, held)
 
 
-def _once_each(observer: NDArray[np.str_]) -> FloatArray:
-    """One over each observer's number of answers, with mean 1."""
-    _, code, number = np.unique(observer, return_inverse=True, return_counts=True)
-    return np.asarray(len(observer) / (len(number) * number[code].astype(np.float64)))
+def _once_each(observer: NDArray[np.str_], recruiters: Recruiters | None) -> FloatArray:
+    """What each observer counts over their number of answers, with mean 1."""
+    names, code, number = np.unique(observer, return_inverse=True, return_counts=True)
+    each = np.ones(len(names)) if recruiters is None else recruiters.counts_of(names)
+    return np.asarray(each[code] * len(observer) / (len(number) * number[code].astype(np.float64)))
 
 
 def _placed(answers: Observations, scale: ConditionScale | None) -> tuple[Observations, FloatArray]:

@@ -195,7 +195,9 @@ def _verdicts(
         if outcomes is None:
             del curves[key]
         else:
-            curves[key] = replace(curve, outcomes=outcomes, answers=outcomes.to_one(settings.equal_categories))
+            curves[key] = replace(
+                curve, outcomes=outcomes, answers=outcomes.to_one(settings.equal_categories, settings.recruiters)
+            )
     chosen = StudyCurves(curves, scales=study.scales)
     margin, window_margin = margins
     verdicts = verdicts_of(chosen, people, settings, margin=margin, window_margin=window_margin)

@@ -54,7 +54,7 @@ def twin_entry(twins: Twins, corruptions: Sequence[str]) -> Twin:
 def _answers(curve: FittedCurve, settings: FitSettings) -> CurveAnswers:
     """People's answers behind a curve, and those that hold its left end."""
     outcomes, answers = curve.outcomes, curve.outcomes.answers
-    weights = counted_weights(outcomes, settings.estimand, settings.equal_categories)
+    weights = counted_weights(outcomes, settings.estimand, settings.equal_categories, settings.recruiters)
     clean = outcomes.clean
     count = 0 if clean is None else len(np.asarray(clean.correct))
     held = np.empty(0, dtype=np.str_) if clean is None else np.asarray(clean.images, dtype=np.str_)

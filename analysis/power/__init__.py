@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.power.crowd import Answers, Crowd, LogisticDrop, marginal_logit, simulate_answers
 from analysis.power.models import ModelsReport, estimate_models
+from analysis.power.recruiters import RecruitersReport, plan_recruiters
 from analysis.power.sizes import LEVELS, Needed, PowerCurve, SizeReport, estimate_sizes, fit_power_curve, resized
 from analysis.power.study import PlannedStudy, PowerReport, estimate_power
 
@@ -17,12 +18,14 @@ __all__ = [
     "PlannedStudy",
     "PowerCurve",
     "PowerReport",
+    "RecruitersReport",
     "SizeReport",
     "estimate_models",
     "estimate_power",
     "estimate_sizes",
     "fit_power_curve",
     "marginal_logit",
+    "plan_recruiters",
     "resized",
     "simulate_answers",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 
 from analysis.errors import InvalidInput
 from analysis.power.models import ModelsReport, estimate_models
+from analysis.power.recruiters import STUDIES, RecruitersReport, plan_recruiters
 from analysis.power.study import PlannedStudy, PowerReport, estimate_power
 
 #: Powers that sizes are looked for.
@@ -155,6 +156,8 @@ class SizeReport:
         One for each level.
     models : ModelsReport or None
         What the planned study would say of models; None in reports of earlier versions.
+    recruiters : RecruitersReport or None
+        What it takes to tell the crowds of its recruiters apart; None where it has one.
     """
 
     planned: PowerReport
@@ -163,6 +166,7 @@ class SizeReport:
     curve: PowerCurve
     needed: tuple[Needed, ...]
     models: ModelsReport | None = None
+    recruiters: RecruitersReport | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, floats unrounded; `from_dict` is the inverse."""
@@ -172,6 +176,7 @@ class SizeReport:
     def from_dict(cls, values: Mapping[str, Any]) -> SizeReport:
         """From plain values, as JSON brings them back."""
         curve, needed, models = values["curve"], values["needed"], values.get("models")
+        recruiters = values.get("recruiters")
         return cls(
             planned=PowerReport(**values["planned"]),
             alike=PowerReport(**values["alike"]),
@@ -179,6 +184,7 @@ class SizeReport:
             curve=PowerCurve(**{**curve, "covariance": tuple(curve["covariance"])}),
             needed=tuple(Needed(**{**one, "interval": _pair(one["interval"])}) for one in needed),
             models=None if models is None else ModelsReport(**models),
+            recruiters=None if recruiters is None else RecruitersReport.from_dict(recruiters),
         )
 
 
@@ -230,7 +236,8 @@ def estimate_sizes(
     if difference <= 0.0:
         raise InvalidInput("A difference that is to be found lies above 0.")
     made = {(one.people, one.difference): one for one in known if one.runs == runs}
-    total, done = (3 + len(levels)) * runs, 0
+    several = STUDIES if len(study.recruiters) > 1 else 0
+    total, done = (3 + len(levels)) * runs + several, 0
 
     def simulated(people: int, gap: float) -> PowerReport:
         nonlocal done
@@ -259,14 +266,23 @@ def estimate_sizes(
     curve = fit_power_curve([one.people for one in ordered], [one.different for one in ordered], runs)
     needed = tuple(_needed(curve, ordered, level) for level in levels)
     before = done
+    people = study.crowd.people
     models = estimate_models(
         study,
         runs=runs,
         seed=seed,
         executor=executor,
-        progress=None if progress is None else lambda now, _runs: progress(before + now, total, study.crowd.people),
+        progress=None if progress is None else lambda now, _runs: progress(before + now, total, people),
     )
-    return SizeReport(planned, alike, ordered, curve, needed, models)
+    recruiters = None
+    if several:
+        recruiters = plan_recruiters(
+            study,
+            seed=seed,
+            executor=executor,
+            progress=None if progress is None else lambda now, _runs: progress(total - several + now, total, people),
+        )
+    return SizeReport(planned, alike, ordered, curve, needed, models, recruiters)
 
 
 def resized(study: PlannedStudy, people: int) -> PlannedStudy:

@@ -38,6 +38,8 @@ class PlannedStudy:
         Believed curve of the first function of a pair.
     margin, band_margin, alpha : float
         Of the verdict, as in `analysis.similarity.compare_all`.
+    recruiters : tuple of int
+        People that are planned with each of several recruiters; empty where there is one.
     """
 
     crowd: Crowd
@@ -49,6 +51,7 @@ class PlannedStudy:
     margin: float = MARGIN
     band_margin: float = BAND_MARGIN
     alpha: float = 0.05
+    recruiters: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.functions < 2:
@@ -71,7 +74,9 @@ class PlannedStudy:
     def from_dict(cls, values: Mapping[str, Any]) -> PlannedStudy:
         """From plain values, as JSON brings them back; earlier ones name refits, which are made no more."""
         own = {name: value for name, value in values.items() if name != "n_bootstrap"}
-        return cls(**{**own, "crowd": Crowd(**values["crowd"]), "curve": LogisticDrop(**values["curve"])})
+        people = tuple(values.get("recruiters", ()))
+        parts = {"crowd": Crowd(**values["crowd"]), "curve": LogisticDrop(**values["curve"]), "recruiters": people}
+        return cls(**{**own, **parts})
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from analysis.spec.base import Earlier, Must, Number, Sparse
+from analysis.spec.base import Earlier, Must, Number, Sparse, refusal
 
 #: Level of intervals.
 LEVEL = 0.95
@@ -80,6 +80,14 @@ class AnalysisPlan(Sparse):
             "(`setup.longer_window_ms`); the flow of sessions states their number either way"
         ),
     ] = True
+    recruiter_weights: Annotated[
+        dict[str, float],
+        Field(
+            description="several recruiters: how much the people of each count together in everything that is pooled; "
+            "in proportion to `recruitment.places` if left out. `recruiter_weights = { sona = 1, link = 1 }`"
+        ),
+        Must("a table: recruiter = weight above 0"),
+    ] = {}
     borrow: Annotated[
         dict[str, str],
         Field(description='compare also with another human curve: `borrow = { glass_blur = "gaussian_blur" }`'),
@@ -89,6 +97,14 @@ class AnalysisPlan(Sparse):
     @classmethod
     def called(cls) -> str:
         return "[analysis]"
+
+    @field_validator("recruiter_weights")
+    @classmethod
+    def _above_nothing(cls, weights: dict[str, float]) -> dict[str, float]:
+        for name, weight in weights.items():
+            if not weight > 0.0:
+                raise refusal(f"{{place}}.{name} must be a number above 0, not {weight:g}.")
+        return weights
 
     def settings(self) -> dict[str, object]:
         """Arguments of `analyse`, defaults filled in; shares are fractions. The trials say which sessions count."""

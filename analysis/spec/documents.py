@@ -17,8 +17,9 @@ from analysis.spec.link import Link
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
 from analysis.spec.setup import SetUp
-from analysis.spec.study import StudyConfiguration, Wording
+from analysis.spec.study import StudyConfiguration
 from analysis.spec.terms import Quiz, Terms
+from analysis.spec.wording import Wording
 
 #: What a description may ask for, as ``<!-- settings: design -->``.
 TABLES: Mapping[str, type[BaseModel]] = {

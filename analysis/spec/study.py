@@ -8,7 +8,6 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import (
     Field,
@@ -23,14 +22,16 @@ from pydantic import (
 from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
 from analysis.spec.analysis_plan import AnalysisPlan
-from analysis.spec.base import Context, InForm, Must, Names, Sparse, Spec, earlier, refusal, refused
+from analysis.spec.base import Context, InForm, Must, Names, Spec, earlier, refusal, refused
 from analysis.spec.design import DesignConfig, DiscriminationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
+from analysis.spec.pooled_recruiters import check_recruiters, shares_of_recruiters
 from analysis.spec.protocol import PROTOCOLS, PUBLISHED_PRACTICE, ProtocolConfig, shipped_values
 from analysis.spec.setup import SetUp
 from analysis.spec.terms import Terms
 from analysis.spec.toml import from_toml, to_toml
+from analysis.spec.wording import Wording
 from analysis.spec.words import _
 
 Population = Literal["people", "scripted"]
@@ -48,24 +49,6 @@ _SAID_ELSEWHERE = {
     "sessions_per_participant": "Set max_sessions_per_worker instead of design.sessions_per_participant.",
     "qualification_tries": "How many tries a qualification has stands in the rule set, not in [design].",
 }
-
-
-class Wording(Sparse):
-    """A study's own words for a category that pictures are compared with."""
-
-    definition: Annotated[str, Field(max_length=400, description="what the category is")] = ""
-    link: Annotated[str, Field(max_length=400, description="a page to read more; empty: none is shown")] = ""
-
-    @field_validator("link")
-    @classmethod
-    def _is_a_page(cls, link: str) -> str:
-        try:
-            parts = urlsplit(link)
-        except ValueError:
-            parts = urlsplit("")
-        if link and not (parts.scheme in ("https", "http") and parts.netloc):
-            raise refusal("{place} must be an address that begins with https:// or http://.")
-        return link
 
 
 class StudyConfiguration(Spec):
@@ -302,6 +285,16 @@ class StudyConfiguration(Spec):
             ),
         )
         return self
+
+    @model_validator(mode="after")
+    def _recruiters_fit(self) -> Self:
+        check_recruiters(self.recruitment, self.analysis, self.design)
+        return self
+
+    @property
+    def recruiter_weights(self) -> dict[str, float]:
+        """Share of each recruiter in what is pooled; empty where a single one is planned, or none by name."""
+        return shares_of_recruiters(self.recruitment, self.analysis)
 
     def _published_practice(self) -> DesignConfig:
         """The design; with a protocol whose practice is published, in a single round without a criterion."""

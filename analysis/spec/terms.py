@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
 
-from analysis.spec.base import Context, InForm, Names, Sparse, Spec, refusal
+from analysis.spec.base import Context, InForm, Must, Names, Sparse, Spec, refusal
 from analysis.spec.link import Link
 from analysis.spec.words import _
 
@@ -136,6 +136,15 @@ class Terms(Sparse):
         ),
     ] = "none"
     assignments: Annotated[int | None, Field(ge=1, le=100_000, description="places")] = None
+    places: Annotated[
+        dict[str, Annotated[int, Field(ge=1, le=100_000)]],
+        Field(
+            description="several recruiters at once: the places that are planned with each, by its kind as "
+            "`publish --to` has it, or by the preset of a link: `places = { sona = 100, link = 50 }`. A launch through "
+            "another one is refused ([several-recruiters.md](several-recruiters.md))"
+        ),
+        Must("a table: recruiter = places, a whole number of at least 1"),
+    ] = {}
     quiz: Annotated[
         Quizlike,
         Field(description="a quiz that the recruiter grades ([recruitment.md](recruitment.md))"),

@@ -90,6 +90,14 @@ SESSIONS = TableSchema(
             optional=True,
         ),
         Column(
+            name="recruiter",
+            kind="text",
+            description="who sent the participant: the kind of recruiter or site, never an account or an id; empty "
+            "where that was not kept",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="accepted",
             kind="boolean",
             description="whether it counts; empty where nobody has judged it",

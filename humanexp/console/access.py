@@ -60,9 +60,15 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:finished-csv": (Action.PAY, Action.PAY),
     "recruitment:stop": (Action.SEE, Action.STOP),
     "recruitment:monitor": (Action.SEE, Action.SEE),
+    "recruitment:money": (Action.PAY, Action.PAY),
+    "recruitment:money-csv": (Action.PAY, Action.PAY),
     "recruitment:ledger": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:difference": (Action.EVIDENCE, Action.PAY),
+    "recruitment:parked": (Action.EVIDENCE, Action.PAY),
     "recruitment:settle": (Action.SEE, Action.PAY),
+    "recruitment:desk": (Action.EVIDENCE, Action.EVIDENCE),
+    # Its form answers, closes and pays: each of its services asks by itself.
+    "recruitment:trouble-report": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:sync": (Action.SEE, Action.EVIDENCE),
     "recruitment:try-again": (Action.PAY, Action.PAY),
     "recruitment:assignment": (Action.EVIDENCE, Action.EVIDENCE),
@@ -172,6 +178,7 @@ DOWNLOADS: Mapping[str, str] = {
     "results:responses": "responses.csv",
     "results:findings": "findings.json",
     "recruitment:ledger-csv": "ledger.csv",
+    "recruitment:money-csv": "money.csv",
     "console:audit-csv": "record.csv",
 }
 

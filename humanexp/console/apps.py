@@ -20,6 +20,7 @@ class ConsoleConfig(AppConfig):
         launch_gates.register(refuse)
         register_rule(jobs_shown_to)
         register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
+        register_section(Section(key="recruiters", label=_("Recruiters"), url_name="console:recruiters", order=40))
         register_section(Section(key="jobs", label=_("Jobs"), url_name="jobs:jobs", order=90))
         register_study_tab(
             StudyTab(key="overview", label=_("Overview"), url_name="console:overview", order=10, for_imported=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from humanexp.console import sites
 from humanexp.console.preflight.running import JOB, run_preflight
 from humanexp.console.services import RETRAIN
 from humanexp.core.models import User
@@ -37,3 +38,9 @@ def retrain(
         trials = trials_of(study)
     report = retrainings.train_and_compare(row, trials, progress, allow_download=allow_download)
     return {"rows": len(report["rows"]), "clean": report["clean"]["after"]}
+
+
+@handler(sites.JOB, title=gettext_noop("Sites on this machine are kept up"), every_s=30, is_prompt=True)
+def keep_sites(progress: Progress) -> dict[str, Any]:
+    """Start what is wanted, end what is not."""
+    return sites.keep()

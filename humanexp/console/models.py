@@ -55,3 +55,21 @@ class Preflight(models.Model):
     @property
     def seconds(self) -> float:
         return (self.ended_at - self.began_at).total_seconds()
+
+
+class LocalSite(models.Model):
+    """A site of this distribution that somebody has started from the console; the job runner keeps it up."""
+
+    #: of the kind of recruiter that it answers for
+    kind = models.CharField(max_length=20, unique=True)
+    is_wanted = models.BooleanField(default=False)
+    #: the machine and the process that serve it; 0: none
+    host = models.CharField(max_length=80, blank=True)
+    pid = models.PositiveIntegerField(default=0)
+    #: why it could not be started
+    fault = models.CharField(max_length=500, blank=True)
+    #: when it was last started or stopped, or could not be
+    at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"site of {self.kind}"

@@ -11,11 +11,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import requests
 from django.conf import settings
 
 from humanexp.core.errors import ApplicationError
@@ -105,46 +104,61 @@ def environment(addresses: Addresses, extra: Mapping[str, str]) -> dict[str, str
 @contextlib.contextmanager
 def started(name: str, addresses: Addresses, extra: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A process of the product for the time of the block; its output goes to MEDIA_ROOT/logs/<name>.log."""
+    process = begin(name, command_lines(addresses)[name], environment(addresses, extra))
+    try:
+        yield process
+    finally:
+        end(process)
+
+
+def begin(name: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A process that ends when this one does; its output goes to MEDIA_ROOT/logs/<name>.log."""
     log = Path(settings.MEDIA_ROOT) / "logs" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as stream:
-        process = subprocess.Popen(  # noqa: S603  (our own command lines)
-            command_lines(addresses)[name],
-            env=environment(addresses, extra),
+        return subprocess.Popen(  # noqa: S603  (our own command lines)
+            command,
+            env=dict(environment),
             cwd=settings.BASE_DIR,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
     try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def requester_keys(addresses: Addresses) -> dict[str, str]:
     """Keys of a requester's account on the marketplace, as settings; the account is made when it is not there."""
+    made = account_made("humanexp.marketplace.create_requester", "demo", environment(addresses, {}))
+    return {
+        "MARKETPLACE_ACCESS_KEY_ID": made["access_key_id"],
+        "MARKETPLACE_SECRET_ACCESS_KEY": made["secret_access_key"],
+    }
+
+
+def account_made(maker: str, name: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """What a site's own module prints about the account of this name, which it makes when it is not there."""
     reply = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "humanexp.marketplace.create_requester", "--name", "demo", "--balance", "1000.00"],
-        env={**environment(addresses, {}), "DJANGO_SETTINGS_MODULE": "humanexp.marketplace.settings"},
+        [sys.executable, "-m", maker, "--name", name, "--balance", "1000"],
+        env=dict(environment),
         cwd=settings.BASE_DIR,
         capture_output=True,
         text=True,
         check=False,
     )
     if reply.returncode:
-        raise ProcessDied(f"The marketplace made no requester account: {reply.stderr.strip()[-500:]}")
-    keys = json.loads(reply.stdout)
-    return {
-        "MARKETPLACE_ACCESS_KEY_ID": keys["access_key_id"],
-        "MARKETPLACE_SECRET_ACCESS_KEY": keys["secret_access_key"],
-    }
+        raise ProcessDied(f"{maker} made no account: {reply.stderr.strip()[-300:]}")
+    made: dict[str, str] = json.loads(reply.stdout)
+    return made
 
 
 def wait_until_ready(name: str, process: subprocess.Popen[bytes], url: str) -> None:
@@ -155,6 +169,8 @@ def wait_until_ready(name: str, process: subprocess.Popen[bytes], url: str) -> N
     ProcessDied
         With the name of the process and where its log lies.
     """
+    import requests  # 0.1 s, and only who starts a process pays for it
+
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline:
         check_alive(name, process)

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.findings.model import Findings
+from humanexp.recruitment import money
+from humanexp.recruitment.selectors import PaymentSummary
 from humanexp.results.charts import conditions_of
 from humanexp.results.headline import headline_of, interval_text, readable
 
@@ -17,7 +19,7 @@ WIDTH = 110
 MOST_ROWS = 40
 
 
-def print_summary(out: OutputWrapper, findings: Findings, payments: Mapping[str, int]) -> None:
+def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSummary) -> None:
     """The headline, then areas, models, similarity, accuracies and counts, as far as there are any."""
     console = Console(width=WIDTH, highlight=False)
     headline = headline_of(findings)
@@ -140,7 +142,7 @@ def _accuracy(findings: Findings) -> Table:
     )
 
 
-def _counts(findings: Findings, payments: Mapping[str, int]) -> list[str]:
+def _counts(findings: Findings, payments: PaymentSummary) -> list[str]:
     sessions, lines = findings.sessions, []
     if sessions:
         reasons = ", ".join(f"{count} {reason}" for reason, count in sessions.excluded.items())
@@ -148,18 +150,23 @@ def _counts(findings: Findings, payments: Mapping[str, int]) -> list[str]:
         lines.append(
             f"Sessions: {sessions.opened} opened, {sessions.submitted} submitted, {sessions.accepted} count{excluded}."
         )
-    if payments.get("total_cents"):
+    if any(sums["total_cents"] for sums in payments["by_currency"].values()):
         lines.append(
             f"Payments: {payments['approved']} approved, {payments['rejected']} rejected, "
-            f"{payments['bonuses']} bonuses; {_spent(payments)}."
+            f"{payments['bonuses']} bonuses; {_spent(payments['by_currency'])}."
         )
     return lines
 
 
-def _spent(payments: Mapping[str, int]) -> str:
+def _spent(by_currency: Mapping[str, Mapping[str, int]]) -> str:
     """Owed where an approval makes a debt of the lab's, paid where it pays the person."""
     words = (("owed_cents", "owed"), ("paid_cents", "paid"), ("fee_cents", "in fees"))
-    return ", ".join(f"${payments[key] / 100:,.2f} {word}" for key, word in words if payments.get(key))
+    return ", ".join(
+        f"{money.shown(sums[key], currency)} {word}"
+        for currency, sums in by_currency.items()
+        for key, word in words
+        if sums[key]
+    )
 
 
 def _pair(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.console.pages import views
+from humanexp.console.pages import recruiters, views
 
 app_name = "console"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -17,6 +17,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/members/<int:pk>/", views.member, name="member"),
     path("studies/<slug:slug>/audit/", views.audit, name="audit"),
     path("classifiers/retrain/", views.retrain, name="retrain"),
+    path("recruiters/", recruiters.recruiters_page, name="recruiters"),
+    path("recruiters/open/", recruiters.open_account, name="open-account"),
+    path("recruiters/sites/<slug:kind>/", recruiters.site, name="site"),
+    path("recruiters/<slug:code>/", recruiters.account, name="account"),
     path("record/", views.audit, name="house-audit"),
     path("record/record.csv", views.audit_csv, name="house-audit-csv"),
     path("studies/<slug:slug>/audit/record.csv", views.audit_csv, name="audit-csv"),

@@ -8,10 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from analysis.errors import AnalysisError
-from humanexp import health
+from humanexp.core import metrics, request_ids
 from humanexp.core.errors import ApplicationError
+from humanexp.core.probes import PROBES
 
 access_log = logging.getLogger("humanexp.access")
+#: Anybody can make up others, and each would be a series of its own.
+_METHODS = {name: name for name in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")}
 
 
 class Middleware:
@@ -25,21 +28,39 @@ class Middleware:
 
 
 class AccessLog(Middleware):
-    """One line a request: method, path, status, milliseconds. No query string (worker ids ride there), no address."""
+    """One line a request: method, path, status, milliseconds. No query string (worker ids ride there), no address.
+
+    Metrics know the route alone: paths hold codes of sessions.
+    """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         start = time.perf_counter()
         response = self.get_response(request)
-        elapsed_ms = (time.perf_counter() - start) * 1000
-        access_log.info("%s %s %s %.1f", request.method, request.path, response.status_code, elapsed_ms)
+        elapsed_s = time.perf_counter() - start
+        facts = {"method": request.method, "path": request.path, "status": response.status_code}
+        access_log.info("%s %s %s %.1f", *facts.values(), 1000 * elapsed_s, extra={**facts, "ms": 1000 * elapsed_s})
+        route = request.resolver_match.route if request.resolver_match else "unknown"
+        metrics.REQUESTS.labels(route, _METHODS.get(request.method or "", "other"), response.status_code).inc()
+        metrics.SECONDS.labels(route.partition("/")[0] or "start").observe(elapsed_s)
         return response
 
 
-class Health(Middleware):
-    """`/healthz` answers before hosts and sessions are looked at, so that a load balancer can ask by address."""
+class Probes(Middleware):
+    """Probes are answered before hosts and sessions are looked at, so that a load balancer can ask by address."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return health.answer() if request.path == "/healthz" else self.get_response(request)
+        probe = PROBES.get(request.path)
+        return self.get_response(request) if probe is None else probe(request)
+
+
+class RequestId(Middleware):
+    """Gives every request an id, which its answer tells, or takes over the one that a proxy has given."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with request_ids.within(request.headers.get("X-Request-ID", "")) as request_id:
+            response = self.get_response(request)
+        response["X-Request-ID"] = request_id
+        return response
 
 
 def error_page(request: HttpRequest, error: ApplicationError) -> HttpResponse:

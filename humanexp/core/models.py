@@ -98,6 +98,16 @@ class AuditEvent(models.Model):
         raise NotAllowed("The record of what was done is only ever added to.")
 
 
+class StorageMark(models.Model):
+    """What the file says that marks this database's MEDIA_ROOT: one row, made at the first start."""
+
+    token = models.CharField(max_length=64)
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"marked on {self.made_at:%Y-%m-%d}"
+
+
 class KeyFingerprint(models.Model):
     """Which key this database was filled under: a keyed hash of the key's name, never the key."""
 

@@ -34,7 +34,8 @@ class SearchRun(Owned):
     #: size of an initial signed gradient step, of 1; 0 for none
     fgsm = models.FloatField(default=0.0)
     device = models.CharField(max_length=20, default="cpu")
-    #: crowd: people who judge each picture of a round, who they are, and what all rounds may cost together
+    #: crowd: people who judge each picture of a round, who they are, and what all rounds may cost together in each
+    #: currency that they are paid in
     answers_per_picture = models.PositiveSmallIntegerField(default=5)
     population = models.CharField(max_length=10, choices=Population.choices, default=Population.PEOPLE)
     cap_cents = models.PositiveIntegerField(null=True, blank=True)

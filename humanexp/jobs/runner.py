@@ -16,6 +16,7 @@ from django.db import connection, connections
 from django.db.utils import Error as AnyDatabaseError
 
 from analysis.errors import AnalysisError
+from humanexp.core import request_ids
 from humanexp.core.errors import ApplicationError, JobCancelled, JobError, JobHandedBack
 from humanexp.jobs import services
 from humanexp.jobs.models import Job, JobState
@@ -99,7 +100,8 @@ def run_one(
     heart = threading.Thread(target=_beat, args=(job, runner, stop, alive), daemon=True)
     heart.start()
     try:
-        ending = _ending(job, runner, patience)
+        with request_ids.within(job.request_id):
+            ending = _ending(job, runner, patience)
         if patience is None:
             ending()
         else:

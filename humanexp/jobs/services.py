@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
 
-from humanexp.core import clock
+from humanexp.core import clock, request_ids
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState
@@ -28,7 +28,14 @@ def submit(
     Raises InvalidInput where the handler could not be called with the parameters.
     """
     registered(kind).checked(parameters)
-    return Job.objects.create(kind=kind, subject=subject, parameters=parameters, run_after=run_after, created_by=by)
+    return Job.objects.create(
+        kind=kind,
+        subject=subject,
+        parameters=parameters,
+        run_after=run_after,
+        request_id=request_ids.current(),
+        created_by=by,
+    )
 
 
 def start(kind: str, *, subject: str, by: User | None = None, **parameters: object) -> Job:

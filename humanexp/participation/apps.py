@@ -11,11 +11,14 @@ class ParticipationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from humanexp.core.metrics import register_source
         from humanexp.participation import jobs  # noqa: F401  (registers)
         from humanexp.participation.answer_coverage import ANSWERS
+        from humanexp.participation.monitoring import figures
         from humanexp.participation.pages.live.figures import SESSIONS
         from humanexp.participation.tallies import register_tally
 
+        register_source(figures)
         register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="participation:live", order=42))
         register_tally(ANSWERS)
         register_tally(SESSIONS)

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from analysis.spec import StudyConfiguration
 from analysis.spec.terms import PayOnLeaving
+from humanexp.participation.earlier_curves import Earlier
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.models import Campaign, LinkTerms, VolunteerTerms
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.studies.facts import StudyFacts, tasks_of
@@ -36,18 +37,34 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         tasks=tasks_of(campaign.study.configuration),
         **({} if terms is None else _site_facts(terms)),
         way=kind_of(campaign.environment).way,
-        reward_cents=campaign.reward_cents,
+        reward_cents=campaign.reward_cents if terms is None else 0,  # the site's own words say it
+        currency=campaign.currency,
         minutes=minutes or campaign.estimated_minutes,
         contact=campaign.contact,
+        trouble_address=reverse("recruitment:trouble", args=[campaign.entry]) if campaign.pk else "",
         pay_on_leaving=pay_on_leaving(campaign.study),
         shows_code=terms is None and (shows_code or campaign.capabilities.vouches),
         **({} if terms is not None else _deletion(campaign)),
+        **(_promises(campaign) if campaign.capabilities.is_public else {}),
     )
+
+
+def _promises(campaign: Campaign) -> dict[str, Any]:
+    """What volunteers are told of the mark in their browser, and of what they get to see."""
+    terms = VolunteerTerms.of(campaign)
+    earlier = terms.compared_with if terms else None
+    configuration = campaign.study.configuration
+    is_shown = bool(configuration) and StudyConfiguration.from_dict(configuration).ending.own_result
+    return {
+        "marks_browser": True,
+        "shows_curve": is_shown and "categorisation" in tasks_of(configuration),
+        "shown_next_to": Earlier.model_validate(earlier.content).title if earlier else "",
+    }
 
 
 def _site_facts(terms: LinkTerms) -> dict[str, Any]:
     """What people are told of the site that has sent them."""
-    amount = "" if terms.reward is None else f"{money.dollars(terms.reward)} {terms.currency}"
+    amount = "" if terms.reward is None else f"{money.decimal(terms.reward)} {terms.currency}"
     return {
         "leads_out": True,
         "site": preset_called(terms.preset).label,
@@ -68,6 +85,16 @@ def _deletion(campaign: Campaign) -> DeletionFacts:
     path = reverse("recruitment:delete", args=[campaign.entry]).rstrip("/") if campaign.entry else ""
     address = f"{settings.PUBLIC_URL.rstrip('/')}{path}"
     return {"gives_deletion_code": True, "deletable_until": ethics.deletable_until, "deletion_address": address}
+
+
+def code_given(code: str) -> str:
+    """An answer to who could not use their code."""
+    return _("Your completion code is %(code)s.") % {"code": code}
+
+
+def link_given(address: str) -> str:
+    """An answer to who lost the browser in which they began."""
+    return _("Continue the study here, in any browser: %(address)s") % {"address": address}
 
 
 def pay_on_leaving(study: Study) -> PayOnLeaving:

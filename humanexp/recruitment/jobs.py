@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop
 
 from humanexp.jobs.registry import Progress, handler
 from humanexp.recruitment import recruiters, services
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.recruiters import shipped  # noqa: F401  (which of them tell of events is asked below)
 
 
@@ -20,6 +21,14 @@ def run_sync(progress: Progress) -> dict[str, Any]:
     sent = services.send()
     progress(1, 1, "; ".join(report.remarks + sent.remarks)[:300])
     return {"sync": asdict(report), "send": asdict(sent)}
+
+
+@handler("recruitment.verify", title=gettext_noop("The recruiter is asked who takes part"), is_prompt=True)
+def run_verify(progress: Progress, *, campaign_id: int) -> dict[str, Any]:
+    """Ask who holds the places that were begun, so that their sessions count."""
+    counted = services.verify_begun(campaign=Campaign.objects.select_related("study__family").get(pk=campaign_id))
+    progress(1, 1, "")
+    return {"counted": counted}
 
 
 @handler(
@@ -43,6 +52,12 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     return asdict(report)
 
 
+@handler(services.TRY_JOB, title=gettext_noop("An account is tried out"), is_prompt=True)
+def run_try(progress: Progress, *, code: str) -> dict[str, Any]:
+    """One cheap read with the account's keys."""
+    return {"fault": services.try_account(code=code)}
+
+
 @handler("recruitment.reconcile", title=gettext_noop("Books are compared"), every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""
@@ -51,3 +66,9 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
     books = services.reconcile(settled_too=False)
     progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}
+
+
+@handler("recruitment.erase_reports", title=gettext_noop("Old reports of trouble are removed"), every_s=3600)
+def run_erase_reports(progress: Progress) -> dict[str, Any]:
+    """Reports of people whose answers were erased go with them."""
+    return {"deleted": services.erase_reports()}

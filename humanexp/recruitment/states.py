@@ -47,6 +47,8 @@ class AssignmentState(models.TextChoices):
     OPENED = "opened", _("under way")
     #: given back, or left behind for another assignment
     RETURNED = "returned", _("returned")
+    #: the recruiter has ended it because its time was over, whatever was done in it
+    TIMED_OUT = "timed-out", _("out of time")
     SUBMITTED = "submitted", _("submitted")
     APPROVED = "approved", _("approved")
     REJECTED = "rejected", _("rejected")
@@ -55,11 +57,18 @@ class AssignmentState(models.TextChoices):
 #: What the recruiter has listed: the only assignments that anybody is paid for.
 LISTED = (AssignmentState.SUBMITTED, AssignmentState.APPROVED, AssignmentState.REJECTED)
 
+#: Without a place at the recruiter any more, and without a decision.
+GONE = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
+
 ASSIGNMENT_TRANSITIONS: Mapping[str, frozenset[str]] = {
-    AssignmentState.OPENED: frozenset({AssignmentState.RETURNED, *LISTED}),
+    AssignmentState.OPENED: frozenset({AssignmentState.RETURNED, AssignmentState.TIMED_OUT, *LISTED}),
     # a worker may return a HIT and accept it again with the same assignment id
-    AssignmentState.RETURNED: frozenset({AssignmentState.OPENED, *LISTED}),
-    AssignmentState.SUBMITTED: frozenset({AssignmentState.APPROVED, AssignmentState.REJECTED}),
+    AssignmentState.RETURNED: frozenset({AssignmentState.OPENED, AssignmentState.TIMED_OUT, *LISTED}),
+    # at some recruiters a person can still give back what they have submitted, or what has run out of time
+    AssignmentState.TIMED_OUT: frozenset({AssignmentState.RETURNED, *LISTED}),
+    AssignmentState.SUBMITTED: frozenset(
+        {AssignmentState.RETURNED, AssignmentState.APPROVED, AssignmentState.REJECTED}
+    ),
     AssignmentState.APPROVED: frozenset(),
     # within 30 days a rejection can be overridden
     AssignmentState.REJECTED: frozenset({AssignmentState.APPROVED}),
@@ -72,16 +81,23 @@ class WriteState(models.TextChoices):
     SENDING = "sending", _("on its way")
     CONFIRMED = "confirmed", _("confirmed")
     REFUSED = "refused", _("refused")
+    #: it may have taken effect, nothing shows that it has, and it cannot be asked about: a person decides
+    PARKED = "parked", _("waits for a person")
 
 
-#: Promised, and what became of it is not known here yet.
+#: Promised, and the sender has something to do or to ask.
 UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
+#: Promised, and what became of it is not known here yet.
+UNSETTLED = (*UNFINISHED, WriteState.PARKED)
 
 WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
     # straight to confirmed: the other side had done it already (automatic approval)
-    WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED}),
+    # parked: this database was restored, and may have forgotten that it was sent
+    WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}),
     # back to planned: certainly not carried out, for want of money
-    WriteState.SENDING: frozenset({WriteState.PLANNED, WriteState.CONFIRMED, WriteState.REFUSED}),
+    WriteState.SENDING: frozenset({WriteState.PLANNED, WriteState.CONFIRMED, WriteState.REFUSED, WriteState.PARKED}),
+    # a person has it paid again, or has found it paid; or it is seen to be paid, late
+    WriteState.PARKED: frozenset({WriteState.PLANNED, WriteState.CONFIRMED}),
     # a person has found in the books that the other side never did it
     WriteState.CONFIRMED: frozenset({WriteState.PLANNED}),
     # a person has removed the cause and asks for another try

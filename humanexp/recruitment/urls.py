@@ -3,10 +3,25 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.pages.views import campaigns, ledger, links, monitor, recruit, review, take
+from humanexp.recruitment.pages.views import (
+    campaigns,
+    desk,
+    ledger,
+    links,
+    money,
+    monitor,
+    parked,
+    recruit,
+    review,
+    take,
+    trouble,
+    volunteer,
+)
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("volunteer/", volunteer.volunteer, name="volunteer"),
+    path("volunteer/<str:entry>/", volunteer.study, name="volunteer-study"),
     path("take/<str:entry>/", take.take, name="take"),
     path("take/<str:entry>/consent/", take.consent, name="consent"),
     path("take/<str:entry>/run/", take.run, name="run"),
@@ -18,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/run/resume/", api.Confirm.as_view(), name="run-resume"),
     path("api/v1/run/deletion/", api.Deletion.as_view(), name="run-deletion"),
     path("take/<str:entry>/delete/", take.delete, name="delete"),
+    path("take/<str:entry>/trouble/", trouble.trouble, name="trouble"),
     path("take/<str:entry>/handoff/", api.Handoff.as_view(), name="handoff"),
     path("take/<str:entry>/finish/", api.Finish.as_view(), name="finish"),
     path("take/<str:entry>/decline/", api.Decline.as_view(), name="decline"),
@@ -42,10 +58,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/codes/", monitor.codes, name="codes"),
     path("studies/<slug:slug>/monitor/resolve/", monitor.resolve, name="resolve"),
     path("studies/<slug:slug>/monitor/compensate/<int:pk>/", monitor.compensate, name="compensate"),
+    path("money/", money.all_money, name="all-money"),
+    path("money/<slug:by>.csv", money.all_money_csv, name="all-money-csv"),
+    path("studies/<slug:slug>/monitor/money/", money.money, name="money"),
+    path("studies/<slug:slug>/monitor/money/<slug:by>.csv", money.money_csv, name="money-csv"),
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
     path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", ledger.difference, name="difference"),
+    path("studies/<slug:slug>/monitor/ledger/parked/", parked.parked, name="parked"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
+    path("desk/", desk.desks, name="desks"),
+    path("studies/<slug:slug>/desk/", desk.desk, name="desk"),
+    path("studies/<slug:slug>/desk/<int:pk>/", desk.report, name="trouble-report"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),
     path("studies/<slug:slug>/monitor/payments/<int:pk>/again/", monitor.try_again, name="try-again"),

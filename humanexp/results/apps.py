@@ -11,8 +11,11 @@ class ResultsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from humanexp.participation.earlier_curves import register_source
         from humanexp.results import jobs  # noqa: F401  (registers)
+        from humanexp.results.earlier_curves import FinishedStudies
 
         register_study_tab(
             StudyTab(key="results", label=_("Results"), url_name="results:dashboard", order=60, for_imported=True)
         )
+        register_source(FinishedStudies())

@@ -54,6 +54,7 @@ class PlannedSettings(TypedDict):
     estimand: Estimand
     validation_threshold: float
     borrow: dict[str, str]
+    recruiter_weights: dict[str, float]
 
 
 def analysis_tables(study: Study) -> AnalysisTables:
@@ -70,8 +71,12 @@ def analysis_tables(study: Study) -> AnalysisTables:
 
 def analysis_settings(study: Study) -> PlannedSettings:
     """What the study decided about its analysis before anybody looked, by the name of the argument."""
-    plan = studies.configuration_of(study).analysis if study.configuration else AnalysisPlan()
-    return cast(PlannedSettings, plan.settings())
+    if not study.configuration:
+        return cast(PlannedSettings, AnalysisPlan().settings())
+    configuration = studies.configuration_of(study)
+    # Without weights of their own recruiters count by the places that are planned with them.
+    weights = configuration.recruiter_weights
+    return cast(PlannedSettings, configuration.analysis.settings() | {"recruiter_weights": weights})
 
 
 def trials_of(study: Study) -> pd.DataFrame:
@@ -184,6 +189,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
                 "left": session.left_at is not None,
                 "slowed": session.slow_down_at is not None,
                 "language": session.language or None,
+                "recruiter": session.recruiter or None,
                 "accepted": None if verdict is None else verdict.accepted and session.code not in out,
                 "reasons": _reasons(verdict, is_out=session.code in out),
                 "flags": None if verdict is None else REASON_SEPARATOR.join(verdict.flags) or None,

@@ -25,10 +25,14 @@ class StudyFacts:
     way: Way = "preview"
     #: what one person is paid by us; 0 = nothing
     reward_cents: int = 0
+    #: ISO code of it
+    currency: str = "USD"
     #: what people are told it takes; 0 = not said
     minutes: int = 0
     #: whom a participant can write to; empty where the study names nobody
     contact: str = ""
+    #: address of the page that takes reports of trouble; empty where there is none
+    trouble_address: str = ""
     #: whether whoever sent the person here may ask for the completion code
     shows_code: bool = False
     #: what people are paid who stop before the end, where they are paid at all
@@ -42,6 +46,11 @@ class StudyFacts:
     site_reward: str = ""
     #: what they can do instead for the same credit
     alternative: str = ""
+    #: whether nobody comes with an id, and what a session leaves in the browser is the mark by which it is known again
+    marks_browser: bool = False
+    #: whether people see their own curve after their last session, and the study whose curves appear next to it
+    shows_curve: bool = False
+    shown_next_to: str = ""
     #: whether people who come without an id get a code with which they can have their answers deleted, and its last day
     gives_deletion_code: bool = False
     deletable_until: str = ""

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from analysis.acceptance import RuleSet, load_rule_set, needed_of
+from analysis.arrays import FloatArray
 from analysis.design import BlockPlan, Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan, shuffled_grid
+from analysis.design.dealing import by_balance, cells_of
 from analysis.spec.design import PracticeDesign
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import StudyRefused
@@ -151,6 +153,20 @@ def _planned_names(relative: str, digest: str) -> frozenset[str]:
 def planned_stimuli(study: Study) -> frozenset[str]:
     """Names of all stimuli that stand in the plan."""
     return _planned_names(study.plan_file, study.plan_digest)
+
+
+def in_balance(study: Study, *, held: Sequence[int], free: Sequence[int]) -> list[int]:
+    """Free slots, those first that best make what a recruiter's people hold like the whole plan."""
+    return by_balance(_cells(study.plan_file, study.plan_digest, study.stimulus_set_id), held, free)
+
+
+@lru_cache(maxsize=4)
+def _cells(relative: str, digest: str, stimulus_set: int) -> FloatArray:
+    """Trials of every slot by cell of the plan."""
+    columns = ("key", "corruption", "visual_change", "source_image__category")
+    stimuli = StimulusSet.objects.get(pk=stimulus_set).stimuli.order_by()
+    shown = {key: (corruption, change, category) for key, corruption, change, category in stimuli.values_list(*columns)}
+    return cells_of(StudyPlan.from_lines(_lines(relative, digest)).sessions, shown)
 
 
 def rule_set_of(configuration: StudyConfiguration, *, keeps: Study | None = None) -> RuleSet:

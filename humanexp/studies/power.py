@@ -113,9 +113,16 @@ def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
         curve=LogisticDrop(bend=question.bend),
         margin=plan.margin,
         band_margin=plan.band_margin,
+        recruiters=_people_of_recruiters(configuration_of(study).recruitment.places, question.people),
     )
     found.curve.lowered(question.difference)
     return found
+
+
+def _people_of_recruiters(places: Mapping[str, int], people: int) -> tuple[int, ...]:
+    """So many people in proportion to the places that are planned with each of several recruiters."""
+    total = sum(places.values())
+    return tuple(max(1, round(people * one / total)) for one in places.values()) if len(places) > 1 else ()
 
 
 #: True shares of right answers, of people without bias, that a reader may have in mind; guessing is 0.5.

@@ -84,7 +84,7 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("pay", "pay"): """
         recruitment:try-again recruitment:compensate recruitment:top-up recruitment:resolve
-        recruitment:finished recruitment:finished-csv
+        recruitment:finished recruitment:finished-csv recruitment:money recruitment:money-csv
     """,
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide

@@ -43,9 +43,9 @@ def test_prints_the_answer_and_writes_every_number(tmp_path: Path) -> None:
     target = tmp_path / "numbers.json"
     said = analyse("widths", "--bootstrap", 10, "--json", target)
     numbers = json.loads(target.read_text())
-    assert numbers["payments"] == {
-        "approved": 0, "rejected": 0, "bonuses": 0, "total_cents": 0, "owed_cents": 0, "paid_cents": 0, "fee_cents": 0,
-    }  # fmt: skip
+    nothing = {"owed_cents": 0, "paid_cents": 0, "fee_cents": 0, "total_cents": 0}
+    counts = {"approved": 0, "rejected": 0, "bonuses": 0}
+    assert numbers["payments"] == {**counts, "currency": "USD", **nothing, "by_currency": {"USD": nothing}}
     assert numbers["sessions"]["accepted"] == 2
     cell = next(c for c in numbers["accuracy"] if (c["observer"], c["condition"]) == ("subject-01", "0.8"))
     assert cell == {"observer": "subject-01", "condition": "0.8", "trials": 60, "correct": 30, "accuracy": 0.5}

@@ -23,7 +23,7 @@ from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Preview, RefusedCall, Response, Session
 from humanexp.recruitment import entry_preview, launch_gates, selectors, services
 from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.pricing import FeeTable, quote
+from humanexp.recruitment.pricing import FeeTable, quote, terms_of
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from humanexp.studies.plans import planned_stimuli
@@ -135,10 +135,10 @@ def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study)
         fingerprint=fingerprint_of(study, "marketplace"), balance_cents=120,
     )  # fmt: skip
     fee = FeeTable(base_percent=20, large_hit_percent=0, masters_percent=0, minimum_cents=1)
-    affordable = quote(reward_cents=100, assignments=1, per_hit=1, fees=fee)
+    affordable = quote(terms_of(reward_cents=100, assignments=1, per_hit=1), fees=fee)
     assert affordable.total_cents == 120
     assert gate.refuse(study=study, to="marketplace", price=affordable) == ""
-    dearer = quote(reward_cents=101, assignments=1, per_hit=1, fees=fee)
+    dearer = quote(terms_of(reward_cents=101, assignments=1, per_hit=1), fees=fee)
     assert "costs $1.21, and at the check the account held $1.20" in gate.refuse(
         study=study, to="marketplace", price=dearer
     )

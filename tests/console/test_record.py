@@ -94,10 +94,12 @@ class TestPage:
             in console.get(page, {"person": str(ben.pk), "kind": "member-invite"}).content.decode()
         )
 
-    def test_facts_are_told_in_dollars_and_words(self, console: Client, study: Study) -> None:
+    def test_sums_are_told_with_their_currency_and_facts_in_words(self, console: Client, study: Study) -> None:
         record(action="publish", subject="campaign:1", study=study.slug, quoted_cents=1728, is_green=True)
+        record(action="publish", subject="campaign:2", study=study.slug, quoted_cents=1728, currency="GBP")
         body = " ".join(console.get(f"/studies/{study.slug}/audit/").content.decode().split())
         assert "quoted</span> $17.28" in body and "is green</span> yes" in body
+        assert "quoted</span> £17.28" in body
 
     def test_long_records_have_pages(self, console: Client, study: Study, ada: User) -> None:
         for number in range(60):

@@ -17,10 +17,7 @@ def test_numbers_have_a_true_minus_sign_and_no_negative_nothing(value: float | N
     assert console.number(value, digits) == text
 
 
-def test_money_shares_counts_and_probabilities() -> None:
-    assert console.dollars(123_456) == "$1,234.56"
-    assert console.dollars(-5) == "−$0.05"
-    assert console.dollars(None) == "–"
+def test_shares_counts_and_probabilities() -> None:
     assert console.percent(0.8281) == "82.8\u202f%"
     assert console.percent_number(0.75125, 2) == "75.12"
     assert console.count(33_280) == "33,280"

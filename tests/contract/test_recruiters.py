@@ -13,7 +13,9 @@ from humanexp.recruitment.recruiters import registry
 ROOT = Path(__file__).resolve().parents[2]
 NAME = re.compile(r"mturk|mechanical[ -]turk|amazon|marketplace|prolific|cloudresearch|\bsona\b|is_link", re.IGNORECASE)
 #: A stored code of one, compared with or chosen.
-CODE = re.compile(r"""(?:[!=]=|environment=|\bto=|\bin [({\[])\s*["'](?:link|sandbox|production|memory|connect)["']""")
+CODE = re.compile(
+    r"""(?:[!=]=|environment=|\bto=|\bin [({\[])\s*["'](?:link|volunteer|sandbox|production|memory|connect)["']"""
+)
 #: Adapters with their words, sites of their own with their pages, what is frozen, and what others wrote.
 APART = (
     "humanexp/recruitment/recruiters/",
@@ -41,7 +43,6 @@ OF_THE_SITE = {
     "humanexp/console/supervisor.py",
     "humanexp/controls.py",
     "humanexp/health.py",
-    "humanexp/key_files.py",
     "humanexp/listening.py",
     "humanexp/places.py",
     "humanexp/settings.py",

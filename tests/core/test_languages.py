@@ -27,12 +27,15 @@ AGREED_TO = {
     "house-3.de": "ffa62e68ac21175a",
     "house-4": "683bf620c9b4eab2",
     "house-4.de": "fd2b05611ea0acd8",
-    "house-5": "a4690159be9b0d41",
-    "house-5.by-sentence": "40bb442eed1d9140",
-    "house-5.de": "408b13b03d39aa0e",
+    "house-5": "5c052c3ddae3bc16",
+    "house-5.by-sentence": "3d68b9fb65aa99ac",
+    "house-5.de": "d22667af14efaa1a",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",
     "site.de": "970a9d8dc87e7905",
+    # and for people who come from the public page
+    "volunteer": "e2db39bb79eb87fd",
+    "volunteer.de": "49e75b0a46629931",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 

@@ -46,8 +46,9 @@ class PanelServer(ServedSite):
         made = self.control("researchers", name=f"Lab {next(_names)}", balance_cents=balance_cents, **more)
         return Lab(self, **made)
 
-    def person(self) -> Person:
-        return Person(self.url)
+    def person(self, participant: str = "") -> Person:
+        """A new one, or this one."""
+        return Person(self.url, participant)
 
     def money(self, workspace_id: str) -> dict[str, int]:
         found = [one for one in self.shown("books")["workspaces"] if one["workspace_id"] == workspace_id]
@@ -147,10 +148,10 @@ class Lab:
 class Person:
     """Somebody at a browser without scripts: cookies, forms, redirects."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, participant: str = "") -> None:
         self.url = url
         self.http = requests.Session()
-        self.post("/people/")
+        self.post("/people/", participant=participant)
 
     def get(self, path: str) -> requests.Response:
         return self.http.get(f"{self.url}{path}", timeout=20)

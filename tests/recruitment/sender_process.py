@@ -105,7 +105,7 @@ def enter(count: int) -> dict[str, Any]:
 def promise(count: int) -> dict[str, Any]:
     """N people plan a bonus at the same moment; the study's cap holds two of them, another campaign's cap all."""
     study = Study.objects.get()
-    services.set_study_cap(study=study, cap_cents=selectors.budget_of(study).committed_cents + 100, by=None)
+    services.set_study_cap(study=study, cap_cents=selectors.budget_of(study, "USD").committed_cents + 100, by=None)
     together = threading.Barrier(count)
 
     def plan(row: Assignment) -> int:
@@ -120,7 +120,7 @@ def promise(count: int) -> dict[str, Any]:
 
     with ThreadPoolExecutor(count) as pool:
         planned = sum(pool.map(plan, Assignment.objects.order_by("pk")[:count]))
-    return {"planned": planned, "left": selectors.budget_of(study).left_cents}
+    return {"planned": planned, "left": selectors.budget_of(study, "USD").left_cents}
 
 
 def sync(count: int, rounds: int) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from django.apps import apps
 
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, KeysRefused, NotAllowed
 from humanexp.core.models import User
-from humanexp.recruitment import recruiters, services
+from humanexp.jobs import runner
+from humanexp.recruitment import recruiters, selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Pause, RecruiterAccount
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.memory import Memory
@@ -77,6 +78,26 @@ def test_a_pause_and_a_cap_hold_for_one_account(study: Study, memory: Memory, se
     launched(study, "memory")
 
 
+def test_a_persons_pause_holds_back_money_and_places_and_lets_offers_close(
+    study: Study, memory: Memory, second: RecruiterAccount
+) -> None:
+    campaign = launched(study, "memory-2")
+    services.send()
+    worked(memory, campaign)
+    held = memory.of("memory-2").held_cents
+    services.pause_account(code="memory-2", by=None)
+    services.stop_campaign(campaign=campaign)
+    report = services.send(environment="memory-2")
+    assert memory.of("memory-2").held_cents == held and report.waiting == 1
+    assert not memory.of("memory-2").offer(campaign.hits.get().hit_id).is_open
+    assert [one.text for one in selectors.attention(study) if one.kind == "paused"] == [
+        "Second grant is paused: no places are opened and nobody is paid through it."
+    ]
+    services.resume_account(code="memory-2", by=None)
+    runner.run_waiting()
+    assert memory.of("memory-2").held_cents == held - 55
+
+
 def test_it_is_known_by_its_own_name_and_is_of_its_kind(study: Study, memory: Memory, second: RecruiterAccount) -> None:
     account = recruiters.account_of("memory-2")
     assert (account.name, account.currency, account.workspace) == ("Second grant", "USD", "w-2")
@@ -107,7 +128,7 @@ def test_a_second_account_has_keys_of_its_own(monkeypatch: pytest.MonkeyPatch) -
         ({"code": "Ab"}, "code"),
         ({"code": "a" * 13}, "code"),
         ({"name": " "}, "name"),
-        ({"currency": "GBP"}, "currency"),
+        ({"currency": "CHF"}, "currency"),
     ],
 )
 def test_what_an_account_needs(memory: Memory, given: dict[str, str], field: str) -> None:

@@ -64,18 +64,20 @@ class TestCaps:
         study = make_study()
         services.set_study_cap(study=study, cap_cents=500, by=ada)
         publish(study)  # 240
-        assert selectors.budget_of(study).left_cents == 260
-        with pytest.raises(CapExceeded, match=r"costs 3\.60 with fees, and 2\.60 of the study's cap of 5\.00 are left"):
+        assert selectors.budget_of(study, "USD").left_cents == 260
+        with pytest.raises(
+            CapExceeded, match=r"costs \$3\.60 with fees, and \$2\.60 of the study's cap of \$5\.00 are left"
+        ):
             publish(study, assignments=3)
         assert Campaign.objects.count() == 1
         row = submission(publish(study, cap_cents=1_000))
-        assert selectors.budget_of(study).left_cents == 20
+        assert selectors.budget_of(study, "USD").left_cents == 20
         with pytest.raises(CapExceeded, match="study's cap"):
             bonus(row, 18)  # 18 + 4
         bonus(row, 16)  # 16 + 3
-        assert selectors.budget_of(study).left_cents == 1
+        assert selectors.budget_of(study, "USD").left_cents == 1
         services.set_study_cap(study=study, cap_cents=None, by=ada)
-        assert selectors.budget_of(study).left_cents is None
+        assert selectors.budget_of(study, "USD").left_cents is None
         bonus(row, 100, "more")
 
     def test_the_months_cap_holds_over_all_studies_of_a_recruiter(self, ada: User) -> None:
@@ -119,7 +121,7 @@ class TestCaps:
             bonus(row, 50)
         services.raise_cap(campaign=campaign, cap_cents=300, by=ada)
         bonus(row, 50)
-        with pytest.raises(Conflict, match="promised 3.00"):
+        with pytest.raises(Conflict, match=r"promised \$3.00"):
             services.raise_cap(campaign=campaign, cap_cents=299, by=ada)
 
     def test_a_refused_bonus_is_promised_anew_before_it_is_sent_again(self, ada: User) -> None:
@@ -129,7 +131,7 @@ class TestCaps:
         refused, other = bonus(row, 50, "care"), 40
         Payment.objects.filter(pk=refused.pk).update(state="refused")
         bonus(row, other, "speed")
-        with pytest.raises(CapExceeded, match=r"costs 0\.60 with its fee, and 0\.12 of the campaign's cap"):
+        with pytest.raises(CapExceeded, match=r"costs \$0\.60 with its fee, and \$0\.12 of the campaign's cap"):
             services.try_again(payment=Payment.objects.get(pk=refused.pk), by=ada)
         services.raise_cap(campaign=campaign, cap_cents=400, by=ada)
         services.set_month_cap(environment="marketplace", cap_cents=300, by=None)
@@ -165,7 +167,7 @@ class TestCaps:
         submission(campaign, 3, "approved")
         Payment.objects.filter(pk=bonus(row, 100).pk).update(state="confirmed")
         bonus(row, 50, "more")
-        sums = selectors.money_of(study)
+        (sums,) = selectors.money_of(selectors.tally_of(study))
         assert (sums.open_cents, sums.under_way_cents, sums.submitted_cents) == (240, 120, 120)
         assert (sums.promised_extra_cents, sums.spent_cents) == (60, 120)
         assert sums.due_cents == 540
@@ -240,7 +242,7 @@ class TestExtending:
         assert services.send(environment="marketplace").waiting == 1
         services.send(environment="marketplace")
         campaign.refresh_from_db()
-        assert (campaign.state, selectors.budget_of(campaign.study).committed_cents) == ("stopped", 0)
+        assert (campaign.state, selectors.budget_of(campaign.study, "USD").committed_cents) == ("stopped", 0)
 
     def test_an_extension_of_a_hit_that_is_gone_holds_nobody_up(
         self,

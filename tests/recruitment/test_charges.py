@@ -112,7 +112,7 @@ def take_and_pay(recruiter: MTurkRecruiter, crowd: list[WorkerClient], shape: Sh
             "send_bonus",
             WorkerId=worker_id,
             AssignmentId=assignment_id,
-            BonusAmount=money.dollars(cents),
+            BonusAmount=money.decimal(cents),
             Reason="For your care.",
             UniqueRequestToken=f"bonus-{shape.number}-{assignment_id}"[:64],
         )

@@ -57,7 +57,7 @@ def test_caps_extensions_and_top_ups_on_the_command_line(study: Study, marketpla
     Session.objects.update(opened_at=timezone.now() - timedelta(minutes=10))
     floor = ("top_up", "noise", "--floor", "6.00")
     assert "to $6.00 an hour: 1 people, $0.50 + fees $0.10 = $0.60; time unknown: 0" in run(*floor)
-    with pytest.raises(CommandError, match=r"cost is 0\.60"):
+    with pytest.raises(CommandError, match=r"cost is \$0\.60"):
         run(*floor, "--confirm-total", "0.61")
     assert "1 confirmed" in run(*floor, "--confirm-total", "0.60")
     for wrong in (("extend", "noise"), ("extend", "nothing", "--places", "1"), ("budget", "noise", "--month-cap", "1")):
@@ -178,7 +178,7 @@ class TestRefusals:
 
     def test_a_cap_under_the_price(self) -> None:
         said = self.refused("publish", "noise", "--to", "marketplace", "--reward", "1", "--cap", "1")
-        assert "costs 28.80, its cap is 1.00" in said
+        assert "costs $28.80, its cap is $1.00" in said
 
     @pytest.mark.parametrize("to", ["sandbox", "production"])
     def test_amazon_needs_an_https_address(self, to: str, settings: Any) -> None:
@@ -188,8 +188,8 @@ class TestRefusals:
     def test_real_money_needs_the_exact_total(self, settings: Any) -> None:
         settings.PUBLIC_URL = "https://lab.example"
         wanted = ("publish", "noise", "--to", "production", "--assignments", "10", "--reward", "1")
-        assert "real money: 12.00" in self.refused(*wanted)
-        assert "cost is 12.00 dollars, not 11.99" in self.refused(*wanted, "--confirm-total", "11.99")
+        assert "real money: $12.00" in self.refused(*wanted)
+        assert "cost is $12.00, not $11.99" in self.refused(*wanted, "--confirm-total", "11.99")
         services.publish(
             study=Study.objects.get(),
             terms=services.LaunchTerms(to="production", assignments=10, reward_cents=100),

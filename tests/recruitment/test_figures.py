@@ -175,7 +175,7 @@ class TestMoney:
         approved(row, cents=250, fee=50, kind="bonus")
         finishes(campaign, "TWO", "submitted")
         begins(campaign, "THREE")
-        money = selectors.money_of(study)
+        (money,) = selectors.money_of(selectors.tally_of(study))
         assert (money.quoted_cents, money.committed_cents) == (720, 720 + 300)
         assert (money.owed_cents, money.paid_cents, money.fee_cents) == (350, 0, 70)
         assert (money.spent_cents, money.spent_extra_cents) == (420, 300)
@@ -188,7 +188,7 @@ class TestMoney:
         row = finishes(campaign, "ONE", "submitted")
         approved(row)
         approved(row, cents=1_000, fee=200, kind="bonus")
-        money = selectors.money_of(study)
+        (money,) = selectors.money_of(selectors.tally_of(study))
         assert (money.spent_cents, money.committed_cents, money.spent_fraction) == (1_320, 1_320, 1.0)
 
     def test_of_a_stopped_campaign_counts_what_was_taken(self, study: Study) -> None:
@@ -196,29 +196,29 @@ class TestMoney:
         approved(finishes(campaign, "ONE", "submitted"))
         begins(campaign, "TWO")
         stopped(campaign)
-        money = selectors.money_of(study)
+        (money,) = selectors.money_of(selectors.tally_of(study))
         assert (money.quoted_cents, money.committed_cents) == (720, 240)
         assert (money.open_cents, money.under_way_cents, money.due_cents) == (0, 120, 120)
-        assert selectors.budget_of(study).committed_cents == 240
+        assert selectors.budget_of(study, "USD").committed_cents == 240
 
     def test_where_an_approval_pays_it_is_paid(self, study: Study) -> None:
         campaign = marketplace(study, places=1)
         approved(finishes(campaign, "ONE", "submitted"))
         Payment.objects.update(environment="production")
-        money = selectors.money_of(study)
+        (money,) = selectors.money_of(selectors.tally_of(study))
         assert (money.owed_cents, money.paid_cents, money.fee_cents) == (0, 100, 20)
 
     def test_planned_sending_and_refused(self, study: Study) -> None:
         campaign = marketplace(study, places=3)
         for name, state in (("ONE", "planned"), ("TWO", "sending"), ("THREE", "refused")):
             approved(finishes(campaign, name, "submitted"), state=state)
-        money = selectors.money_of(study)
+        (money,) = selectors.money_of(selectors.tally_of(study))
         assert (money.planned_cents, money.sending_cents, money.on_the_way_cents) == (120, 120, 240)
         assert (money.spent_cents, money.waiting, money.confirmed) == (0, 3, 0)
 
     def test_of_a_link(self, study: Study) -> None:
         publish(study=study, terms=LaunchTerms(to="link", assignments=5))
-        money = selectors.money_of(study)
+        (money,) = selectors.money_of(selectors.tally_of(study))
         assert (money.quoted_cents, money.committed_cents, money.due_cents, money.spent_fraction) == (0, 0, 0, 0.0)
 
 

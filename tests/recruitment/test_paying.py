@@ -23,7 +23,7 @@ class TestPaying:
         campaign = launch()
         rows = submitted(campaign, new_worker, 2)
         assert {row.evidence for row in rows} == {"receipt"}
-        assert services.settle(study=campaign.study).planned_cents == 288
+        assert services.settle(study=campaign.study).sums == {"USD": 288}
         assert services.settle(study=campaign.study).planned == 0
         assert send().confirmed == 2
         assert services.settle(study=campaign.study).planned == 0
@@ -33,10 +33,12 @@ class TestPaying:
             "approved": 2,
             "rejected": 0,
             "bonuses": 0,
+            "currency": "USD",
             "owed_cents": 240,
             "paid_cents": 0,
             "fee_cents": 48,
             "total_cents": 288,
+            "by_currency": {"USD": {"owed_cents": 240, "paid_cents": 0, "fee_cents": 48, "total_cents": 288}},
         }
 
     @pytest.mark.parametrize("fault", FAULTS)

@@ -4,7 +4,7 @@ import pytest
 
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money
-from humanexp.recruitment.pricing import NO_FEES, PUBLISHED_FEES, hourly_cents, quote, split
+from humanexp.recruitment.pricing import NO_FEES, PUBLISHED_FEES, hourly_cents, quote, split, terms_of
 from humanexp.recruitment.services import publishing
 
 
@@ -33,15 +33,15 @@ def test_fee_of_masters_and_of_a_bonus() -> None:
 
 
 def test_small_hits_cost_less_and_the_sum_is_exact() -> None:
-    small = quote(reward_cents=120, assignments=52, per_hit=9, fees=PUBLISHED_FEES)
+    small = quote(terms_of(reward_cents=120, assignments=52, per_hit=9), fees=PUBLISHED_FEES)
     assert small.hit_sizes == (9, 9, 9, 9, 9, 7)
     assert (small.rewards_cents, small.fees_cents, small.total_cents) == (6240, 1248, 7488)
-    large = quote(reward_cents=120, assignments=52, per_hit=52, fees=PUBLISHED_FEES)
+    large = quote(terms_of(reward_cents=120, assignments=52, per_hit=52), fees=PUBLISHED_FEES)
     assert large.total_cents == 52 * 168
 
 
 def test_a_rest_under_ten_has_the_lower_fee() -> None:
-    mixed = quote(reward_cents=100, assignments=13, per_hit=10, fees=PUBLISHED_FEES)
+    mixed = quote(terms_of(reward_cents=100, assignments=13, per_hit=10), fees=PUBLISHED_FEES)
     assert mixed.hit_sizes == (10, 3)
     assert mixed.fees_cents == 10 * 40 + 3 * 20
 
@@ -78,8 +78,8 @@ def test_money_that_is_refused(text: str) -> None:
         money.cents(text)
 
 
-def test_dollars_have_two_decimals() -> None:
-    assert [money.dollars(cents) for cents in (0, 5, 120, -250, 1_000_000)] == [
+def test_amounts_have_two_decimals() -> None:
+    assert [money.decimal(cents) for cents in (0, 5, 120, -250, 1_000_000)] == [
         "0.00",
         "0.05",
         "1.20",

@@ -15,6 +15,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Hit
 from humanexp.recruitment.recruiters import capabilities_of, fees_of, recruiter_for
 from humanexp.recruitment.recruiters.base import (
+    BonusLine,
     BonusOrder,
     Capabilities,
     Holds,
@@ -24,17 +25,21 @@ from humanexp.recruitment.recruiters.base import (
     Recruiter,
     RewardOrder,
     SubmissionReport,
+    WayBackCode,
 )
 from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
+from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
 from humanexp.recruitment.services.deliveries.hits import terms_of
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
+from tests.panel.server import Lab, PanelServer
+from tests.recruitment.at_panel import come
 from tests.recruitment.studies import Visitor
 from tests.recruitment.workers import Worker
 
-RECRUITERS = ("link", "marketplace", "memory")
+RECRUITERS = ("link", "volunteer", "marketplace", "memory", "panel")
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +51,7 @@ def memory() -> Iterator[MemoryRecruiter]:
 
 
 @pytest.fixture(params=RECRUITERS)
-def environment(request: pytest.FixtureRequest, marketplace: object) -> str:
+def environment(request: pytest.FixtureRequest, marketplace: object, lab: Lab) -> str:
     return str(request.param)
 
 
@@ -133,14 +138,45 @@ class OfMemory:
         self.account.submit(visitor.person["assignmentId"], receipt=visitor.answer_all()["receipt"])
 
 
+@dataclass
+class OfPanel:
+    """With a place that was reserved and begun there."""
+
+    campaign: Campaign
+    panel: PanelServer
+
+    def begin(self) -> Visitor:
+        self.guest = come(self.panel, self.campaign)
+        return self.guest.visitor
+
+    def finish(self, visitor: Visitor) -> None:
+        self.guest.finish()
+
+
 @pytest.fixture
-def people(environment: str, campaign: Campaign, new_worker: Callable[[], Worker], memory: MemoryRecruiter) -> People:
+def people(
+    environment: str,
+    campaign: Campaign,
+    new_worker: Callable[[], Worker],
+    memory: MemoryRecruiter,
+    panel: PanelServer,
+) -> People:
     of: dict[str, People] = {
         "link": OfLink(campaign),
+        "volunteer": OfLink(campaign),
         "marketplace": OfMarketplace(campaign, new_worker),
         "memory": OfMemory(campaign, memory),
+        "panel": OfPanel(campaign, panel),
     }
     return of[environment]
+
+
+@pytest.fixture
+def somebody(environment: str, new_worker: Callable[[], Worker], panel: PanelServer) -> Callable[[], str]:
+    """The id of a person whom the recruiter knows."""
+    if environment == "panel":
+        return lambda: str(panel.control("people", count=1)["participant_ids"][0])
+    return lambda: new_worker().worker_id
 
 
 @pytest.fixture
@@ -171,13 +207,17 @@ def test_a_published_hit_is_found_by_id_and_by_annotation(recruiter: Recruiter, 
         recruiter.offer("H0")
 
 
+def test_bonuses_that_a_repeat_would_pay_twice_are_paid_by_calls(recruiter: Recruiter, can: Capabilities) -> None:
+    assert (recruiter.bonus_calls is not None) == (can.repeats.bonus == "never")
+
+
 def test_nobody_is_listed_before_submission(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:
     assert list(recruiter.submissions(hit.hit_id)) == []
     take_part()
     report = only(recruiter, hit)
     assert report.state == AssignmentState.SUBMITTED
     assert report.offer_id == hit.hit_id
-    assert report.answers["receipt"]
+    assert report.answers.get("receipt") or report.code
     assert report.submitted_at.tzinfo is not None
     assert recruiter.submission(report.submission_id) == report
     about = recruiter.offer(hit.hit_id)
@@ -201,11 +241,15 @@ def test_an_expired_hit_takes_nobody_and_expiring_twice_is_expiring_once(recruit
     recruiter.close(hit.hit_id)
     found = recruiter.offer(hit.hit_id)
     assert not found.is_open
-    assert found.expires_at is not None
+    assert found.is_over or found.expires_at is not None
 
 
-def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hit) -> None:
+def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hit, can: Capabilities) -> None:
     until = timezone.now().replace(microsecond=0) + timedelta(days=20)
+    if not can.ends:
+        with pytest.raises(RecruiterError, match="no end"):
+            recruiter.change(hit.hit_id, until=until, token="until")
+        return
     recruiter.change(hit.hit_id, until=until, token="until")
     recruiter.change(hit.hit_id, until=until, token="until")
     assert recruiter.offer(hit.hit_id).expires_at == until
@@ -256,16 +300,27 @@ def test_money_goes_through_it_or_is_refused(
         assert list(recruiter.bonuses(hit.hit_id)) == []
         return
     before = recruiter.balance_cents()
-    for order in (reward, bonus):
+    by_calls = recruiter.bonus_calls
+    for order in (reward, bonus) if by_calls is None else (reward,):
         assert recruiter.evidence(order) == Proof.NOT_PAID
         assert recruiter.pay(order).is_paid
         assert recruiter.evidence(order) == Proof.PAID
         with pytest.raises((AlreadyDone, StateRefused)):
             recruiter.pay(order)
-    assert recruiter.evidence(replace(bonus, marker="[p8]")) == Proof.NOT_PAID
+    if by_calls is None:
+        assert recruiter.evidence(replace(bonus, marker="[p8]")) == Proof.NOT_PAID
+    else:
+        assert recruiter.evidence(bonus) == Proof.UNCLEAR
+        line = BonusLine(submission_id=report.submission_id, amount_cents=33)
+        plan = by_calls.plan(hit.hit_id, [line])
+        assert by_calls.listed(report.submission_id) == plan.listed[report.submission_id] == ()
+        by_calls.pay(plan.plan_id)
+        assert by_calls.listed(report.submission_id) == (33,)
+        assert by_calls.standing(hit.hit_id).bonuses_cents == plan.standing.bonuses_cents + 33
     assert only(recruiter, hit).state == AssignmentState.APPROVED
     [paid] = recruiter.bonuses(hit.hit_id)
-    assert (paid.amount_cents, paid.reason, paid.person_id) == (33, bonus.reason, report.person_id)
+    said = bonus.reason if by_calls is None else ""
+    assert (paid.amount_cents, paid.reason, paid.person_id) == (33, said, report.person_id)
     after = recruiter.balance_cents()
     assert before is not None
     assert after is not None
@@ -291,20 +346,23 @@ def test_a_rejection_takes_effect_and_can_be_overridden(
         pytest.skip("no money goes through it")
     take_part()
     report = only(recruiter, hit)
-    recruiter.reject(report.submission_id, reason="Two people answered from one account.")
+    reason = (
+        "Two people answered from one account. We have written to you about this, and you have not answered. Sorry."
+    )
+    recruiter.reject(report.submission_id, reason=reason, category="OTHER" if can.rejects_by_category else "")
     assert only(recruiter, hit).state == AssignmentState.REJECTED
     recruiter.pay(RewardOrder(submission_id=report.submission_id, overrides_rejection=True))
     assert only(recruiter, hit).state == AssignmentState.APPROVED
 
 
 def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
-    recruiter: Recruiter, hit: Hit, new_worker: Callable[[], Worker]
+    recruiter: Recruiter, hit: Hit, somebody: Callable[[], str]
 ) -> None:
     order = QualificationOrder(name=f"Contract {hit.hit_id}", description="Has met the contract.")
     type_id = recruiter.publish_qualification(order)
     assert type_id
     assert recruiter.publish_qualification(order) == type_id
-    worker_id = new_worker().worker_id
+    worker_id = somebody()
     assert recruiter.score(type_id, worker_id) is None
     if not recruiter.capabilities.qualifies:
         for mark in (
@@ -316,14 +374,14 @@ def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
         return
     for value in (7, 7, 3):
         recruiter.grant(type_id, worker_id, value=value)
-    assert recruiter.score(type_id, worker_id) == 3
+    assert recruiter.score(type_id, worker_id) == (3 if recruiter.capabilities.grades else 1)
     for _ in range(2):
         recruiter.revoke(type_id, worker_id, reason="It is open to you again.")
     assert recruiter.score(type_id, worker_id) is None
 
 
 def test_work_is_hidden_from_who_may_not_do_it(
-    recruiter: Recruiter, campaign: Campaign, new_worker: Callable[[], Worker]
+    recruiter: Recruiter, campaign: Campaign, new_worker: Callable[[], Worker], panel: PanelServer
 ) -> None:
     """The same terms with different conditions are different groups of work."""
     if not recruiter.capabilities.qualifies:
@@ -334,19 +392,32 @@ def test_work_is_hidden_from_who_may_not_do_it(
     for_members = replace(terms, title=name, holds=(Holds(type_id=type_id),), lacks=())
     for_others = replace(terms, title=name, holds=(), lacks=(type_id,))
     types = [recruiter.publish_terms(one) for one in (for_members, for_others)]
-    assert len({*types, recruiter.publish_terms(for_members)}) == 2
-    for number, type_of in enumerate(types):
-        order = OfferOrder(
-            terms_id=type_of,
-            places=1,
-            lifetime_s=3600,
-            url="https://lab.example/take/x/",
-            annotation=f"{name}-{number}",
-            token=f"c-{campaign.entry}-{number}",
+    assert types[0] == recruiter.publish_terms(for_members)
+    codes = (WayBackCode(outcome=Outcome.FINISHED, code="C0DE", is_reviewed=True),)
+    offers = [
+        recruiter.publish(
+            OfferOrder(
+                terms_id=type_of,
+                places=1,
+                lifetime_s=3600,
+                url="https://lab.example/take/x/",
+                annotation=f"{name}-{number}",
+                token=f"c-{campaign.entry}-{number}",
+                terms=terms_of_them,
+                codes=codes,
+            )
         )
-        recruiter.publish(order)
+        for number, (type_of, terms_of_them) in enumerate(zip(types, (for_members, for_others), strict=True))
+    ]
     if isinstance(recruiter, MemoryRecruiter):
         member, other, shown = "M", "O", recruiter.visible_to
+    elif isinstance(recruiter, ProlificRecruiter):
+        types = offers
+        member, other = panel.control("people", count=2)["participant_ids"]
+
+        def shown(person_id: str) -> list[str]:
+            page = panel.person(person_id).get("/studies/").text
+            return [study for study in types if study in page]
     else:
         workers = {worker.worker_id: worker for worker in (new_worker(), new_worker())}
         member, other = workers
@@ -355,6 +426,7 @@ def test_work_is_hidden_from_who_may_not_do_it(
             return [group["hit_type_id"] for group in workers[person_id].client.groups()]
 
     recruiter.grant(type_id, member)
+    assert len(set(types)) == 2
     seen = [set(shown(person_id)) & set(types) for person_id in (member, other)]
     assert seen == [{types[0]}, {types[1]}]
 

@@ -187,10 +187,12 @@ class TestRejection:
             "approved": 1,
             "rejected": 0,
             "bonuses": 0,
+            "currency": "USD",
             "owed_cents": 120,
             "paid_cents": 0,
             "fee_cents": 24,
             "total_cents": 144,
+            "by_currency": {"USD": {"owed_cents": 120, "paid_cents": 0, "fee_cents": 24, "total_cents": 144}},
         }
         assert services.reconcile(environment="marketplace")[0].adds_up
 

@@ -115,7 +115,8 @@ def test_a_bonus_is_money(assignment: Assignment) -> None:
 def test_the_record_of_what_was_done_cannot_be_changed(campaign: Campaign) -> None:
     event = AuditEvent.objects.get(action="publish")
     assert event.subject == f"campaign:{campaign.pk}"
-    assert event.facts == {"environment": "marketplace", "assignments": 2, "reward_cents": 120, "quoted_cents": 288}
+    terms = {"environment": "marketplace", "assignments": 2, "reward_cents": 120, "quoted_cents": 288}
+    assert event.facts == {**terms, "currency": "USD"}
     event.action = "nothing"
     with pytest.raises(NotAllowed):
         event.save()

@@ -48,6 +48,23 @@ def ask(study: Study, **changes: Any) -> tuple[PowerEstimate, Job]:
     return services.request_power(study=study, question=PowerQuestion(**{**ASKED, **changes}))
 
 
+def test_a_study_with_two_recruiters_is_told_how_many_people_tell_them_apart(
+    stimulus_set: Any, monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    monkeypatch.setattr(questions, "LIMITS", {**questions.LIMITS, "runs": (2, 1000)})
+    owner = User.objects.create_user("anna")
+    study = draft_study(by=owner, recruitment={"places": {"sona": 4, "link": 2}}, analysis={"estimand": "people"})
+    found = planned_study(study, PowerQuestion(people=12))
+    assert found.recruiters == (8, 4)
+    estimate, job = ask(study, people=12)
+    runner.finish(job, what="The simulation", tell=lambda said: None)
+    estimate.refresh_from_db()
+    people = estimate.report["recruiters"]["people"]
+    client.force_login(owner)
+    page = client.get(PAGE).content.decode()
+    assert f"takes about {people:,} people of each. With 4 and 8 people the power is" in page
+
+
 def test_the_simulated_study_is_the_plan(draft: Study) -> None:
     planned, summary = planned_answers(draft), plan_head(draft)["summary"]
     assert planned is not None

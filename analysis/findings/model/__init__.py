@@ -66,6 +66,7 @@ from analysis.findings.model.curves import (
 )
 from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Interval, Property, Twin
 from analysis.findings.model.findings import Findings
+from analysis.findings.model.recruiters import RecruiterCrowd, RecruiterFindings, RecruiterPair, RepeatsBound
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, OtherModel, PlainPairs, Reuse, Similarity
 from analysis.metrics import Indices
 
@@ -128,6 +129,10 @@ __all__ = [
     "RankSet",
     "Ranks",
     "Reach",
+    "RecruiterCrowd",
+    "RecruiterFindings",
+    "RecruiterPair",
+    "RepeatsBound",
     "ResponseTimes",
     "Reuse",
     "Rise",

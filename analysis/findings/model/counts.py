@@ -34,6 +34,8 @@ class Settings(Entry):
     sensitivity: bool = True
     #: findings of earlier versions, which do not say, are means over answers
     estimand: Estimand = "answers"
+    #: by recruiter, where the plan fixes some
+    recruiter_weights: dict[str, float] = {}
 
 
 class TrialCounts(Entry):

@@ -14,6 +14,7 @@ from analysis.findings.model.comparisons import Comparison, Leader
 from analysis.findings.model.counts import Flow, SessionCounts, Settings, TrialCounts
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS, LEVEL
+from analysis.findings.model.recruiters import RecruiterFindings
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, Similarity
 
 
@@ -55,6 +56,8 @@ class Findings(Entry):
     #: where whoever collected the answers counted them
     sessions: SessionCounts | None = None
     flow: Flow | None = None
+    #: where people came from several
+    recruiters: RecruiterFindings | None = None
     #: the choice of sessions and trials where it is not the planned one
     selection: dict[str, JsonValue] | None = None
 

@@ -17,7 +17,7 @@ from humanexp.console.supervisor import Addresses
 from humanexp.core.errors import existing
 from humanexp.core.storage import media_path, write_whole
 from humanexp.key_files import read_or_create_key
-from humanexp.recruitment import selectors as recruitment
+from humanexp.recruitment import money, selectors as recruitment
 from humanexp.results import selectors as results
 from humanexp.screening.selectors import current_verdicts
 from humanexp.simulation.observers import ObserverModel
@@ -138,10 +138,12 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
     sessions, payments = numbers["sessions"], numbers["payments"]
     why = ", ".join(f"{reason} {count}" for reason, count in sessions["excluded"].items()) or "nobody"
     console.print(f"Sessions: {sessions['submitted']} submitted, {sessions['accepted']} count; excluded: {why}.")
-    owed, fees = payments["owed_cents"] / 100, payments["fee_cents"] / 100
+    owed, fees = (
+        money.shown(payments[key], payments.get("currency") or money.USUAL) for key in ("owed_cents", "fee_cents")
+    )
     console.print(
-        f"Approved: {payments['approved']} people, nobody was rejected. ${owed:.2f} is owed to them, which a lab pays "
-        f"out by itself; fees: ${fees:.2f}. Scripted participants are no measure of an hour's pay.\n"
+        f"Approved: {payments['approved']} people, nobody was rejected. {owed} is owed to them, which a lab pays "
+        f"out by itself; fees: {fees}. Scripted participants are no measure of an hour's pay.\n"
     )
 
 

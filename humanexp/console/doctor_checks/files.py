@@ -12,6 +12,7 @@ from pathlib import Path
 from django.conf import settings
 
 from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.core import storage_mark
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.selectors.faults import DamagedFile, damaged_files
@@ -32,6 +33,18 @@ def disk() -> Finding:
     if not os.access(root, os.W_OK):
         return Finding(subject="Disk", state="missing", detail=f"{root} is not writable", remedy="set MEDIA_ROOT")
     return Finding(subject="Disk", state="ok" if free_gb > 1 else "note", detail=f"{root}, {free_gb:.0f} GB free")
+
+
+@question("Storage")
+def storage() -> Finding:
+    if fault := storage_mark.fault():
+        return Finding(
+            subject="Storage",
+            state="fault",
+            detail=fault,
+            remedy="mount the right folder as MEDIA_ROOT, or restore it from the backup",
+        )
+    return Finding(subject="Storage", state="ok", detail="the files are those of this database")
 
 
 @question("Files")

@@ -10,10 +10,13 @@ from django.core.mail import get_connection
 
 from humanexp.addresses import is_loopback
 from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.console.sites import answers
+from humanexp.core.errors import RecruiterError
 from humanexp.jobs import selectors as jobs
 from humanexp.participation import selectors as participation
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.states import CampaignState
 
 
@@ -71,18 +74,51 @@ def mail() -> Finding:
 
 @question("Marketplace")
 def marketplace() -> Finding:
-    import requests
+    return _own_site("Marketplace", settings.MARKETPLACE_URL, "marketplace")
 
-    try:
-        reply = requests.get(f"{settings.MARKETPLACE_URL}/healthz", timeout=2)
-    except requests.RequestException:
+
+@question("Practice panel")
+def panel() -> Finding:
+    return _own_site("Practice panel", settings.PANEL_URL, "panel")
+
+
+def _own_site(subject: str, address: str, command: str) -> Finding:
+    if answers(address):
+        return Finding(subject=subject, state="ok", detail=address)
+    return Finding(
+        subject=subject,
+        state="note",
+        detail=f"no answer at {address}",
+        remedy=f"python manage.py {command}, or start it on the page Recruiters",
+    )
+
+
+@question("Accounts with recruiters")
+def recruiter_accounts() -> Finding:
+    """One cheap read through each that has keys; those that nobody has set up are only named."""
+    works, without, faults = [], [], []
+    for account in recruiters.accounts():
+        names = account.kind.key_names(account)
+        if account.kind.capabilities.is_closed or not names:
+            continue
+        if keys.missing(names):
+            without.append(account.name)
+            continue
+        try:
+            recruiters.recruiter_for(account.code).balance_cents()
+            works.append(account.name)
+        except RecruiterError as error:
+            faults.append(error.message)
+    told = [f"works: {', '.join(works)}"] if works else []
+    told += [f"without keys: {', '.join(without)}"] if without else []
+    if faults:
         return Finding(
-            subject="Marketplace",
-            state="note",
-            detail=f"no answer at {settings.MARKETPLACE_URL}",
-            remedy="python manage.py marketplace",
+            subject="Accounts with recruiters",
+            state="fault",
+            detail="; ".join([*faults, *told]),
+            remedy="repair the account on the page Recruiters",
         )
-    return Finding(subject="Marketplace", state="ok" if reply.ok else "note", detail=settings.MARKETPLACE_URL)
+    return Finding(subject="Accounts with recruiters", state="ok", detail="; ".join(told) or "none is needed")
 
 
 @question("Real money")

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.tables import guard
 from humanexp.core.models import AuditEvent, User
+from humanexp.recruitment import money
 from humanexp.studies.models import Study
 
 ON_A_PAGE = 50
@@ -46,6 +47,14 @@ ACTS: Mapping[str, str | Promise] = {
     "exclude": _("put a person on the exclusion list"),
     "lift-exclusion": _("took a person off the exclusion list"),
     "notify": _("wrote to participants"),
+    "add-account": _("opened an account with a recruiter"),
+    "rename-account": _("renamed an account with a recruiter"),
+    "try-account": _("tried an account with a recruiter out"),
+    "pause-account": _("paused an account with a recruiter"),
+    "resume-account": _("resumed an account with a recruiter"),
+    "store-keys": _("stored keys of an account with a recruiter"),
+    "start-site": _("started a site on this machine"),
+    "stop-site": _("stopped a site on this machine"),
     "try-keys-again": _("tried the keys again"),
     "top-up": _("topped wages up"),
     "compensate": _("compensated a person"),
@@ -88,6 +97,12 @@ ACTS: Mapping[str, str | Promise] = {
     "search": _("started a search for counterfactuals"),
     "freeze-search": _("froze the pictures of a search"),
     "delete-participant": _("deleted a participant"),
+    "report-trouble": _("reported trouble"),
+    "answer-report": _("answered a report of trouble"),
+    "give-code-again": _("gave a completion code again"),
+    "let-back-in": _("answered a report with a personal link"),
+    "pay-for-failure": _("paid for a technical failure"),
+    "close-report": _("closed a report of trouble"),
     "delete-by-code": _("deleted the answers of a session by its code"),
     "undo-withdrawal": _("undid a withdrawal"),
     "clear-comment": _("cleared a comment for export"),
@@ -184,7 +199,7 @@ def _line(event: AuditEvent) -> Line:
         act=ACTS.get(event.action, event.action),
         subject=_subject(event.subject),
         study=event.study,
-        facts=[(_called(name), _shown(name, value)) for name, value in event.facts.items()],
+        facts=[(_called(name), _shown(name, value, event.facts)) for name, value in event.facts.items()],
     )
 
 
@@ -197,15 +212,15 @@ def _subject(subject: str) -> str:
 
 
 def _called(name: str) -> str:
-    """Sums are shown in dollars, so nothing is called cents."""
+    """Sums are shown with their currency, so nothing is called cents."""
     return str(_("sum")) if name == "cents" else name.removesuffix("_cents").replace("_", " ")
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: Any, facts: Mapping[str, Any]) -> str:
     if isinstance(value, bool):
         return str(_("yes") if value else _("no"))
     if name.endswith("cents") and isinstance(value, int):
-        return f"${value / 100:,.2f}"
+        return money.shown(value, facts.get("currency") or money.USUAL)
     text = str(value)
     return f"{text[:12]}…" if _DIGEST.fullmatch(text) else text[:200]
 

@@ -99,8 +99,8 @@ def refuse(*, study: Study, to: str, price: Quote) -> str:
             return text % {"where": where, "n": len(faults), "first": first}
     held = standing.preflight.balance_cents if standing.preflight else None
     if held is not None and price.total_cents > held:
-        return _("This costs $%(total)s, and at the check the account held $%(held)s: add money and check again.") % {
-            "total": money.dollars(price.total_cents),
-            "held": money.dollars(held),
+        return _("This costs %(total)s, and at the check the account held %(held)s: add money and check again.") % {
+            "total": money.shown(price.total_cents, price.currency),
+            "held": money.shown(held, price.currency),
         }
     return ""

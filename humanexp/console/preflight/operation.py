@@ -36,17 +36,22 @@ def account(launch: Launch) -> Line:
     except RecruiterError as error:
         return bad(error.message, _("Check that the recruiter runs and answers, then check again."))
     total, held = launch.price.total_cents, launch.balance_cents
-    numbers = {"held": money.dollars(held or 0), "total": money.dollars(total), "places": launch.price.assignments}
+    currency = launch.price.currency
+    numbers = {
+        "held": money.shown(held or 0, currency),
+        "total": money.shown(total, currency),
+        "places": launch.price.assignments,
+    }
     if held is not None and held < total:
         return bad(
-            _("The account holds $%(held)s; all %(places)d places cost $%(total)s with fees.") % numbers,
+            _("The account holds %(held)s; all %(places)d places cost %(total)s with fees.") % numbers,
             _("Add money to the account, or plan fewer places or a lower reward."),
             url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
             action=_("Recruit"),
         )
     if held is None:
         return good(_("The keys are accepted."))
-    return good(_("The keys are accepted; $%(held)s cover $%(total)s for all %(places)d places.") % numbers)
+    return good(_("The keys are accepted; %(held)s cover %(total)s for all %(places)d places.") % numbers)
 
 
 @check(gettext_lazy("Job runner"))

@@ -47,7 +47,7 @@ def consent(launch: Launch) -> Line:
 def _facts(launch: Launch) -> StudyFacts:
     return StudyFacts(
         tasks=tasks_of(launch.study.configuration), way=recruiters.kind_of(launch.to).way,
-        reward_cents=launch.terms.reward_cents, contact=launch.terms.contact,
+        reward_cents=launch.terms.reward_cents, currency=launch.price.currency, contact=launch.terms.contact,
     )  # fmt: skip
 
 
@@ -110,10 +110,16 @@ def pay(launch: Launch) -> Line:
     if not launch.can.pays:
         return good(_("People who come by the link are not paid through it."))
     wage = selectors.wage_at(
-        launch.study, reward_cents=launch.price.reward_cents, stated_minutes=launch.terms.estimated_minutes
+        launch.study,
+        reward_cents=launch.price.reward_cents,
+        stated_minutes=launch.terms.estimated_minutes,
+        to=launch.to,
     )
     hourly = wage.hourly_median_cents
-    numbers = {"hourly": money.dollars(hourly or 0), "floor": money.dollars(wage.floor_cents)}
+    numbers = {
+        "hourly": money.shown(hourly or 0, wage.currency),
+        "floor": money.shown(wage.floor_cents, wage.currency),
+    }
     recruit = {
         "url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
         "action": _("Recruit"),
@@ -126,9 +132,9 @@ def pay(launch: Launch) -> Line:
         )
     if hourly is not None and hourly < wage.floor_cents:
         return warn(
-            _("About $%(hourly)s an hour, under the floor of $%(floor)s.") % numbers, _("Raise the reward."), **recruit
+            _("About %(hourly)s an hour, under the floor of %(floor)s.") % numbers, _("Raise the reward."), **recruit
         )
-    return good(_("About $%(hourly)s an hour.") % numbers)
+    return good(_("About %(hourly)s an hour.") % numbers)
 
 
 @check(gettext_lazy("Qualification"))

@@ -97,15 +97,6 @@ def tag_class(state: str) -> str:
 
 
 @register.filter
-def dollars(cents: int | None) -> str:
-    """Integer cents as dollars."""
-    if cents is None:
-        return "–"
-    sign = "−" if cents < 0 else ""
-    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
-
-
-@register.filter
 def number(value: float | None, digits: int = 3) -> str:
     """A number with a true minus sign; an en dash when there is none."""
     if value is None:

@@ -10,7 +10,7 @@ from humanexp.core.slugs import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.evaluations import specs
 from humanexp.recruitment import money
-from humanexp.recruitment.pages.forms import DollarField
+from humanexp.recruitment.pages.forms import MoneyField
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Population
 
@@ -60,7 +60,7 @@ class SearchForm(forms.Form):
         label=_("Control: initial signed step"), min_value=0, max_value=1, initial=0, help_text=_("Of 1; 0 for none.")
     )
     answers_per_picture = forms.IntegerField(label=_("Crowd: people who judge a picture"), min_value=1, initial=5)
-    cap_cents = DollarField(label=_("Crowd: most that all rounds may cost"), required=False, help_text=_("Dollars."))
+    cap_cents = MoneyField(label=_("Crowd: most that all rounds may cost"), required=False, help_text=_("Dollars."))
     scripted = forms.BooleanField(label=_("Crowd: scripted participants, no people"), required=False)
 
     people = ("answers_per_picture", "cap_cents", "scripted")
@@ -104,7 +104,7 @@ def alike(run: SearchRun) -> dict[str, Any]:
     return {
         **{field: getattr(run, field) for field in same},
         "images": run.source_set.name,
-        "cap_cents": "" if run.cap_cents is None else money.dollars(run.cap_cents),
+        "cap_cents": "" if run.cap_cents is None else money.decimal(run.cap_cents),
         "pictures": run.counterfactuals.count(),
         "scripted": run.population == Population.SCRIPTED,
     }

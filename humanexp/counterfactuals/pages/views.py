@@ -22,6 +22,7 @@ from humanexp.counterfactuals.selectors import groups, searches as selectors
 from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.throughput import partial_context
+from humanexp.recruitment.recruiters import currency_of, usual_ground
 from humanexp.stimuli.selectors import source_sets
 
 _KEPT_S = 3600
@@ -77,7 +78,8 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
         "classes": sorted(run.scores.get("classes", {}).items()),
         "by_budget": run.scores.get("by_budget", []),
         "rounds": selectors.rounds_of(run),
-        "committed_cents": selectors.committed_cents(run),
+        "committed": selectors.committed_sums(run),
+        "currency": currency_of(usual_ground()),
         "pictures": pictures,
         "has_begun": selectors.has_begun(run),
         "count": count,

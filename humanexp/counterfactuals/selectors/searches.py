@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Sum
 
 from analysis.claims.robustness import RESAMPLED_INTERVALS
 from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
@@ -19,6 +18,7 @@ from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, Ro
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
+from humanexp.recruitment import money
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.recruiters import usual_ground
 from humanexp.recruitment.selectors import suggested_terms
@@ -103,10 +103,10 @@ def _estimate_cents(one: Round) -> int:
     return price.total_cents
 
 
-def committed_cents(run: SearchRun) -> int:
-    """Quoted cost of everything that was published for the search."""
-    quoted = Campaign.objects.filter(study__counterfactual_round__run=run).aggregate(total=Sum("quoted_cents"))
-    return int(quoted["total"] or 0)
+def committed_sums(run: SearchRun) -> dict[str, int]:
+    """Quoted cost of everything that was published for the search, by currency."""
+    campaigns = Campaign.objects.filter(study__counterfactual_round__run=run)
+    return money.summed((campaign.currency, campaign.quoted_cents) for campaign in campaigns)
 
 
 def round_of(run: SearchRun, step: int) -> Round:

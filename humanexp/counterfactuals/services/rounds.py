@@ -12,7 +12,7 @@ from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, CapExceeded, Conflict
 from humanexp.core.models import User
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.selectors.searches import committed_cents
+from humanexp.counterfactuals.selectors.searches import committed_sums
 from humanexp.counterfactuals.selectors.verdicts import verdicts_on
 from humanexp.counterfactuals.services.round_pictures import make_stimuli
 from humanexp.counterfactuals.services.searching import ROUND_KIND, finish, prepare, store_records
@@ -43,11 +43,13 @@ def publish_round(
     run = one.run
     if run.cap_cents is not None:
         price = terms.price(suggested_terms(one.study))
-        spent = committed_cents(run)
+        spent = committed_sums(run).get(price.currency, 0)
         if spent + price.total_cents > run.cap_cents:
+            cap, committed, wanted = (
+                money.shown(cents, price.currency) for cents in (run.cap_cents, spent, price.total_cents)
+            )
             raise CapExceeded(
-                f"The rounds of {run} may cost ${money.dollars(run.cap_cents)} together: ${money.dollars(spent)} are "
-                f"committed, and this round costs ${money.dollars(price.total_cents)}."
+                f"The rounds of {run} may cost {cap} together: {committed} is committed, and this round costs {wanted}."
             )
     return recruitment.publish(study=one.study, terms=terms, skip_preflight=skip_preflight, by=by)
 

@@ -153,7 +153,7 @@ class SessionView(RunView):
         session = self.sittings.session_of(self.claim)
         if self.lease:
             check_lease(session, self.lease)
-        return Response(_session_out(session))
+        return Response({**_session_out(session), "report": self.sittings.report_proof(self.claim)})
 
 
 class LeaseView(RunView):
@@ -298,8 +298,8 @@ class StatusView(RunView):
         """How far the session is; needs no lease, so that the page that opened it can ask."""
         session = self.sittings.session_of(self.claim)
         progress = {"state": session.told_state, "cursor": session.cursor, "total": session.total}
-        closing = self.sittings.closing_of(session)
-        return Response({**progress, "closing": closing, **self.sittings.proofs(session)})
+        more = {"closing": self.sittings.closing_of(session), "report": self.sittings.report_proof(self.claim)}
+        return Response({**progress, **more, **self.sittings.proofs(session)})
 
 
 #: Made once: making its thirty fields anew takes longer than all else about an answer. It keeps nothing of a call.

@@ -6,20 +6,24 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from humanexp.core.errors import ApplicationError, NotFound, existing
-from humanexp.core.languages import begin_in
+from humanexp.core.languages import begin_in, language_spoken, tag_spoken
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.participation import selectors, services, tallies
+from humanexp.participation.models import Session
+from humanexp.participation.pages.card_picture import card_picture
 from humanexp.participation.pages.live import live_page
-from humanexp.participation.pages.own_result import own_result_page
+from humanexp.participation.pages.own_result import own_curve_page, own_result_page
 from humanexp.participation.selectors.sessions import undoable
 from humanexp.studies import selectors as studies
 from humanexp.studies.facts import KEPT_DAYS, StudyFacts
@@ -45,20 +49,76 @@ def run_shell(request: HttpRequest, facts: StudyFacts, way_out: str = "") -> Htt
     return render(request, "participation/run/run.html", {"run_config": config, "facts": facts})
 
 
-@require_GET
+@csrf_exempt  # no cookie is set or read: the signed address is all that this page goes by
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def own_result(request: HttpRequest) -> HttpResponse:
-    """How often a participant was right, by amount of change; a signed address leads here, and nothing is stored."""
+    """How often a participant was right, by amount of change; a signed address leads here, and looking stores nothing.
+
+    Who was promised a curve can make a card of it there, and take the card back.
+    """
     try:
         session, found = selectors.own_result_behind(request.GET.get("of", ""))
     except NotFound:
         page = render(request, "participation/run/own_result.html", {"result": None}, status=404)
     else:
-        begin_in(request, language_of_study(session.study), bundles_of(session.study))
-        context = {"result": own_result_page(found), "study": session.study, "kept_days": selectors.KEPT_DAYS}
-        page = render(request, "participation/run/own_result.html", context)
+        page = _shown_result(request, session, found)
     page["Referrer-Policy"] = "no-referrer"
     return page
+
+
+def _shown_result(request: HttpRequest, session: Session, found: selectors.OwnResult) -> HttpResponse:
+    if request.method == "POST":
+        if found.promise is not None and found.performance and found.performance.windows:
+            act = services.take_card_back if "take-back" in request.POST else services.make_card
+            act(curve=found.promise)
+        return HttpResponseRedirect(f"{request.get_full_path()}#card", status=303)
+    begin_in(request, language_of_study(session.study), bundles_of(session.study))
+    context = {
+        "result": own_result_page(found),
+        "curve": own_curve_page(found),
+        "study": session.study,
+        "kept_days": selectors.KEPT_DAYS,
+        "site": settings.PUBLIC_URL.rstrip("/"),
+    }
+    return render(request, "participation/run/own_result.html", context)
+
+
+@require_safe
+@never_cache
+def card(request: HttpRequest, key: str) -> HttpResponse:
+    """What a participant shares: their own curve, with no name, for whoever has the address."""
+    try:
+        session, found = selectors.result_on_card(key)
+    except NotFound:
+        return render(request, "participation/run/card.html", {"curve": None}, status=404)
+    begin_in(request, language_of_study(session.study), bundles_of(session.study))
+    site = settings.PUBLIC_URL.rstrip("/")
+    context = {
+        "curve": own_curve_page(found),
+        "key": key,
+        "address": f"{site}{request.path}",
+        "picture": f"{site}{reverse('participation:card-picture', args=[key])}?language={tag_spoken()}",
+    }
+    return render(request, "participation/run/card.html", context)
+
+
+@require_safe
+@never_cache
+def card_as_picture(request: HttpRequest, key: str) -> HttpResponse:
+    """The same as a picture file."""
+    try:
+        session, found = selectors.result_on_card(key)
+    except NotFound:
+        return HttpResponse(status=404)
+    begin_in(request, language_of_study(session.study), bundles_of(session.study))
+    curve = own_curve_page(found)
+    if curve is None:
+        return HttpResponse(status=404)
+    # The letters of the languages that studies bring are in no font of ours.
+    with translation.override("en" if language_spoken() else translation.get_language()):
+        picture = card_picture(curve)
+    return HttpResponse(picture, content_type="image/png", headers={"X-Robots-Tag": "noindex"})
 
 
 @login_required

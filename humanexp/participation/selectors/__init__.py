@@ -13,7 +13,13 @@ from humanexp.participation.selectors.answers import (
 )
 from humanexp.participation.selectors.closing import closing_answers, closing_rows
 from humanexp.participation.selectors.faults import RefusedCalls, refused_calls
-from humanexp.participation.selectors.own_results import KEPT_DAYS, OwnResult, own_result_address, own_result_behind
+from humanexp.participation.selectors.own_results import (
+    KEPT_DAYS,
+    OwnResult,
+    own_result_address,
+    own_result_behind,
+    result_on_card,
+)
 from humanexp.participation.selectors.sessions import (
     SILENT_AFTER,
     counted_sessions,
@@ -58,6 +64,7 @@ __all__ = [
     "longer_windows",
     "own_result_address",
     "own_result_behind",
+    "result_on_card",
     "rows_of",
     "rule_rows_of",
     "seen_originals",

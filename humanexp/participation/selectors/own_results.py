@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
+from analysis.categories import CATEGORIES
+from analysis.own_performance import OwnPerformance, own_performance
 from analysis.spec import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, TokenRefused
 from humanexp.participation import credentials
-from humanexp.participation.models import FINISHED, Response, Session
+from humanexp.participation.earlier_curves import Earlier
+from humanexp.participation.models import FINISHED, OwnCurve, Response, Session
 
 #: How long the address works.
 KEPT_DAYS = 30
@@ -36,6 +39,11 @@ class Part:
 class OwnResult:
     pictures: int
     parts: tuple[Part, ...]
+    #: of people who were promised a curve: over all their sessions of the family
+    performance: OwnPerformance | None = None
+    #: next to which it is shown
+    earlier: Earlier | None = None
+    promise: OwnCurve | None = None
 
 
 def own_result_address(session: Session) -> str:
@@ -57,16 +65,26 @@ def own_result_behind(said: str) -> tuple[Session, OwnResult]:
     return session, found
 
 
+def result_on_card(key: str) -> tuple[Session, OwnResult]:
+    """The result that a card shows; gone with the result, and once its person has taken the card back."""
+    promise = OwnCurve.objects.select_related("session__study").filter(card_key=key).first() if key else None
+    found = promise and _own_result(promise.session)
+    if not promise or not found or not found.performance or not found.performance.windows:
+        raise NotFound
+    return promise.session, found
+
+
 def _own_result(session: Session) -> OwnResult | None:
     ended = session.completed_at
     if session.state not in FINISHED or ended is None or session.qualified is False:
         return None
     if ended + timedelta(days=KEPT_DAYS) < clock.now() or not _offers(session) or not _is_last(session):
         return None
-    counted = Response.objects.filter(
-        session=session, trial__task="categorisation", trial__role__in=_ROLES, correct__isnull=False
-    )
-    answers = list(counted.order_by().values_list("trial__stimulus__visual_change", "correct"))
+    counted = Response.objects.filter(trial__task="categorisation", trial__role__in=_ROLES, correct__isnull=False)
+    promise = OwnCurve.objects.select_related("compared_with").filter(session=session).first()
+    if promise is not None:
+        return _own_curve(session, promise, counted)
+    answers = list(counted.filter(session=session).order_by().values_list("trial__stimulus__visual_change", "correct"))
     amounts: list[list[bool]] = [[] for _ in _ENDS]
     for change, correct in answers:
         amounts[next(number for number, end in enumerate(_ENDS) if (change or 0.0) <= end)].append(bool(correct))
@@ -76,6 +94,20 @@ def _own_result(session: Session) -> OwnResult | None:
         if len(right) >= FEWEST
     )
     return OwnResult(pictures=len(answers), parts=parts) if parts else None
+
+
+def _own_curve(session: Session, promise: OwnCurve, counted: QuerySet[Response]) -> OwnResult | None:
+    """Also of few answers: the page then says that they are too few."""
+    mine = counted.filter(session__participant=session.participant_id, session__state__in=FINISHED)
+    mine = mine.filter(Q(session__is_verified=True) | Q(session=session)).order_by()
+    answers = list(mine.values_list("trial__stimulus__visual_change", "correct"))
+    changes, right = [change or 0.0 for change, _ in answers], [bool(correct) for _, correct in answers]
+    performance = own_performance(changes, right, chance=1 / len(CATEGORIES))
+    frozen = promise.compared_with
+    earlier = Earlier.model_validate(frozen.content) if frozen else None
+    if performance is None:
+        return None
+    return OwnResult(pictures=len(answers), parts=(), performance=performance, earlier=earlier, promise=promise)
 
 
 def _offers(session: Session) -> bool:

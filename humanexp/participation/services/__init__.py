@@ -11,6 +11,7 @@ from humanexp.participation.services.closing import (
     store_closing_answers,
 )
 from humanexp.participation.services.leaving import erase_withdrawn, leave_session, take_back, undo_withdrawal
+from humanexp.participation.services.own_curves import make_card, promise_curve, take_card_back
 from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import (
     Agreement,
@@ -48,10 +49,12 @@ __all__ = [
     "keep_working_times",
     "leave_session",
     "look_behind",
+    "make_card",
     "mark_submitted",
     "open_questions",
     "open_session",
     "participant_for",
+    "promise_curve",
     "receipt_for",
     "receipt_is_valid",
     "release_slot",
@@ -61,6 +64,7 @@ __all__ = [
     "store_response",
     "store_set_up",
     "take_back",
+    "take_card_back",
     "take_lease",
     "undo_withdrawal",
     "verify_session",

@@ -10,7 +10,7 @@ from django.db.models import Exists, F, Q
 
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import TIMING_RULE, is_set_aside, timing_ok
-from humanexp.core import clock
+from humanexp.core import clock, metrics
 from humanexp.core.errors import InvalidRequest, LeaseLost, OutOfOrder, PictureDamaged, SessionClosed, TooFast
 from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.jobs import services as jobs
@@ -95,6 +95,7 @@ def store_response(
                     is_scripted=course.is_scripted,
                     received_at=now,
                 )
+                transaction.on_commit(metrics.ANSWERS.inc)
                 cursor = position + 1
                 if blocks := course.measured_before(cursor):
                     slowing.after_block(

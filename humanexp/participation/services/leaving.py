@@ -15,7 +15,7 @@ from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
 from humanexp.core.models import User
 from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import ClosingAnswers, Response, Session, SessionState, SetUp
+from humanexp.participation.models import ClosingAnswers, OwnCurve, Response, Session, SessionState, SetUp
 from humanexp.participation.services.sessions import withdraw_session
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
@@ -137,6 +137,7 @@ def _erase(pk: int) -> int | None:
     session.refused_calls.all().delete()
     ClosingAnswers.objects.filter(session=session).delete()
     SetUp.objects.filter(session=session).delete()
+    OwnCurve.objects.filter(session=session).delete()
     Session.objects.filter(pk=pk).update(environment={}, active_s=None, erased_at=now)
     subject, study = f"session:{session.code}", session.study.slug
     record(action="erase-withdrawn", subject=subject, study=study, answers=answers)

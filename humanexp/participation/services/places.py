@@ -22,12 +22,14 @@ from humanexp.studies import plans
 from humanexp.studies.models import Study
 
 
-def place_for(study: Study, earlier: Sequence[Session], *, is_verified: bool) -> tuple[int, SessionPlan]:
+def place_for(
+    study: Study, earlier: Sequence[Session], *, is_verified: bool, recruiter: str = ""
+) -> tuple[int, SessionPlan]:
     """The slot that this person gets, and its plan without anything that they have seen; whoever held it gives it up.
 
     Somebody else may have begun in their name: where such sessions leave them no pictures, they are left aside.
     """
-    candidates = list(_candidates(study, is_verified=is_verified))
+    candidates = list(_candidates(study, is_verified=is_verified, recruiter=recruiter))
     if not candidates:
         raise StudyRefused("The study has all the participants it needs. Thank you for your interest.")
     mine = [session for session in earlier if session.is_verified]
@@ -41,14 +43,14 @@ def place_for(study: Study, earlier: Sequence[Session], *, is_verified: bool) ->
     return slot, plan
 
 
-def _candidates(study: Study, *, is_verified: bool) -> Iterator[int]:
+def _candidates(study: Study, *, is_verified: bool, recruiter: str) -> Iterator[int]:
     """Slots in the order in which they are given: free ones, those of people who fell silent before any answer counted,
     and, for somebody whom a recruiter may list, those of sessions that it has not listed."""
     held = selectors.holding_slots(study).filter(slot__lt=study.planned_sessions).order_by()
     columns = ("slot", "is_verified", "confirmed_at", "state", "seen_at")
     seen = held.annotate(seen_at=Coalesce("last_seen_at", "opened_at")).values_list(*columns, named=True)
     holders = {holder.slot: holder for holder in seen}
-    yield from (slot for slot in range(study.planned_sessions) if slot not in holders)
+    yield from _free(study, holders, recruiter)
     since = clock.now() - selectors.SILENT_AFTER
     silent = {
         holder.slot
@@ -60,6 +62,16 @@ def _candidates(study: Study, *, is_verified: bool) -> Iterator[int]:
         others = [holder for slot, holder in holders.items() if not holder.is_verified and slot not in silent]
         others.sort(key=lambda holder: (holder.confirmed_at is not None, holder.seen_at, holder.slot))
         yield from (holder.slot for holder in others)
+
+
+def _free(study: Study, taken: Collection[int], recruiter: str) -> list[int]:
+    """Slots that nobody holds: in their order, or, of a study with several recruiters, as they balance what the people
+    of this one hold. Those that drop out leave it again, and whoever comes next mends the balance."""
+    free = [slot for slot in range(study.planned_sessions) if slot not in taken]
+    if not free or len((study.configuration.get("recruitment") or {}).get("places") or {}) < 2:
+        return free
+    held = selectors.holding_slots(study).filter(recruiter=recruiter, slot__lt=study.planned_sessions)
+    return plans.in_balance(study, held=list(held.order_by().values_list("slot", flat=True)), free=free)
 
 
 def _unseen(study: Study, candidates: Sequence[int], earlier: Sequence[Session]) -> tuple[int, SessionPlan]:

@@ -78,8 +78,12 @@ def open_session(
     scripted: bool = False,
     agreement: Agreement = NOT_ASKED,
     is_verified: bool = True,
+    recruiter: str = "",
 ) -> Session:
-    """Give the participant the lowest free slot of the plan; a session of theirs that is under way is given back.
+    """Give the participant a free slot of the plan; a session of theirs that is under way is given back.
+
+    `recruiter`: who has sent them. Where the study has planned places with several, each is dealt a balanced share of
+    the plan; otherwise it is the lowest free slot.
 
     Not `is_verified`: somebody says that they are this participant, and whoever recruits will list who was. They get a
     session of their own, which counts once it is listed.
@@ -90,7 +94,7 @@ def open_session(
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _open(study.pk, participant, agreement, is_verified)
+                return _open(study.pk, participant, agreement, is_verified, recruiter)
         except IntegrityError:
             continue
     raise StudyRefused("Many people are starting at this moment: try again in a few seconds.")
@@ -109,7 +113,7 @@ def _check_population(study: Study, participant: Participant, scripted: bool) ->
         )
 
 
-def _open(study_pk: int, participant: Participant, agreement: Agreement, is_verified: bool) -> Session:
+def _open(study_pk: int, participant: Participant, agreement: Agreement, is_verified: bool, recruiter: str) -> Session:
     # On PostgreSQL this queues those who start at once; on SQLite the transaction itself does.
     study = Study.objects.select_for_update(of=("self",)).select_related("stimulus_set").get(pk=study_pk)
     earlier = list(Session.objects.filter(participant=participant))
@@ -122,7 +126,7 @@ def _open(study_pk: int, participant: Participant, agreement: Agreement, is_veri
     held = {session.number for session in mine if session.state != SessionState.WITHDRAWN}
     if len(held) >= places.sessions_allowed(study):
         raise StudyRefused("You have already taken part in this study. Thank you; you cannot take part again.")
-    slot, plan = places.place_for(study, earlier, is_verified=is_verified)
+    slot, plan = places.place_for(study, earlier, is_verified=is_verified, recruiter=recruiter)
     now, blocks = clock.now(), plans.blocks_of(study, plan)
     session = Session.objects.create(
         study=study,
@@ -131,6 +135,7 @@ def _open(study_pk: int, participant: Participant, agreement: Agreement, is_veri
         slot=slot,
         number=places.lowest_free_number(held),
         is_verified=is_verified,
+        recruiter=recruiter,
         total=len(plan.trials),
         blocks=blocks,
         blocks_digest=plans.blocks_digest(blocks),

@@ -8,15 +8,26 @@ from django.core.management.base import CommandError, CommandParser
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import NotFound
 from humanexp.recruitment import money, recruiters, services
+from humanexp.recruitment.pricing import Quote
 from humanexp.recruitment.selectors import Money
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Study, StudyFamily
 
 
+def price_words(price: Quote) -> str:
+    """What a price is made of, and where it comes from."""
+    parts = [f"rewards {money.shown(price.rewards_cents, price.currency)}"]
+    parts.append(f"fees {money.shown(price.fees_cents, price.currency)}")
+    if price.tax_cents:
+        parts.append(f"tax {money.shown(price.tax_cents, price.currency)}")
+    source = " (as the recruiter answered)" if price.is_asked else ""
+    return f"{' + '.join(parts)} = {money.shown(price.total_cents, price.currency)}{source}"
+
+
 def spent_words(sums: Money) -> str:
     """What was approved, in the words of the recruiters that it went through."""
     parts = [(sums.owed_cents, "owed (the lab pays it out)"), (sums.paid_cents, "paid"), (sums.fee_cents, "fees")]
-    told = [f"${money.dollars(cents)} {word}" for cents, word in parts if cents]
+    told = [f"{money.shown(cents, sums.currency)} {word}" for cents, word in parts if cents]
     return ", ".join(told) or "nothing approved yet"
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
+from humanexp.recruitment.models.bonus_calls import AttemptOutcome, BonusAttempt, BonusCall, CallAnswer
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.deleting import DeletionCode
+from humanexp.recruitment.models.desk import Trouble, TroubleAnswer, TroubleReport
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode, SitePay
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
+from humanexp.recruitment.models.volunteering import VolunteerTerms
 from humanexp.recruitment.models.writes import (
     EXTRAS,
     HitWrite,
@@ -22,6 +25,7 @@ from humanexp.recruitment.models.writes import (
     RecruiterWrite,
     Rejection,
     RejectionProposal,
+    ReturnRequest,
     ReviewPolicy,
     StudyBudget,
 )
@@ -32,6 +36,10 @@ __all__ = [
     "AgreedText",
     "ApprovalChange",
     "Assignment",
+    "AttemptOutcome",
+    "BonusAttempt",
+    "BonusCall",
+    "CallAnswer",
     "Campaign",
     "DeletionCode",
     "Difference",
@@ -57,10 +65,15 @@ __all__ = [
     "Rejection",
     "RejectionProposal",
     "ResumeConfirmation",
+    "ReturnRequest",
     "ReviewPolicy",
     "RecruiterAccount",
     "SitePay",
     "StudyBudget",
+    "Trouble",
+    "TroubleAnswer",
+    "TroubleReport",
+    "VolunteerTerms",
     "WayBack",
     "WayBackKind",
     "id_here",

@@ -12,7 +12,7 @@ from analysis.spec.terms import WorkerRequirements
 from humanexp.participation.models import Session
 from humanexp.recruitment.models.people import RecruitedPerson
 from humanexp.recruitment.recruiters.base import Capabilities
-from humanexp.recruitment.recruiters.registry import capabilities_of
+from humanexp.recruitment.recruiters.registry import capabilities_of, currency_of
 from humanexp.recruitment.states import (
     ASSIGNMENT_TRANSITIONS,
     CAMPAIGN_TRANSITIONS,
@@ -112,6 +112,11 @@ class Campaign(models.Model):
         return capabilities_of(self.environment)
 
     @property
+    def currency(self) -> str:
+        """Of its account: every sum of the campaign is in it."""
+        return currency_of(self.environment)
+
+    @property
     def is_compensation(self) -> bool:
         return self.compensates_id is not None
 
@@ -142,6 +147,9 @@ class Hit(models.Model):
     completed = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     synced_at = models.DateTimeField(null=True, blank=True)
+    #: submissions by the recruiter's own words for their states at the last look, and when all lists were read
+    counts = models.JSONField(default=dict, blank=True)
+    listed_at = models.DateTimeField(null=True, blank=True)
     #: when both sides were last found to say the same of every payment, with nothing on its way
     compared_at = models.DateTimeField(null=True, blank=True)
 
@@ -209,6 +217,8 @@ class Assignment(models.Model):
     auto_approves_at = models.DateTimeField(null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     rejection_reason = models.TextField(blank=True)
+    #: the person was asked to give the place back; until then nobody needs to decide
+    return_due_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from humanexp.recruitment.models.campaigns import Assignment, Hit
 from humanexp.recruitment.models.writes import Payment, PaymentKind
+from humanexp.recruitment.recruiters.registry import currency_of
 from humanexp.recruitment.states import DIFFERENCE_TRANSITIONS, DifferenceState
 
 
@@ -65,6 +66,10 @@ class Difference(models.Model):
 
     def __str__(self) -> str:
         return f"difference {self.pk}"
+
+    @property
+    def currency(self) -> str:
+        return currency_of(self.environment)
 
     @property
     def is_open(self) -> bool:

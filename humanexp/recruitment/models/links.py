@@ -19,7 +19,7 @@ class SitePay(models.TextChoices):
 
 
 class LinkTerms(models.Model):
-    """From which site the people of a link come, and how they go back. Written with the campaign, never changed."""
+    """From which site people come, by a link or by its API, and how they go back. Written with the campaign."""
 
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="link_terms")
     preset = models.CharField(max_length=20)
@@ -40,10 +40,8 @@ class LinkTerms(models.Model):
 
     @classmethod
     def of(cls, campaign: Campaign) -> LinkTerms | None:
-        """None of a campaign that is no link, of a link that anybody may hand out, and of a rehearsal."""
-        if not campaign.pk or campaign.capabilities.vouches:
-            return None
-        return cls.objects.filter(campaign=campaign).first()
+        """None where no site has sent them: a link that anybody may hand out, a rehearsal, a recruiter's own form."""
+        return cls.objects.filter(campaign=campaign).first() if campaign.pk else None
 
     @property
     def parameters(self) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruitment.recruiters.registry import currency_of
 from humanexp.recruitment.states import PROPOSAL_TRANSITIONS, WRITE_TRANSITIONS, ProposalState, WriteState
 from humanexp.studies.models import Study
 
@@ -25,7 +26,7 @@ class KeptForEver(models.QuerySet[Any]):
 
 
 class RecruiterWrite(models.Model):
-    """One write: planned -> sending -> confirmed | refused. The token is fixed when the row is made."""
+    """One write: planned -> sending -> confirmed | refused | parked. The token is fixed when the row is made."""
 
     TRANSITIONS = WRITE_TRANSITIONS
 
@@ -59,6 +60,11 @@ class RecruiterWrite(models.Model):
         return f"{getattr(self, 'kind', self._meta.model_name)} {self.pk}"
 
     @property
+    def currency(self) -> str:
+        """Of its account."""
+        return currency_of(self.environment)
+
+    @property
     def campaign(self) -> Campaign:
         """Of the assignment that it is about; a write about a HIT and a payment have their own."""
         found: Campaign = self.assignment.campaign  # type: ignore[attr-defined]
@@ -90,7 +96,10 @@ class Payment(RecruiterWrite):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="payments", db_index=False)
     cause = models.CharField(max_length=60)
     amount_cents = models.PositiveIntegerField()
+    #: all that the recruiter takes beside it, tax included
     fee_cents = models.PositiveIntegerField()
+    #: of the fee: the tax on it
+    tax_cents = models.PositiveIntegerField(default=0)
     #: shown to the worker
     reason = models.CharField(max_length=900, blank=True)
     #: ends the reason of a bonus, so that it can be found again in the recruiter's list
@@ -107,7 +116,16 @@ class Payment(RecruiterWrite):
             models.Index(fields=["environment", "state"]),
             # in the order of the tally, with all that it adds up
             models.Index(
-                fields=["campaign", "kind", "state", "environment", "amount_cents", "fee_cents", "created_at"],
+                fields=[
+                    "campaign",
+                    "kind",
+                    "state",
+                    "environment",
+                    "amount_cents",
+                    "fee_cents",
+                    "tax_cents",
+                    "created_at",
+                ],
                 name="payment_of_campaign",
             ),
             # what was promised beside the rewards since the month began
@@ -124,6 +142,8 @@ class HitWriteKind(models.TextChoices):
     EXPIRE = "expire", _("stop")
     EXTEND = "extend", _("add places")
     PROLONG = "prolong", _("stay open longer")
+    PAUSE = "pause", _("pause")
+    RESUME = "resume", _("open again")
 
 
 class HitWrite(RecruiterWrite):
@@ -161,6 +181,8 @@ class Rejection(RecruiterWrite):
 
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="rejection")
     reason = models.CharField(max_length=900)
+    #: the recruiter's own word for the ground, where it asks for one
+    category = models.CharField(max_length=24, blank=True, default="")
     #: what stood on record against the work, and what the person who rejects it wrote down
     signs = models.JSONField(default=list)
     evidence = models.TextField(max_length=4_000, blank=True)
@@ -174,6 +196,8 @@ class Pause(models.TextChoices):
 
     NO = "", _("sending")
     KEYS = "keys", _("the access keys are refused")
+    #: until a person ends it
+    HAND = "hand", _("an administrator has paused it")
 
 
 class RecruiterAccount(models.Model):
@@ -208,6 +232,11 @@ class RecruiterAccount(models.Model):
     month_cap_cents = models.PositiveIntegerField(null=True, blank=True)
     balance_cents = models.BigIntegerField(null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
+    #: when a bonus was first seen to arrive, where bonuses have no token; before that, only small ones are promised
+    bonus_proved_at = models.DateTimeField(null=True, blank=True)
+    #: when it was last tried out, and why that failed; empty: it did not
+    tried_at = models.DateTimeField(null=True, blank=True)
+    fault = models.CharField(max_length=500, blank=True)
 
     class Meta:
         db_table = "recruitment_senderlease"
@@ -231,15 +260,34 @@ class Message(RecruiterWrite):
         indexes = [models.Index(fields=["environment", "state"])]
 
 
-class StudyBudget(models.Model):
-    """What a study may cost over all its campaigns, fees included. The row is locked while money is promised."""
+class ReturnRequest(RecruiterWrite):
+    """Asks the person of a submission to give the place back. A repeat would be sent again: it is sent at most once."""
 
-    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="budget")
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="return_request")
+    #: people read it
+    reason = models.CharField(max_length=400)
+
+    class Meta(RecruiterWrite.Meta):
+        indexes = [models.Index(fields=["environment", "state"])]
+
+
+class StudyBudget(models.Model):
+    """What a study may cost in one currency, over all its campaigns in it, fees included.
+
+    The row is locked while money is promised.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="budgets")
+    #: ISO code; earlier caps were of studies whose accounts all had this one
+    currency = models.CharField(max_length=3, default="USD")
     #: None: no cap
     cap_cents = models.PositiveIntegerField(null=True, blank=True)
 
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "currency"], name="budget_once_a_currency")]
+
     def __str__(self) -> str:
-        return f"budget of {self.study_id}"
+        return f"budget of {self.study_id} in {self.currency}"
 
 
 class ReviewPolicy(models.Model):
@@ -262,6 +310,7 @@ class RejectionProposal(models.Model):
     #: as the worker would read it
     reason = models.CharField(max_length=900)
     evidence = models.TextField(max_length=4_000, blank=True)
+    category = models.CharField(max_length=24, blank=True, default="")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     proposed_at = models.DateTimeField(auto_now_add=True)
     decided_by = models.ForeignKey(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -19,8 +19,8 @@ from humanexp.recruitment.services.publishing import SMALL_HIT, LaunchTerms
 from humanexp.studies.models import StudyFamily
 
 
-class DollarField(forms.CharField):
-    """Money as people type it; integer cents as the program keeps it."""
+class MoneyField(forms.CharField):
+    """Money as people type it; integer minor units as the program keeps it."""
 
     def __init__(self, **options: Any) -> None:
         widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
@@ -62,7 +62,9 @@ class TermsForm(forms.Form):
 
     to = forms.ChoiceField(label=_("Where people are found"), choices=_recruiters, widget=forms.RadioSelect)
     assignments = forms.IntegerField(label=_("Places"), min_value=1, max_value=100_000)
-    reward = DollarField(label=_("Reward"), required=False, help_text=_("Dollars for one person."))
+    reward = MoneyField(
+        label=_("Reward"), required=False, help_text=_("For one person, in the currency of the account.")
+    )
     unpaid = forms.BooleanField(label=_("People are not paid"), required=False)
     hits = forms.ChoiceField(
         label=_("How the places are offered"),
@@ -123,10 +125,10 @@ class LaunchForm(LinkFields, TermsForm):
         max_value=30,
         help_text=_("The safety net: if this machine dies, people are paid all the same."),
     )
-    cap = DollarField(
+    cap = MoneyField(
         label=_("Never spend more than"),
         required=False,
-        help_text=_("Dollars for this campaign, bonuses and fees included. Empty: the cost shown, and no bonuses."),
+        help_text=_("This campaign, bonuses and fees included. Empty: the cost shown, and no bonuses."),
     )
 
     approval_percent = forms.IntegerField(
@@ -157,14 +159,28 @@ class LaunchForm(LinkFields, TermsForm):
         help_text=_("Everybody is paid, whether they pass or not."),
     )
 
+    compared_with = forms.ChoiceField(
+        label=_("What volunteers see next to their own curve"),
+        required=False,
+        help_text=_(
+            "The curves of people and networks of a study that is over, as they are now. They are never taken from "
+            "this study or another of its family."
+        ),
+    )
+
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
     shown_campaigns = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    confirm_total = DollarField(label=_("Type the total to confirm"), required=False)
+    confirm_total = MoneyField(label=_("Type the total to confirm"), required=False)
 
-    def __init__(self, *args: Any, families: QuerySet[StudyFamily], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, families: QuerySet[StudyFamily], earlier: Sequence[tuple[str, str]], **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         qualifies: Any = self.fields["qualifies"]
         qualifies.queryset = families
+        self.earlier = earlier
+        compared_with: Any = self.fields["compared_with"]
+        compared_with.choices = [("", _("nothing: their own curve by itself")), *earlier]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
@@ -204,6 +220,7 @@ class LaunchForm(LinkFields, TermsForm):
             auto_approval_s=given["approval_days"] * DAY_S,
             **{name: given[name] for name in _AS_TYPED},
             **(asked if recruiters.capabilities_of(given["to"]).pays else {"link": self.link}),
+            compared_with=given["compared_with"],
         )
 
     @property
@@ -218,7 +235,7 @@ class ExtensionForm(forms.Form):
     """More places of a campaign that runs. `shown_places`: how many it has on the page that asks for more."""
 
     places = forms.IntegerField(label=_("Places to add"), min_value=1, max_value=100_000)
-    confirm_total = DollarField(label=_("Type the cost to confirm"), required=False)
+    confirm_total = MoneyField(label=_("Type the cost to confirm"), required=False)
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
     shown_places = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
@@ -232,7 +249,7 @@ class ProlongingForm(forms.Form):
 class CapForm(forms.Form):
     """What a campaign may come to, bonuses included."""
 
-    cap = DollarField(label=_("Never spend more than"))
+    cap = MoneyField(label=_("Never spend more than"))
 
 
 class ApprovalForm(forms.Form):
@@ -244,14 +261,15 @@ class ApprovalForm(forms.Form):
 class LimitsForm(forms.Form):
     """What may be spent; empty = no limit."""
 
-    study_cap = DollarField(label=_("This study, over all its campaigns"), required=False)
+    currency = forms.ChoiceField(choices=[(one, one) for one in money.SIGNS], required=False)
+    study_cap = MoneyField(label=_("This study, over all its campaigns"), required=False)
 
 
 class MonthForm(forms.Form):
     """What may be promised through one account in a calendar month."""
 
     environment = forms.ChoiceField(choices=recruiters.choices)
-    month_cap = DollarField(label=_("This account, in a calendar month"), required=False)
+    month_cap = MoneyField(label=_("This account, in a calendar month"), required=False)
 
 
 class MessageForm(forms.Form):

@@ -9,6 +9,7 @@ from humanexp.recruitment import launch_gates, money, pricing, recruiters, selec
 from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
 from humanexp.recruitment.pages.links import site_of
+from humanexp.recruitment.pages.volunteering import promised_next_to, public_url
 from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
@@ -23,7 +24,8 @@ class Price:
 
     to: str
     quoted: pricing.Quote
-    sizes: pricing.SizeComparison
+    #: None where a place costs the same in a HIT of every size
+    sizes: pricing.SizeComparison | None
     wage: Wage | None
     account: RecruiterAccount | None
     budget: Budget
@@ -56,7 +58,11 @@ class Price:
     @property
     def total(self) -> str:
         """As it is typed to confirm."""
-        return money.dollars(self.quoted.total_cents)
+        return money.decimal(self.quoted.total_cents)
+
+    @property
+    def currency(self) -> str:
+        return self.quoted.currency
 
     @property
     def is_too_many(self) -> bool:
@@ -83,10 +89,10 @@ def price_of(
     return Price(
         to=terms["to"],
         quoted=quoted,
-        sizes=services.compare_sizes(**{name: terms[name] for name in terms if name != "assignments_per_hit"}),
-        wage=_wage(study, quoted.reward_cents, str(form.data.get("estimated_minutes", ""))),
+        sizes=_sizes(terms),
+        wage=_wage(study, terms["to"], quoted.reward_cents, str(form.data.get("estimated_minutes", ""))),
         account=selectors.account_of(terms["to"]),
-        budget=selectors.budget_of(study, tally),
+        budget=selectors.budget_of(study, quoted.currency, tally),
         month=selectors.month_budget(terms["to"]),
         free_sessions=selectors.free_sessions(study, tally) if free_sessions is None else free_sessions,
         refusal=launch_gates.refusal(study=study, to=terms["to"], price=quoted),
@@ -95,9 +101,16 @@ def price_of(
     )
 
 
-def _wage(study: Study, reward_cents: int, stated: str) -> Wage | None:
+def _sizes(terms: dict[str, Any]) -> pricing.SizeComparison | None:
+    if not recruiters.fees_of(terms["to"]).large_hit_percent:
+        return None
+    return services.compare_sizes(**{name: terms[name] for name in terms if name != "assignments_per_hit"})
+
+
+def _wage(study: Study, to: str, reward_cents: int, stated: str) -> Wage | None:
     """By the time that people took, where some did; else by the minutes on the form, where it says some."""
-    wage = selectors.wage_at(study, reward_cents=reward_cents, stated_minutes=int(stated) if stated.isdecimal() else 0)
+    minutes = int(stated) if stated.isdecimal() else 0
+    wage = selectors.wage_at(study, reward_cents=reward_cents, stated_minutes=minutes, to=to)
     return wage if reward_cents and not wage.is_unpaid else None
 
 
@@ -112,6 +125,8 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "asks_for": campaign.asks_for,
             "site": site_of(campaign),
             "invites": takes_invitations(campaign),
+            "public_url": public_url(campaign) if campaign.capabilities.is_public else "",
+            "promised_next_to": promised_next_to(campaign),
         }
         for campaign in tally.campaigns.values()
     ]

@@ -125,7 +125,7 @@ def link_initial(link: Link) -> dict[str, Any]:
     values = link.to_dict()
     reward = values.pop("reward", None)
     return {_FIELDS[name]: value for name, value in values.items()} | (
-        {} if reward is None else {"link_reward": money.dollars(int(str(reward)))}
+        {} if reward is None else {"link_reward": money.decimal(int(str(reward)))}
     )
 
 

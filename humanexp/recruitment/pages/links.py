@@ -99,7 +99,7 @@ def sheet_of(terms: LinkTerms) -> Sheet:
         return_address=terms.return_address,
         host=_host(terms),
         lines=[_line(preset, rows[outcome], leaving) for outcome in OUTCOMES] if preset.asks_for_codes else [],
-        reward="" if terms.reward is None else f"{money.dollars(terms.reward)} {terms.currency}",
+        reward="" if terms.reward is None else f"{money.decimal(terms.reward)} {terms.currency}",
     )
 
 

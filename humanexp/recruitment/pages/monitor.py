@@ -50,31 +50,30 @@ class Way:
 def figures(study: Study) -> dict[str, Any]:
     tally = selectors.tally_of(study)
     found = selectors.figures_of(study, tally)
-    payable, payable_cents = selectors.payable_sum(study, tally)
+    payable, payable_sums = selectors.payable_sum(study, tally)
     attention = selectors.attention(study, tally)
     kinds, rejected = {one.kind for one in attention}, tally.people([AssignmentState.REJECTED])
     return {
         "study": study,
         "figures": found,
-        "money": found.money,
+        "pay": [(money, selectors.wage_of(study, tally, money.currency)) for money in found.moneys],
         "ways": [way_of(funnel) for funnel in found.funnels],
         "published": published(tally),
         "jobs": list(_jobs(study)),
         "attention": attention,
-        "wage": selectors.wage_of(study, tally),
         # asked for where there are any, as was counted above
         "unmatched": selectors.unmatched(study).order_by("pk")[:SHOWN] if kinds & UNMATCHED else [],
         "not_submitted": [(row, selectors.owed_cents(row)) for row in selectors.finished_not_submitted(study)[:SHOWN]]
         if "not-submitted" in kinds
         else [],
-        "waiting": selectors.waiting_payments(study)[:SHOWN] if found.money.waiting else [],
+        "waiting": selectors.waiting_payments(study)[:SHOWN] if any(money.waiting for money in found.moneys) else [],
         "proposed": selectors.proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
         "rejected": selectors.rejections(study, SHOWN) if rejected else [],
         "rejected_beside": max(0, rejected - SHOWN),
         "recent": selectors.latest_payments(study, RECENT),
         "refused_calls": participation_selectors.refused_calls(study),
         "payable": payable,
-        "payable_cents": payable_cents,
+        "payable_sums": payable_sums,
     }
 
 

@@ -30,6 +30,7 @@ def facts_of(session: Session, user: User) -> dict[str, Any]:
     return {
         "assignment": assignment,
         "reward": reward,
+        "currency": assignment.campaign.currency,
         "reward_cents": assignment.campaign.reward_cents,
         "cost_cents": assignment.campaign.reward_cents + fee_cents,
         "is_open": assignment.state == AssignmentState.SUBMITTED and reward is None,

@@ -8,7 +8,7 @@ leaves empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 from analysis.spec import Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.pricing import FeeTable
-from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
 from humanexp.recruitment.states import AssignmentState
 
 #: What becomes of a write that comes twice: nothing further; nothing further while the recruiter remembers its token;
@@ -63,8 +63,21 @@ class Capabilities:
     messages: bool = False
     #: places can be added to an offer
     extends: bool = False
-    #: an offer can be closed for a while, and opened again
+    #: an offer can be closed for a while and opened again
     pauses: bool = False
+    #: a person can be asked to give a place back
+    asks_for_returns: bool = False
+    #: a bonus reaches those, too, who gave a place back or ran out of time
+    pays_unlisted: bool = False
+    #: approvals of many submissions go in one call, and are believed once its lists say so
+    approves_in_bulk: bool = False
+    #: an offer ends by itself at a time; elsewhere it is open until its places are taken or somebody closes it
+    ends: bool = True
+    #: its qualifications have values, and quizzes give them; elsewhere a person has one or does not
+    grades: bool = True
+    #: a refusal names one of its categories (`Kind.rejection_grounds`) and is at least so long
+    rejects_by_category: bool = False
+    least_reason: int = 20
     #: it can refuse the reward, and take the refusal back
     rejects: bool = False
     #: most places that an offer has unless somebody asks for more; None: all in one
@@ -77,6 +90,9 @@ class Capabilities:
     asks_for_total: bool = False
     #: no stranger comes, and no real money moves
     is_sandbox: bool = False
+    #: its campaigns are listed on the installation's public page, where anybody may begin; no id comes with people, and
+    #: the mark that a session leaves in the browser is all that tells them apart
+    is_public: bool = False
     #: it could be used now, as far as settings tell
     is_set_up: bool = True
     #: whoever runs it has closed it for good
@@ -111,6 +127,20 @@ class OfferTerms:
     #: qualifications that a person needs, and ids of those that hide the work from who has them
     holds: tuple[Holds, ...] = ()
     lacks: tuple[str, ...] = ()
+    #: what people are told it takes; 0: its description says so
+    minutes: int = 0
+    #: phones and tablets will not do
+    needs_computer: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayBackCode:
+    """With which code people of an outcome go back, and what the recruiter is to do with them then."""
+
+    outcome: Outcome
+    code: str
+    #: a person looks at them; else they are asked to give the place back
+    is_reviewed: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +159,11 @@ class OfferOrder:
     frame_height_px: int = 0
     #: a form that the recruiter shows itself, in place of our page at `url`
     form: str = ""
+    #: for recruiters that keep no groups of offers
+    terms: OfferTerms | None = None
+    codes: tuple[WayBackCode, ...] = ()
+    #: what all places may cost; None: whatever they do
+    most_cents: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +193,14 @@ class OfferReport:
     #: approved or rejected
     completed: int
     expires_at: datetime | None
+    #: nobody can take a place unless it is opened again, where offers have no time at which they end
+    is_over: bool = False
+    #: places that were given back and that nobody is offered until it is opened again
+    withheld: int = 0
+    #: submissions by the recruiter's own words for their states, where it counts them
+    counts: Mapping[str, int] = field(default_factory=dict)
+    #: those of these words from which submissions move on, in one of which they are at work
+    moving: frozenset[str] = frozenset()
 
     @property
     def submitted(self) -> int:
@@ -167,7 +210,10 @@ class OfferReport:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionReport:
-    """A submission the recruiter vouches for: submitted, approved or rejected."""
+    """A submission the recruiter vouches for: submitted, approved or rejected.
+
+    Where it lists people at work, also one under way, given back, or out of time.
+    """
 
     submission_id: str
     person_id: str
@@ -178,6 +224,10 @@ class SubmissionReport:
     decided_at: datetime | None = None
     #: fields of the submitted form; empty when they could not be read
     answers: Mapping[str, str] = field(default_factory=dict)
+    #: with which the person came back, where people do with a code
+    code: str = ""
+    #: the person was asked to give the place back
+    is_return_requested: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,6 +284,55 @@ class BonusReport:
     paid_at: datetime | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class BonusLine:
+    """One of the bonuses that a call pays."""
+
+    submission_id: str
+    amount_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Money of the account that is free, and all bonuses that the recruiter has paid on an offer."""
+
+    balance_cents: int
+    bonuses_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BonusPlan:
+    """Bonuses of one offer that the recruiter has added up and not paid, and what was so before it pays them."""
+
+    plan_id: str
+    #: by submission: cents of each bonus that it had
+    listed: Mapping[str, tuple[int, ...]]
+    standing: Standing
+
+
+class BonusCalls(Protocol):
+    """Bonuses that have neither a token nor a name: one call pays several, and a second such call pays them again.
+
+    The recruiter lists amounts alone: that a bonus was paid is seen by the difference from what was listed before.
+    """
+
+    @property
+    def most(self) -> int:
+        """Lines of one call."""
+
+    def plan(self, offer_id: str, lines: Sequence[BonusLine]) -> BonusPlan:
+        """Pays nobody. Raises InsufficientFunds, and RecruiterError where the recruiter adds up another sum."""
+
+    def pay(self, plan_id: str) -> None:
+        """Sent once. The recruiter pays later: that it accepts the call proves nothing."""
+
+    def listed(self, submission_id: str) -> tuple[int, ...]:
+        """Cents of each bonus that a submission has now."""
+
+    def standing(self, offer_id: str) -> Standing:
+        """As it is now."""
+
+
 class Recruiter(Protocol):
     """Reads may be repeated freely. A write is sent once: OutcomeUnknown means that it may have taken effect.
 
@@ -249,6 +348,10 @@ class Recruiter(Protocol):
     #: for so long the same token is carried out once; later it is carried out anew
     token_memory: timedelta
     fees: FeeTable
+
+    @property
+    def bonus_calls(self) -> BonusCalls | None:
+        """How bonuses are paid where a repeat would pay twice (`Repeats.bonus` is never); None: each by `pay`."""
 
     def balance_cents(self) -> int | None:
         """Money in the account, None where there is none to hold. Raises KeysRefused: the cheapest test of the keys."""
@@ -274,8 +377,13 @@ class Recruiter(Protocol):
     def close(self, offer_id: str) -> None:
         """Nobody can take a place from now on; who has one may finish. Twice is once."""
 
-    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
-        """Every listed submission to an offer, all pages."""
+    def submissions(
+        self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
+    ) -> Iterator[SubmissionReport]:
+        """Every listed submission to an offer, all pages.
+
+        `states`: in these alone, where `counts` has any; `since`: what was submitted before may be left out.
+        """
 
     def submission(self, submission_id: str) -> SubmissionReport | None:
         """None while the recruiter does not vouch for it."""
@@ -292,7 +400,7 @@ class Recruiter(Protocol):
     def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
         """Every bonus paid on an offer, all pages."""
 
-    def reject(self, submission_id: str, *, reason: str) -> None:
+    def reject(self, submission_id: str, *, reason: str, category: str = "") -> None:
         """Refuse the reward; the reason is shown to the person."""
 
     def publish_qualification(self, order: QualificationOrder) -> str:
@@ -315,3 +423,19 @@ class Recruiter(Protocol):
 
     def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
         """Write to people; returns those who could not be reached."""
+
+
+class Pausing(Recruiter, Protocol):
+    """What a recruiter does beyond that which `pauses`, `approves_in_bulk` and `asks_for_returns`."""
+
+    def pause(self, offer_id: str) -> None:
+        """Nobody can take a place until `resume`; who has one goes on. Twice is once."""
+
+    def resume(self, offer_id: str) -> None:
+        """Places can be taken again, those that were given back among them. Twice is once."""
+
+    def approve(self, submission_ids: Sequence[str]) -> None:
+        """Have these paid; its lists tell when that has happened. Twice is once."""
+
+    def ask_for_return(self, submission_id: str, *, reason: str) -> None:
+        """Ask a person to give a place back. A repeat is sent again."""

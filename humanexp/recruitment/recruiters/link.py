@@ -49,7 +49,7 @@ class Link(Kind):
         return NO_FEES
 
     def recruiter(self, account: Account) -> Recruiter:
-        return LinkRecruiter(account.code)
+        return LinkRecruiter(account.code, self.capabilities)
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return Ticket(person=query.get("p", ""))
@@ -61,13 +61,13 @@ class Link(Kind):
 class LinkRecruiter:
     """There is no other side: HITs and assignments are our own rows, and who has finished has submitted."""
 
-    capabilities = CAPABILITIES
+    bonus_calls = None
     breath_s = 0.0
     token_memory = timedelta.max  # our own rows
     fees: FeeTable = NO_FEES
 
-    def __init__(self, environment: str) -> None:
-        self.environment = environment
+    def __init__(self, environment: str, capabilities: Capabilities) -> None:
+        self.environment, self.capabilities = environment, capabilities
 
     def balance_cents(self) -> int | None:
         return None
@@ -115,7 +115,9 @@ class LinkRecruiter:
         now = clock.now()
         Hit.objects.filter(pk=self._row(offer_id).pk).exclude(expires_at__lte=now).update(expires_at=now)
 
-    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
+    def submissions(
+        self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
+    ) -> Iterator[SubmissionReport]:
         finished = self._row(offer_id).assignments_taken.filter(
             session__state__in=[SessionState.COMPLETED, SessionState.SUBMITTED], person__isnull=False
         )

@@ -93,6 +93,7 @@ class MemoryRecruiter:
     """One account, with money in it."""
 
     capabilities = CAPABILITIES
+    bonus_calls = None
     breath_s = 0.0
     token_memory = timedelta(hours=24)
     fees = FEES
@@ -183,7 +184,9 @@ class MemoryRecruiter:
 
     # Submissions and money --------------------------------------------------------------------------------------
 
-    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
+    def submissions(
+        self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
+    ) -> Iterator[SubmissionReport]:
         yield from self._paged("submissions", self._offer(offer_id).submissions.values())
 
     def submission(self, submission_id: str) -> SubmissionReport | None:
@@ -240,7 +243,7 @@ class MemoryRecruiter:
         here = self._offer(offer_id).submissions
         yield from self._paged("bonuses", [one for one in self._bonuses if one.submission_id in here])
 
-    def reject(self, submission_id: str, *, reason: str) -> None:
+    def reject(self, submission_id: str, *, reason: str, category: str = "") -> None:
         self.calls["reject"] += 1
         offer = self._submitted(submission_id)
         if offer is None:

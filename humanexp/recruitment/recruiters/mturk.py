@@ -96,6 +96,7 @@ class Queue:
 class MTurkRecruiter(Qualifications):
     """One endpoint with one pair of keys; without keys boto3's own search applies (profile, environment, role)."""
 
+    bonus_calls = None
     token_memory = timedelta(hours=24)
 
     def __init__(
@@ -164,7 +165,9 @@ class MTurkRecruiter(Qualifications):
             if not wanted:
                 return
 
-    def submissions(self, offer_id: str) -> Iterator[SubmissionReport]:
+    def submissions(
+        self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
+    ) -> Iterator[SubmissionReport]:
         for assignment in self._pages("list_assignments_for_hit", "Assignments", HITId=offer_id):
             yield submission_report(assignment)
 
@@ -202,7 +205,7 @@ class MTurkRecruiter(Qualifications):
                 "create_hit_type",
                 Title=terms.title,
                 Description=terms.description,
-                Reward=money.dollars(terms.reward_cents),
+                Reward=money.decimal(terms.reward_cents),
                 AssignmentDurationInSeconds=terms.assignment_duration_s,
                 AutoApprovalDelayInSeconds=terms.auto_approval_s,
                 **({"Keywords": terms.keywords} if terms.keywords else {}),
@@ -258,7 +261,7 @@ class MTurkRecruiter(Qualifications):
                 "send_bonus",
                 WorkerId=order.person_id,
                 AssignmentId=order.submission_id,
-                BonusAmount=money.dollars(order.amount_cents),
+                BonusAmount=money.decimal(order.amount_cents),
                 Reason=order.reason,
                 UniqueRequestToken=order.token,
             )
@@ -273,7 +276,7 @@ class MTurkRecruiter(Qualifications):
             is_paid = any(bonus.reason.endswith(order.marker) for bonus in paid)
         return Proof.PAID if is_paid else Proof.NOT_PAID
 
-    def reject(self, submission_id: str, *, reason: str) -> None:
+    def reject(self, submission_id: str, *, reason: str, category: str = "") -> None:
         self._write("reject_assignment", AssignmentId=submission_id, RequesterFeedback=reason)
 
     # Hints -------------------------------------------------------------------------------------------------------

@@ -116,8 +116,10 @@ class ProlificClient:
 
     # Submissions
 
-    def submissions(self, study: str) -> Iterator[replies.SubmissionInList]:
+    def submissions(self, study: str, status: str = "", ordering: str = "") -> Iterator[replies.SubmissionInList]:
+        """All of them, or those in one state; pages are read as far as somebody looks."""
         query = {"study": study, "page_size": str(self._page_size)}
+        query |= {name: given for name, given in (("status", status), ("ordering", ordering)) if given}
         return self._http.pages("submissions/", replies.SubmissionInList, query)
 
     def submission_counts(self, study: str) -> dict[str, int]:

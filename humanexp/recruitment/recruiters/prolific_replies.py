@@ -70,6 +70,7 @@ class Study(StudyInList):
     estimated_completion_time: int
     maximum_allowed_time: int | None = None
     completion_codes: list[CompletionCode] = []
+    device_compatibility: list[str] = []
     filters: list[dict[str, object]] = []
     project: str = ""
     metadata: str | None = None

@@ -19,10 +19,27 @@ from django.db.models import Q
 from django.utils.functional import Promise
 
 from humanexp.core.errors import InvalidRequest
+from humanexp.recruitment import pricing
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
 from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
 from humanexp.studies.facts import Way
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSite:
+    """A site of this distribution that answers for a kind, and that this machine can run."""
+
+    #: the package that serves it; its port is that of the kind's address
+    package: str
+    #: the module that makes an account there and prints it as JSON
+    account_maker: str
+    #: setting of that site which holds its address
+    address_setting: str
+    #: where its own pages begin
+    front: str = "/"
+    #: where a person moves its clock, its money and its people; empty: nowhere
+    control: str = ""
 
 
 class Kind(ABC):
@@ -48,6 +65,17 @@ class Kind(ABC):
     @abstractmethod
     def fees(self) -> FeeTable:
         """Without building a client: prices are shown before there are keys."""
+
+    def quote(self, terms: pricing.QuoteTerms, account: Account) -> pricing.Quote:
+        """What these places cost through this account, and whether that is a formula or was asked from the recruiter.
+
+        By the fee table, unless a kind knows better. One that asks must not be called inside a transaction.
+        """
+        return pricing.quote(terms, fees=self.fees, currency=account.currency)
+
+    def hourly_minimum_cents(self, currency: str) -> int | None:
+        """Least pay of an hour that the recruiter itself asks for in this currency; None where it asks for none."""
+        return None
 
     @abstractmethod
     def recruiter(self, account: Account) -> Recruiter:
@@ -85,8 +113,30 @@ class Kind(ABC):
         """A queue is set up that it puts events into."""
         return False
 
+    #: of links to the same site: its people come and go in the same way, and each campaign has codes of its own
+    preset: ClassVar[str] = ""
+
+    @property
+    def return_address(self) -> str:
+        """Where its people go back to, with a place for the code; of those with a preset."""
+        return ""
+
+    #: grounds on which a person may refuse the reward, by the recruiter's own words for them
+    rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}
     #: how its pages of the console explain it, where it needs more words than its name
     note: ClassVar[str | Promise] = ""
+    #: what its keys are and where somebody gets them
+    about_keys: ClassVar[str | Promise] = ""
+    #: the site of this distribution that is its other side
+    own_site: ClassVar[OwnSite | None] = None
+
+    def key_names(self, account: Account) -> tuple[str, ...]:
+        """Of the keys that this account needs, as `keys.key` takes them."""
+        return ()
+
+    def keys_from(self, made: Mapping[str, str]) -> dict[str, str]:
+        """Of its first account, from what `own_site.account_maker` prints."""
+        return {}
 
 
 _KINDS: dict[str, Kind] = {}
@@ -156,6 +206,11 @@ def is_known(code: str) -> bool:
     return _found(code) is not None
 
 
+def forget(code: str) -> None:
+    """Its row has changed."""
+    _opened.pop(code, None)
+
+
 def account_of(code: str) -> Account:
     """Raises InvalidRequest for a name that none has."""
     found = _found(code)
@@ -171,6 +226,11 @@ def kind_of(code: str) -> Kind:
 
 def capabilities_of(code: str) -> Capabilities:
     return kind_of(code).capabilities
+
+
+def currency_of(code: str) -> str:
+    """ISO code of the money that the account pays in. Raises InvalidRequest for a name that no account has."""
+    return account_of(code).currency
 
 
 def name_of(code: str) -> str:

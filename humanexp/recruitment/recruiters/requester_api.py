@@ -14,8 +14,9 @@ from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruitment.pricing import LARGE_HIT, FeeTable
+from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
-from humanexp.recruitment.recruiters.registry import Account, Kind
+from humanexp.recruitment.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruitment.recruiters.tickets import FormPost, Nothing, Outcome, Ticket, WayOut
 from humanexp.recruitment.web_origins import origin
 
@@ -30,6 +31,9 @@ class RequesterApi(Kind):
 
     #: CustomerId allows capitals and digits only
     person_id = re.compile(r"[A-Z0-9]{1,64}")
+
+    def key_names(self, account: Account) -> tuple[str, ...]:
+        return keys.names_for(account.code, "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         submission = query.get("assignmentId", "")
@@ -65,6 +69,18 @@ class Marketplace(RequesterApi):
     """The marketplace of this distribution, a site of its own."""
 
     code, name, namespace = "marketplace", _("own marketplace"), "marketplace"
+    about_keys = _("A requester's access key. The marketplace shows it on the desk page of its operator.")
+    own_site = OwnSite(
+        package="humanexp.marketplace",
+        account_maker="humanexp.marketplace.create_requester",
+        address_setting="MARKETPLACE_URL",
+    )
+
+    def keys_from(self, made: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "MARKETPLACE_ACCESS_KEY_ID": made["access_key_id"],
+            "MARKETPLACE_SECRET_ACCESS_KEY": made["secret_access_key"],
+        }
 
     @property
     def capabilities(self) -> Capabilities:
@@ -77,7 +93,7 @@ class Marketplace(RequesterApi):
             rejects=True,
             places_at_once=LARGE_HIT - 1,
             is_own_ground=True,
-            is_set_up=bool(settings.MARKETPLACE_ACCESS_KEY_ID),
+            is_set_up=bool(keys.key("MARKETPLACE_ACCESS_KEY_ID")),
         )
 
     @property
@@ -86,19 +102,13 @@ class Marketplace(RequesterApi):
         return fees
 
     def recruiter(self, account: Account) -> Recruiter:
-        if account.is_first and not settings.MARKETPLACE_ACCESS_KEY_ID:
-            raise KeysRefused(
-                "There are no requester keys for the marketplace: make a requester there and set "
-                "MARKETPLACE_ACCESS_KEY_ID and MARKETPLACE_SECRET_ACCESS_KEY."
-            )
-        first = (settings.MARKETPLACE_ACCESS_KEY_ID, settings.MARKETPLACE_SECRET_ACCESS_KEY)
         return _client(
             self,
             account.code,
             f"{settings.MARKETPLACE_URL}/requester/",
             self.fees,
             (settings.MARKETPLACE_QUEUE_URL, settings.QUEUE_REGION, settings.QUEUE_ENDPOINT_URL),
-            keys=first if account.is_first else _keys_of(account),
+            key_pair=_keys_of(account),
             read_attempts=3,
             writes_per_second=1000.0,
         )
@@ -113,7 +123,7 @@ class Marketplace(RequesterApi):
 
     @property
     def told_apart_by(self) -> list[object]:
-        return [settings.MARKETPLACE_URL, settings.MARKETPLACE_ACCESS_KEY_ID]
+        return [settings.MARKETPLACE_URL, keys.key("MARKETPLACE_ACCESS_KEY_ID")]
 
     @property
     def listens(self) -> bool:
@@ -159,11 +169,14 @@ class Amazon(RequesterApi):
     def queue(self) -> str:
         """Address of the queue that it puts events into; empty where none is set up."""
 
+    def key_names(self, account: Account) -> tuple[str, ...]:
+        """The first account's keys are looked for as boto3 does: environment, profile, role."""
+        return () if account.is_first else super().key_names(account)
+
     def recruiter(self, account: Account) -> Recruiter:
-        # the first account's keys are looked for as boto3 does: environment, profile, role
-        keys = ("", "") if account.is_first else _keys_of(account)
+        key_pair = _keys_of(account) if self.key_names(account) else ("", "")
         queue = (self.queue, settings.QUEUE_REGION, "")
-        return _client(self, account.code, self.address, self.fees, queue, keys=keys)
+        return _client(self, account.code, self.address, self.fees, queue, key_pair=key_pair)
 
     @property
     def origins(self) -> list[str]:
@@ -208,13 +221,13 @@ class Production(Amazon):
 
 
 def _keys_of(account: Account) -> tuple[str, str]:
-    """Of a further account, from variables that bear its code; keys are in no database."""
-    prefix = re.sub(r"[^A-Z0-9]", "_", account.code.upper())
-    names = (f"{prefix}_ACCESS_KEY_ID", f"{prefix}_SECRET_ACCESS_KEY")
-    key, secret = (os.environ.get(name, "") for name in names)
-    if not (key and secret):
-        raise KeysRefused(f"There are no keys for {account.name}: set {names[0]} and {names[1]}.")
-    return key, secret
+    name, secret_name = account.kind.key_names(account)
+    if keys.missing((name, secret_name)):
+        raise KeysRefused(
+            f"There are no keys for {account.name}: set {name} and {secret_name}, or enter them on the page "
+            "“Recruiters”."
+        )
+    return keys.key(name), keys.key(secret_name)
 
 
 @lru_cache(maxsize=16)
@@ -225,7 +238,7 @@ def _client(
     fees: FeeTable,
     queue: tuple[str, str, str],
     *,
-    keys: tuple[str, str] = ("", ""),
+    key_pair: tuple[str, str] = ("", ""),
     read_attempts: int = 8,
     writes_per_second: float = 4.0,
 ) -> Recruiter:
@@ -238,8 +251,8 @@ def _client(
         endpoint_url=endpoint_url,
         fees=fees,
         capabilities=kind.capabilities,
-        access_key_id=keys[0],
-        secret_access_key=keys[1],
+        access_key_id=key_pair[0],
+        secret_access_key=key_pair[1],
         read_attempts=read_attempts,
         writes_per_second=writes_per_second,
         queue=Queue(url=url, region=region, endpoint_url=queue_endpoint_url) if url else None,

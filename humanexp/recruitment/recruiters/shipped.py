@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.recruiters import link, requester_api
+from humanexp.recruitment.recruiters import link, prolific, requester_api, volunteer
 from humanexp.recruitment.recruiters.registry import register
 
-for kind in (link.Link(), requester_api.Marketplace(), requester_api.Sandbox(), requester_api.Production()):
+for kind in (
+    link.Link(),
+    volunteer.Volunteer(),
+    requester_api.Marketplace(),
+    prolific.Prolific(),
+    prolific.Panel(),
+    requester_api.Sandbox(),
+    requester_api.Production(),
+):
     register(kind)

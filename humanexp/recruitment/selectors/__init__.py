@@ -7,9 +7,11 @@ from humanexp.recruitment.selectors.approvals import Approval, approval_of
 from humanexp.recruitment.selectors.budgets import (
     Budget,
     budget_of,
+    budgets_of,
     committed_cents,
     month_budget,
     place_cents,
+    place_charge,
 )
 from humanexp.recruitment.selectors.campaigns import (
     SuggestedTerms,
@@ -21,6 +23,8 @@ from humanexp.recruitment.selectors.campaigns import (
     listed_by_hit,
     live_entries,
     minutes_told,
+    recruiter_named,
+    recruiter_of,
     sessions_allowed,
     suggested_terms,
     unfinished_campaigns,
@@ -29,6 +33,7 @@ from humanexp.recruitment.selectors.figures import (
     Figures,
     Funnel,
     Money,
+    PaymentSummary,
     Places,
     figures_of,
     is_recruiting,
@@ -46,9 +51,11 @@ from humanexp.recruitment.selectors.links import (
     ticket_in,
     way_out,
 )
+from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
+    finished_late,
     latest_payments,
     ledger,
     ledger_rows,
@@ -88,9 +95,14 @@ from humanexp.recruitment.selectors.rejections import (
 )
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
+from humanexp.recruitment.selectors.volunteering import open_campaigns, public_campaign, takes_people
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 
 __all__ = [
+    "finished_late",
+    "takes_people",
+    "public_campaign",
+    "open_campaigns",
     "Approval",
     "approval_of",
     "assignment_of_person",
@@ -116,6 +128,7 @@ __all__ = [
     "attention",
     "books",
     "budget_of",
+    "budgets_of",
     "campaign_by_entry",
     "campaigns_of",
     "campaigns_with_hits",
@@ -151,16 +164,22 @@ __all__ = [
     "month_budget",
     "notices",
     "open_differences",
+    "ParkedBonus",
+    "parked_bonuses",
     "participant_hashes",
     "owed_cents",
     "payable",
+    "PaymentSummary",
     "payable_sum",
     "payment_summary",
     "place_cents",
+    "place_charge",
     "places_left",
     "places_of",
     "proposal_on",
     "proposed_rejections",
+    "recruiter_named",
+    "recruiter_of",
     "rejections",
     "rejections_need_two",
     "sessions_allowed",

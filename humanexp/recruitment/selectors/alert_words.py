@@ -48,6 +48,11 @@ WORDS: Mapping[str, Words] = {
         tone="bad",
         resolution=_("Nothing is sent. Set keys that are accepted; sending continues automatically within a minute."),
     ),
+    "paused": Words(
+        text=_("%(where)s is paused: no places are opened and nobody is paid through it."),
+        tone="bad",
+        resolution=_("An administrator resumes it on the page Recruiters; what waits is then sent."),
+    ),
     "not-asked": Words(
         text=ngettext_lazy(
             "The recruiter has not been asked for %(minutes)d minute.",
@@ -83,9 +88,9 @@ WORDS: Mapping[str, Words] = {
         resolution=_RESTORE,
     ),
     "money": Words(
-        text=_("%(where)s: %(owed)s dollars are due, and %(left)s are in the account."),
+        text=_("%(where)s: %(owed)s is due, and %(left)s is in the account."),
         tone="bad",
-        resolution=_("Add %(missing)s dollars there; everything waiting is paid then."),
+        resolution=_("Add %(missing)s there; everything waiting is paid then."),
     ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",
@@ -118,6 +123,17 @@ WORDS: Mapping[str, Words] = {
         text="A payment is on its way since %(since)s: %(error)s",
         resolution=_("Nothing has to be done: the recruiter is asked before it is sent again."),
     ),
+    "parked": Words(
+        text=ngettext_lazy(
+            "%(count)d bonus was sent, and nothing shows whether it was paid.",
+            "%(count)d bonuses were sent, and nothing shows whether they were paid.",
+            "count",
+        ),
+        resolution=_(
+            "Look at what the recruiter listed before and lists now; then have them paid again, or note that they "
+            "were paid. Somebody who pays by hand on the recruiter's site looks like us."
+        ),
+    ),
     "removal": Words(
         text=ngettext_lazy(
             "%(where)s removes %(count)d HIT of this study on %(day)s, 120 days after its end: %(open)s.",
@@ -137,6 +153,24 @@ WORDS: Mapping[str, Words] = {
             "Removed HITs can no longer be queried, decided or paid there. Every submission has been approved "
             "automatically, and the answers stay here. Pay a promised bonus another way."
         ),
+    ),
+    "trouble": Words(
+        text=ngettext_lazy(
+            "%(count)d report of trouble waits for an answer.",
+            "%(count)d reports of trouble wait for an answer.",
+            "count",
+        ),
+        resolution=_("Read it at the desk and answer before the promised day."),
+    ),
+    "trouble-overdue": Words(
+        kind="trouble",
+        text=ngettext_lazy(
+            "%(count)d report of trouble was not answered by the promised day.",
+            "%(count)d reports of trouble were not answered by the promised day.",
+            "count",
+        ),
+        tone="bad",
+        resolution=_("Answer it at the desk now: the participant was promised an answer."),
     ),
     "proposal": Words(
         text=ngettext_lazy(

@@ -32,12 +32,13 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.selectors.alert_words import WORDS
 from humanexp.recruitment.selectors.approvals import approval_of
+from humanexp.recruitment.selectors.desk import waiting_in
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
 from humanexp.recruitment.selectors.reconciliation import open_differences
 from humanexp.recruitment.selectors.rejections import proposed_rejections
-from humanexp.recruitment.selectors.state_counts import Tally
+from humanexp.recruitment.selectors.state_counts import Tally, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
@@ -77,6 +78,7 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
         return list(_pictures(study))
     accounts = list(RecruiterAccount.objects.filter(environment__in={campaign.environment for campaign in campaigns}))
     found = [*_approval(study), *_pauses(accounts), *_not_asked(campaigns), *_pictures(study), *_differences(study)]
+    found += _troubles(study)
     found += [*_money(study, accounts, tally), *_hits(study), *_payments(study, tally), *_removals(study, campaigns)]
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
         found += [*_proposals(study), *_submissions(study)]
@@ -170,7 +172,8 @@ def _pauses(accounts: Collection[RecruiterAccount]) -> Iterator[Attention]:
     for row in accounts:
         if row.pause != Pause.NO:
             where, why = recruiters.name_of(row.environment), row.pause_detail
-            yield _told("keys", subject_pk=row.pk, environment=row.environment, where=where, why=why)
+            kind = "paused" if row.pause == Pause.HAND else "keys"
+            yield _told(kind, subject_pk=row.pk, environment=row.environment, where=where, why=why)
 
 
 def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
@@ -181,6 +184,14 @@ def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     waited = clock.now() - min((campaign.synced_at or campaign.launched_at for campaign in live), default=clock.now())
     if waited > ASKED_WITHIN:
         yield _told("not-asked", minutes=int(waited.total_seconds() // 60))
+
+
+def _troubles(study: Study) -> Iterator[Attention]:
+    count, overdue = waiting_in(study)
+    if overdue:
+        yield _told("trouble-overdue", count=overdue)
+    if count > overdue:
+        yield _told("trouble", count=count - overdue)
 
 
 def _differences(study: Study) -> list[Attention]:
@@ -203,18 +214,20 @@ def _pictures(study: Study) -> Iterator[Attention]:
 
 def _money(study: Study, accounts: Collection[RecruiterAccount], tally: Tally | None) -> Iterator[Attention]:
     asked = [(account, account.balance_cents) for account in accounts if account.balance_cents is not None]
-    sums = money_of(study, tally) if asked else None
-    due = sums.submitted_cents + sums.promised_extra_cents if sums else 0
+    sums = money_of(tally or tally_of(study)) if asked else ()
+    due_in = {one.currency: one.submitted_cents + one.promised_extra_cents for one in sums}
     for account, left in asked:
+        currency = recruiters.currency_of(account.environment)
+        due = due_in.get(currency, 0)
         if left < due:
             yield _told(
                 "money",
                 subject_pk=account.pk,
                 environment=account.environment,
                 where=recruiters.name_of(account.environment),
-                owed=money.dollars(due),
-                left=money.dollars(left),
-                missing=money.dollars(due - left),
+                owed=money.shown(due, currency),
+                left=money.shown(left, currency),
+                missing=money.shown(due - left, currency),
             )
 
 
@@ -267,10 +280,13 @@ def _hits(study: Study) -> Iterator[Attention]:
 
 def _payments(study: Study, tally: Tally | None) -> Iterator[Attention]:
     waiting = waiting_payments(study).select_related(None)
-    refused, sending = (tally is None or tally.rows(state=state) for state in (WriteState.REFUSED, WriteState.SENDING))
+    states = (WriteState.REFUSED, WriteState.SENDING, WriteState.PARKED)
+    refused, sending, parked = (tally is None or tally.rows(state=state) for state in states)
     for payment in waiting.filter(state=WriteState.REFUSED)[:MOST] if refused else ():
         what = payment.get_kind_display()
         yield _told("refused-payment", subject_pk=payment.pk, what=what, error=payment.last_error)
+    if parked:
+        yield from _counted("parked", list(waiting.filter(state=WriteState.PARKED).values_list("pk", flat=True)))
     stuck = waiting.filter(state=WriteState.SENDING).exclude(last_error="").first() if sending else None
     if stuck is not None:
         since = f"{stuck.created_at:%d %B %H:%M}"

@@ -10,10 +10,12 @@ from datetime import datetime
 from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
+from humanexp.recruitment import money
 from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, RecruiterAccount, StudyBudget
-from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.pricing import Charge
+from humanexp.recruitment.recruiters import currency_of, fees_of
 from humanexp.recruitment.selectors.state_counts import PlaceCount, Tally, place_counts, tally_of
-from humanexp.recruitment.states import UNFINISHED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
 #: Places that somebody has, and will be or has been paid for; a rejection can be overridden.
@@ -29,6 +31,8 @@ TAKEN = (
 class Budget:
     """A cap, and what counts against it."""
 
+    #: ISO code of both
+    currency: str
     #: None: no cap
     cap_cents: int | None
     committed_cents: int
@@ -38,11 +42,15 @@ class Budget:
         return None if self.cap_cents is None else max(0, self.cap_cents - self.committed_cents)
 
 
+def place_charge(campaign: Campaign, hit_size: int) -> Charge:
+    """What the recruiter takes beside the reward of one place in a HIT of this size."""
+    fees = fees_of(campaign.environment)
+    return fees.on_reward(campaign.reward_cents, hit_size=hit_size, masters=campaign.asks_for.masters)
+
+
 def place_cents(campaign: Campaign, hit_size: int) -> int:
     """Reward and fee of one place in a HIT of this size."""
-    fees = fees_of(campaign.environment)
-    masters = campaign.asks_for.masters
-    return campaign.reward_cents + fees.reward_fee_cents(campaign.reward_cents, hit_size=hit_size, masters=masters)
+    return campaign.reward_cents + place_charge(campaign, hit_size).cents
 
 
 def committed_cents(campaign: Campaign) -> int:
@@ -51,12 +59,23 @@ def committed_cents(campaign: Campaign) -> int:
     return places + _cost(_extras().filter(campaign=campaign))
 
 
-def budget_of(study: Study, tally: Tally | None = None) -> Budget:
-    """With the tally of a page that has made it already, nothing is counted again."""
-    tally = tally or tally_of(study)
-    stored = StudyBudget.objects.filter(study=study).first()
-    extras = tally.extra_cents((*UNFINISHED, WriteState.CONFIRMED))
-    return Budget(cap_cents=stored.cap_cents if stored else None, committed_cents=offered_cents(tally) + extras)
+def budget_of(study: Study, currency: str, tally: Tally | None = None) -> Budget:
+    """In one currency: a study has a cap in each. With the tally of a page that has made it already, nothing is
+    counted again."""
+    tally = (tally or tally_of(study)).of(currency)
+    stored = StudyBudget.objects.filter(study=study, currency=currency).first()
+    extras = tally.extra_cents((*UNSETTLED, WriteState.CONFIRMED))
+    return Budget(
+        currency=currency,
+        cap_cents=stored.cap_cents if stored else None,
+        committed_cents=offered_cents(tally) + extras,
+    )
+
+
+def budgets_of(study: Study, tally: Tally, *also: str) -> list[Budget]:
+    """In every currency that the study has campaigns or caps in, and in those given."""
+    capped = StudyBudget.objects.filter(study=study, cap_cents__isnull=False).values_list("currency", flat=True)
+    return [budget_of(study, one, tally) for one in money.ordered({*tally.currencies, *capped, *also})]
 
 
 def offered_cents(tally: Tally) -> int:
@@ -71,6 +90,7 @@ def month_budget(environment: str) -> Budget:
     account = RecruiterAccount.objects.filter(environment=environment).first()
     month_start = clock.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return Budget(
+        currency=currency_of(environment),
         cap_cents=account.month_cap_cents if account else None,
         committed_cents=_promised_since(environment, month_start),
     )

@@ -19,7 +19,8 @@ from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, Session, counting
 from humanexp.recruitment.facts import advertisement
-from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
+from humanexp.recruitment.models import Campaign, Hit, LinkTerms, RecruitedPerson
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.base import OfferReport
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState
@@ -70,6 +71,19 @@ def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
         contact=str(stated.get("contact") or settings.CONTACT)[:200],
         link=Link.from_dict(stated.get("link") or {}),
     )
+
+
+def recruiter_named(environment: str, preset: str = "") -> str:
+    """By which name a study's plan knows who sends people: the site of a link, or the kind of recruiter.
+
+    Accounts of one kind are one recruiter: they draw on the same people under the same ids.
+    """
+    return preset or kind_of(environment).code
+
+
+def recruiter_of(campaign: Campaign) -> str:
+    terms = LinkTerms.of(campaign)
+    return recruiter_named(campaign.environment, "" if terms is None else terms.preset)
 
 
 def campaigns_of(study: Study) -> QuerySet[Campaign]:
@@ -132,8 +146,8 @@ def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
         or hit.pending
         or hit.pk in undecided
         or under_way
-        or hit.expires_at is None
-        or hit.expires_at > late
+        or (hit.expires_at is None and campaign.state != CampaignState.STOPPED)
+        or (hit.expires_at is not None and hit.expires_at > late)
     ]
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypedDict
 
 from django.db.models import Count
 
 from humanexp.core import clock
+from humanexp.recruitment import money
 from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
 from humanexp.recruitment.selectors.payments import payable
 from humanexp.recruitment.selectors.state_counts import Paid, PeopleCount, Tally, places_left, tally_of
-from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import LISTED, UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 
 CONFIRMED = WriteState.CONFIRMED
@@ -65,8 +67,10 @@ class Funnel:
 
 @dataclass(frozen=True, kw_only=True)
 class Money:
-    """In cents. Fees are in every sum but `owed_cents` and `paid_cents`, which are what people get."""
+    """In minor units of one currency. Fees, with the tax on them, are in every sum but `owed_cents` and `paid_cents`,
+    which are what people get."""
 
+    currency: str
     #: every place of every campaign, as shown before its launch; without bonuses
     quoted_cents: int
     #: what it comes to at most: of stopped campaigns what was taken, and every bonus that is not refused
@@ -76,8 +80,9 @@ class Money:
     owed_cents: int
     #: approved where an approval pays the person
     paid_cents: int
-    #: of both
+    #: of both, with the tax on them; and that tax
     fee_cents: int
+    tax_cents: int
     #: bonuses and compensations among the three
     spent_extra_cents: int
 
@@ -103,6 +108,11 @@ class Money:
         return self.owed_cents + self.paid_cents + self.fee_cents
 
     @property
+    def net_fee_cents(self) -> int:
+        """Without the tax."""
+        return self.fee_cents - self.tax_cents
+
+    @property
     def on_the_way_cents(self) -> int:
         return self.planned_cents + self.sending_cents
 
@@ -120,7 +130,8 @@ class Money:
 class Figures:
     places: Places
     funnels: tuple[Funnel, ...]
-    money: Money
+    #: one for each currency; nothing is ever converted
+    moneys: tuple[Money, ...]
     #: whether any of the study's campaigns pays people
     pays: bool
     synced_at: datetime | None
@@ -150,7 +161,7 @@ def figures_of(study: Study, tally: Tally | None = None) -> Figures:
     return Figures(
         places=_sum([places_of(campaign, tally) for campaign in campaigns]),
         funnels=_funnels(tally, campaigns),
-        money=money_of(study, tally),
+        moneys=money_of(tally),
         pays=any(campaign.reward_cents for campaign in campaigns),
         synced_at=max((campaign.synced_at for campaign in campaigns if campaign.synced_at), default=None),
     )
@@ -162,8 +173,12 @@ def places_of(campaign: Campaign, tally: Tally | None = None) -> Places:
     return Places(offered=campaign.assignments, taken=campaign.assignments - left, ended=ended)
 
 
-def money_of(study: Study, tally: Tally | None = None) -> Money:
-    tally = tally or tally_of(study)
+def money_of(tally: Tally) -> tuple[Money, ...]:
+    """In each currency that the study pays in; of a study that pays nobody, one without sums."""
+    return tuple(_money_in(currency, tally.of(currency)) for currency in tally.currencies)
+
+
+def _money_in(currency: str, tally: Tally) -> Money:
     running = {pk: found for pk, found in tally.campaigns.items() if found.state != CampaignState.STOPPED}
     quoted_running = sum(campaign.quoted_cents for campaign in running.values())
     confirmed = [row for row in tally.payments if row.state == CONFIRMED]
@@ -174,15 +189,17 @@ def money_of(study: Study, tally: Tally | None = None) -> Money:
         return sum(row.amount_cents for row in rows)
 
     return Money(
+        currency=currency,
         quoted_cents=sum(one.quoted_cents for one in tally.campaigns.values() if not one.is_compensation),
-        committed_cents=offered_cents(tally) + tally.extra_cents((*UNFINISHED, CONFIRMED)),
+        committed_cents=offered_cents(tally) + tally.extra_cents((*UNSETTLED, CONFIRMED)),
         owed_cents=approved(pays_out=False),
         paid_cents=approved(pays_out=True),
         fee_cents=sum(row.fee_cents for row in confirmed),
+        tax_cents=sum(row.tax_cents for row in confirmed),
         spent_extra_cents=tally.extra_cents((CONFIRMED,)),
         planned_cents=tally.cents((WriteState.PLANNED,)),
-        sending_cents=tally.cents((WriteState.SENDING,)),
-        promised_extra_cents=tally.extra_cents(UNFINISHED),
+        sending_cents=tally.cents((WriteState.SENDING, WriteState.PARKED)),
+        promised_extra_cents=tally.extra_cents(UNSETTLED),
         open_cents=max(0, quoted_running - places_cents(running, tally.places, TAKEN)),
         under_way_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.OPENED,)),
         submitted_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.SUBMITTED,)),
@@ -192,30 +209,54 @@ def money_of(study: Study, tally: Tally | None = None) -> Money:
     )
 
 
-def payable_sum(study: Study, tally: Tally | None = None) -> tuple[int, int]:
-    """How many people can be paid now, and what that costs with fees: as `settle` would plan it. `tally`: of a page
-    that has made it already."""
+def payable_sum(study: Study, tally: Tally | None = None) -> tuple[int, dict[str, int]]:
+    """How many people can be paid now, and what that costs with fees in each currency: as `settle` would plan it.
+    `tally`: of a page that has made it already."""
     groups = payable(study).select_related(None).order_by()
     counted = list(groups.values_list("campaign", "hit__max_assignments").annotate(n=Count("pk")))
     campaigns = tally.campaigns if tally is not None else Campaign.objects.in_bulk([pk for pk, _size, _n in counted])
     # a submission whose HIT is not known costs what one place alone does, see `reward_fee_cents`
-    cents = sum(n * place_cents(campaigns[pk], size or 1) for pk, size, n in counted)
-    return sum(n for _pk, _size, n in counted), cents
+    costs = ((campaigns[pk].currency, n * place_cents(campaigns[pk], size or 1)) for pk, size, n in counted)
+    return sum(n for _pk, _size, n in counted), money.summed(costs)
 
 
-def payment_summary(study: Study) -> dict[str, int]:
+class PaymentSummary(TypedDict):
+    approved: int
+    rejected: int
+    bonuses: int
+    #: None where the study pays in several currencies: `by_currency` has the sums of each
+    currency: str | None
+    owed_cents: int | None
+    paid_cents: int | None
+    fee_cents: int | None
+    total_cents: int | None
+    by_currency: dict[str, dict[str, int]]
+
+
+def payment_summary(study: Study) -> PaymentSummary:
     """For exports and terminals: decisions, bonuses, and what was spent on them, in the words of `Money`."""
     tally = tally_of(study)
-    money = money_of(study, tally)
+    sums = {
+        one.currency: {
+            "owed_cents": one.owed_cents,
+            "paid_cents": one.paid_cents,
+            "fee_cents": one.fee_cents,
+            "total_cents": one.spent_cents,
+        }
+        for one in money_of(tally)
+    }
+    only: dict[str, int] = next(iter(sums.values())) if len(sums) == 1 else {}
     bonuses = [row for row in tally.payments if row.state == CONFIRMED and row.kind != PaymentKind.REWARD]
     return {
         "approved": tally.people([AssignmentState.APPROVED]),
         "rejected": tally.people([AssignmentState.REJECTED]),
         "bonuses": _count(bonuses),
-        "owed_cents": money.owed_cents,
-        "paid_cents": money.paid_cents,
-        "fee_cents": money.fee_cents,
-        "total_cents": money.spent_cents,
+        "currency": next(iter(sums)) if only else None,
+        "owed_cents": only.get("owed_cents"),
+        "paid_cents": only.get("paid_cents"),
+        "fee_cents": only.get("fee_cents"),
+        "total_cents": only.get("total_cents"),
+        "by_currency": sums,
     }
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from humanexp.core import clock
+from humanexp.participation.models import SessionState
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
@@ -17,11 +19,11 @@ from humanexp.recruitment.models import (
     RejectionProposal,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.states import UNFINISHED, AssignmentState, ProposalState, WriteState
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, ProposalState, WriteState
 from humanexp.studies.models import Study
 
 #: Not confirmed: on their way, or refused and waiting for a person.
-UNCONFIRMED = (*UNFINISHED, WriteState.REFUSED)
+UNCONFIRMED = (*UNSETTLED, WriteState.REFUSED)
 
 
 def account_of(environment: str) -> RecruiterAccount | None:
@@ -46,8 +48,17 @@ def assignments_of(study: Study) -> QuerySet[Assignment]:
 
 def unmatched(study: Study) -> QuerySet[Assignment]:
     """Submissions that a person has to look at."""
-    found = _submitted(study, Q(evidence__in=UNMATCHED, cleared_at=None))
+    is_waited_for = Q(return_due_at__isnull=False, return_due_at__gt=clock.now())
+    found = _submitted(study, Q(evidence__in=UNMATCHED, cleared_at=None) & ~is_waited_for)
     return found.select_related("person__participant", "session", "campaign")
+
+
+def finished_late(study: Study) -> QuerySet[Assignment]:
+    """Who did the whole of it, ran out of the recruiter's time, and is owed the reward all the same."""
+    late = assignments_of(study).filter(state=AssignmentState.TIMED_OUT, session__state=SessionState.SUBMITTED)
+    return late.filter(campaign__reward_cents__gt=0, person__isnull=False).exclude(
+        payments__kind=PaymentKind.COMPENSATION
+    )
 
 
 def waiting_payments(study: Study) -> QuerySet[Payment]:
@@ -90,6 +101,8 @@ def ledger_rows(study: Study, *, state: str = "", kind: str = "", query: str = "
             "participant": person.participant.code if person else "",
             "amount_cents": payment.amount_cents,
             "fee_cents": payment.fee_cents,
+            "tax_cents": payment.tax_cents,
+            "currency": payment.currency,
             "state": payment.state,
             "planned_at": payment.created_at,
             "confirmed_at": payment.confirmed_at,
@@ -121,8 +134,8 @@ def _listed(payments: QuerySet[Payment]) -> QuerySet[Payment]:
 
 
 _LISTED = (
-    "environment", "kind", "cause", "amount_cents", "fee_cents", "state", "last_error", "created_at", "confirmed_at",
-    "reason", "assignment__person__participant__code",
+    "environment", "kind", "cause", "amount_cents", "fee_cents", "tax_cents", "state", "last_error", "created_at",
+    "confirmed_at", "reason", "assignment__person__participant__code",
 )  # fmt: skip
 
 

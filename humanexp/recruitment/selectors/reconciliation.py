@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import Assignment, Campaign, Difference, Payment
-from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, DifferenceState
+from humanexp.recruitment.states import LISTED, UNSETTLED, AssignmentState, DifferenceState
 from humanexp.studies.models import Study
 
 #: Also where nothing has happened, both sides are compared again after so long.
@@ -25,7 +25,7 @@ def is_unsettled(now: datetime) -> Q:
     has_moved = (
         Exists(of_hit.filter(state=AssignmentState.SUBMITTED))
         | Exists(of_hit.filter(decided_at__gte=OuterRef("compared_at")))
-        | Exists(payments.filter(state__in=UNFINISHED))
+        | Exists(payments.filter(state__in=UNSETTLED))
         | Exists(payments.filter(confirmed_at__gte=OuterRef("compared_at")))
         | Exists(Difference.objects.filter(hit=OuterRef("pk")))
     )
@@ -51,6 +51,10 @@ class Books:
     @property
     def label(self) -> str:
         return recruiters.name_of(self.environment)
+
+    @property
+    def currency(self) -> str:
+        return recruiters.currency_of(self.environment)
 
     @property
     def adds_up(self) -> bool:

@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from django.db.models import Count, Min, Q, QuerySet
 
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import FINISHED, Session, SessionState
+from humanexp.recruitment import money
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
 from humanexp.recruitment.selectors.payments import UNCONFIRMED
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
@@ -66,6 +68,8 @@ class Paid:
     count: int
     amount_cents: int
     fee_cents: int
+    #: of the fees
+    tax_cents: int
 
     @property
     def cents(self) -> int:
@@ -83,6 +87,28 @@ class Tally:
     payments: tuple[Paid, ...]
     #: when the oldest payment was promised that is not confirmed
     waiting_since: datetime | None
+
+    @cached_property
+    def currencies(self) -> list[str]:
+        """Of the campaigns that pay people; the usual one where none does. Sums are made in one of them."""
+        paying = {one.currency for one in self.campaigns.values() if one.capabilities.pays}
+        return money.ordered(paying or {money.USUAL})
+
+    def of(self, currency: str) -> Tally:
+        """The part whose money is in this currency."""
+        kept = {pk: one for pk, one in self.campaigns.items() if one.currency == currency}
+        if len(kept) == len(self.campaigns):
+            return self
+        payments = tuple(row for row in self.payments if row.campaign in kept)
+        is_waiting = any(row.state != WriteState.CONFIRMED for row in payments)
+        return Tally(
+            campaigns=kept,
+            places=tuple(row for row in self.places if row.campaign in kept),
+            hits=tuple(row for row in self.hits if row.campaign in kept),
+            known=tuple(row for row in self.known if row.campaign in kept),
+            payments=payments,
+            waiting_since=_waiting_since(kept) if is_waiting else None,
+        )
 
     def people(self, states: Collection[str]) -> int:
         return sum(row.count for row in self.places if row.state in states)
@@ -122,11 +148,11 @@ def tally_of(study: Study) -> Tally:
 def _paid(campaigns: Collection[int]) -> Iterator[Paid]:
     """A study pays few different amounts: payments of one are counted, and nothing is added up row by row."""
     rows = Payment.objects.filter(campaign__in=list(campaigns)).order_by()
-    kinds = rows.values_list("campaign", "kind", "state", "environment", "amount_cents", "fee_cents")
+    kinds = rows.values_list("campaign", "kind", "state", "environment", "amount_cents", "fee_cents", "tax_cents")
     sums: dict[tuple[int, str, str, str], Counter[str]] = {}
-    for campaign, kind, state, environment, amount_cents, fee_cents, count in kinds.annotate(n=Count("*")):
+    for campaign, kind, state, environment, amount, fee, tax, count in kinds.annotate(n=Count("*")):
         found = sums.setdefault((campaign, kind, state, environment), Counter())
-        found.update(count=count, amount_cents=count * amount_cents, fee_cents=count * fee_cents)
+        found.update(count=count, amount_cents=count * amount, fee_cents=count * fee, tax_cents=count * tax)
     for (campaign, kind, state, environment), found in sums.items():
         yield Paid(
             campaign=campaign,
@@ -136,6 +162,7 @@ def _paid(campaigns: Collection[int]) -> Iterator[Paid]:
             count=found["count"],
             amount_cents=found["amount_cents"],
             fee_cents=found["fee_cents"],
+            tax_cents=found["tax_cents"],
         )
 
 

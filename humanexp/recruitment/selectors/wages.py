@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 
 from humanexp.participation.models import FINISHED, Session, SessionState, counting
 from humanexp.participation.selectors.working_times import measured, minutes_of, unmeasured
-from humanexp.recruitment import pricing
+from humanexp.recruitment import money, pricing
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
-from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.recruiters import currency_of, fees_of, kind_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
 from humanexp.recruitment.selectors.state_counts import Tally, people_counts
 from humanexp.recruitment.states import LISTED, WriteState
@@ -36,10 +36,13 @@ class Wage:
     #: people of paid campaigns who submitted, and whose time nobody could measure: they are in no figure here
     unmeasured: int
     median_minutes: float
+    #: of the sums that follow
+    currency: str
     #: None: people are not paid
     hourly_median_cents: int | None
     #: three of four people get at least this; None while nobody has done it
     hourly_slow_cents: int | None
+    #: 0: nobody has set one in this currency
     floor_cents: int
 
     @property
@@ -75,6 +78,7 @@ class TopUpRow:
 class TopUpPlan:
     """What it costs to bring everybody who was paid or will be to the floor."""
 
+    currency: str
     floor_cents: int
     rows: tuple[TopUpRow, ...]
     fee_cents: int
@@ -94,28 +98,39 @@ class TopUpPlan:
         return self.cents + self.fee_cents
 
 
-def wage_of(study: Study, tally: Tally | None = None) -> Wage:
+def least_hourly_cents(currency: str, environments: Iterable[str] = ()) -> int:
+    """Least pay of an hour in this currency: the installation's, or a recruiter's own minimum where that is higher.
+
+    0 where nobody has set one: nothing is converted from another currency.
+    """
+    own = settings.WAGE_FLOOR_CENTS if currency == money.USUAL else getattr(settings, f"WAGE_FLOOR_CENTS_{currency}", 0)
+    return max([own, *(kind_of(one).hourly_minimum_cents(currency) or 0 for one in environments)])
+
+
+def wage_of(study: Study, tally: Tally | None = None, currency: str = "") -> Wage:
     """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does.
 
-    A study whose campaigns pay nobody is unpaid; one without a campaign is taken at its suggested reward. With the
-    tally of a page that has made it already, nobody is counted again.
+    Of the campaigns in this currency; the newest paid one's where it is left out. A study whose campaigns pay nobody is
+    unpaid; one without a campaign is taken at its suggested reward. With the tally of a page that has made it already,
+    nobody is counted again.
     """
     stored = tally.campaigns.values() if tally is not None else Campaign.objects.filter(study=study)
     campaigns = [campaign for campaign in stored if not campaign.is_compensation]
-    paid = [campaign for campaign in campaigns if campaign.reward_cents]
+    paid = [one for one in campaigns if one.reward_cents and currency in ("", one.currency)]
     if not paid:
         terms = suggested_terms(study)
         reward_cents = 0 if campaigns else terms.reward_cents
         return wage_at(study, reward_cents=reward_cents, stated_minutes=terms.estimated_minutes)
     newest, took = paid[0], _minutes_of(study, ENOUGH)
+    paid = [one for one in paid if one.currency == newest.currency]
     paid_pks = {campaign.pk for campaign in paid}
     known = tally.known if tally is not None else people_counts(study, paid_pks)
     listed = [row for row in known if row.campaign in paid_pks and row.state in LISTED]
     wage = replace(
-        _wage(study, took, newest.reward_cents, newest.estimated_minutes),
+        _wage(study, took, newest.reward_cents, newest.estimated_minutes, {one.environment for one in paid}),
         unmeasured=sum(row.count - row.finished for row in listed),
     )
-    rates = sorted(_hourly(took))
+    rates = sorted(_hourly(took, paid_pks))
     if not rates:
         return wage
     return replace(
@@ -125,12 +140,16 @@ def wage_of(study: Study, tally: Tally | None = None) -> Wage:
     )
 
 
-def wage_at(study: Study, *, reward_cents: int, stated_minutes: int) -> Wage:
+def wage_at(study: Study, *, reward_cents: int, stated_minutes: int, to: str = "") -> Wage:
     """Of a launch at this reward, by the time that people took, where some did; else by the minutes it states."""
-    return _wage(study, _minutes_of(study, ENOUGH), reward_cents, stated_minutes)
+    return _wage(study, _minutes_of(study, ENOUGH), reward_cents, stated_minutes, {to} if to else set())
 
 
-def _wage(study: Study, took: Mapping[int, float], reward_cents: int, stated_minutes: int) -> Wage:
+def _wage(
+    study: Study, took: Mapping[int, float], reward_cents: int, stated_minutes: int, environments: Collection[str]
+) -> Wage:
+    """`environments`: through which people are paid, all in one currency."""
+    currency = next((currency_of(one) for one in environments), money.USUAL)
     minutes, source = sorted(took.values()), "active"
     if not minutes:
         minutes, source = sorted(_minutes_of_pilots(study)), "pilot"
@@ -145,7 +164,8 @@ def _wage(study: Study, took: Mapping[int, float], reward_cents: int, stated_min
         median_minutes=usual,
         hourly_median_cents=_hourly_cents(reward_cents, usual),
         hourly_slow_cents=_hourly_cents(reward_cents, slow) if is_known else None,
-        floor_cents=settings.WAGE_FLOOR_CENTS,
+        currency=currency,
+        floor_cents=least_hourly_cents(currency, environments),
     )
 
 
@@ -153,9 +173,9 @@ def _hourly_cents(reward_cents: int, minutes: float) -> int | None:
     return pricing.hourly_cents(reward_cents=reward_cents, minutes=minutes) if reward_cents else None
 
 
-def _hourly(took: Mapping[int, float]) -> Iterator[float]:
-    """Of everybody who is paid and whose time is known: reward and bonuses."""
-    worked = Assignment.objects.filter(session__in=list(took), campaign__reward_cents__gt=0)
+def _hourly(took: Mapping[int, float], paid: Collection[int]) -> Iterator[float]:
+    """Of everybody in these campaigns whose time is known: reward and bonuses."""
+    worked = Assignment.objects.filter(session__in=list(took), campaign__in=list(paid))
     people = list(worked.values_list("pk", "session_id", "campaign__reward_cents"))
     bonuses = _sums(Payment.objects.filter(assignment__in=[pk for pk, _session, _cents in people]))
     for pk, session, reward_cents in people:
@@ -164,11 +184,18 @@ def _hourly(took: Mapping[int, float]) -> Iterator[float]:
             yield (reward_cents + bonuses.get(pk, 0)) * 60 / minutes
 
 
-def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
-    """Bonuses that bring an hour's active work to the floor, half a cent up; without the bonuses there were already."""
-    floor = settings.WAGE_FLOOR_CENTS if floor_cents is None else floor_cents
-    worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
-    worked = worked.filter(campaign__compensates=None, person__isnull=False)
+def top_up_plan(study: Study, floor_cents: int | None = None, currency: str = "") -> TopUpPlan:
+    """Bonuses that bring an hour's active work to the floor, half a cent up; without the bonuses there were already.
+
+    Of the campaigns in this currency; the newest paid one's where it is left out.
+    """
+    campaigns = list(Campaign.objects.filter(study=study, reward_cents__gt=0, compensates=None))
+    currency = currency or (campaigns[0].currency if campaigns else money.USUAL)
+    campaigns = [one for one in campaigns if one.currency == currency]
+    floor = floor_cents
+    if floor is None:
+        floor = least_hourly_cents(currency, {one.environment for one in campaigns})
+    worked = Assignment.objects.filter(campaign__in=campaigns, state__in=LISTED, person__isnull=False)
     # few among many: by their keys, which an index tells
     extras = Payment.objects.filter(campaign__in=Campaign.objects.filter(study=study), kind__in=EXTRAS)
     paid = _sums(Payment.objects.filter(pk__in=extras))
@@ -192,7 +219,7 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
         for pk, environment, participant in people.values_list("pk", "environment", "person__participant__code")
     )
     fee = sum(fees_of(row.environment).bonus_fee_cents(row.bonus_cents) for row in rows)
-    return TopUpPlan(floor_cents=floor, rows=rows, fee_cents=fee, unknown=unknown)
+    return TopUpPlan(currency=currency, floor_cents=floor, rows=rows, fee_cents=fee, unknown=unknown)
 
 
 def _doubted(study: Study, worked: QuerySet[Assignment], floor: int) -> Iterator[tuple[int, int, float | None]]:

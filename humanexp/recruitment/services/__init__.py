@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.services.accounts import open_account
+from humanexp.recruitment.services.accounts import (
+    TRY_JOB,
+    open_account,
+    pause_account,
+    rename_account,
+    request_try,
+    resume_account,
+    store_keys,
+    try_account,
+)
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
+from humanexp.recruitment.services.desk import (
+    answer_report,
+    close_report,
+    erase_reports,
+    give_code_again,
+    let_back_in,
+    pay_for_failure,
+)
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
@@ -15,10 +32,12 @@ from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.parked import found_paid, look_again, pay_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
+from humanexp.recruitment.services.reporting_trouble import report_behind, report_trouble
 from humanexp.recruitment.services.resolving import resolve_difference
 from humanexp.recruitment.services.resuming import confirm, is_confirmed
 from humanexp.recruitment.services.sending import send
@@ -31,12 +50,21 @@ from humanexp.recruitment.services.settling import (
     top_up,
     try_again,
 )
+from humanexp.recruitment.services.standing import verify_begun
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
 from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
 from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "TRY_JOB",
+    "try_account",
+    "store_keys",
+    "resume_account",
+    "request_try",
+    "rename_account",
+    "pause_account",
+    "verify_begun",
     "code_for",
     "delete_by_code",
     "ExclusionReport",
@@ -44,7 +72,9 @@ __all__ = [
     "LaunchTerms",
     "address_of",
     "agree_to_rejection",
+    "answer_report",
     "clear",
+    "close_report",
     "compare_sizes",
     "compensate",
     "confirm",
@@ -52,17 +82,22 @@ __all__ = [
     "decline",
     "delete_participant",
     "enter",
+    "erase_reports",
     "exclude_family",
     "exclude_people",
     "extend",
     "finish_link",
     "follow",
+    "found_paid",
+    "give_code_again",
     "invite",
     "is_confirmed",
+    "let_back_in",
     "lift_exclusion",
     "list_credited",
     "list_finished",
     "listen",
+    "look_again",
     "look_up",
     "make_personal_link",
     "new_handoff",
@@ -70,6 +105,8 @@ __all__ = [
     "open_account",
     "outcome_of_refusal",
     "override_rejection",
+    "pay_again",
+    "pay_for_failure",
     "plan_bonus",
     "prolong",
     "publish",
@@ -80,6 +117,8 @@ __all__ = [
     "refresh_balance",
     "reject",
     "release",
+    "report_behind",
+    "report_trouble",
     "renew_approval",
     "resolve_difference",
     "retry_hit",

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from django.db import transaction
 
+from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
+from humanexp.core.errors import Conflict, InvalidRequest, KeysRefused, NotAllowed, RecruiterError
 from humanexp.core.models import User
-from humanexp.recruitment import recruiters
-from humanexp.recruitment.models import RecruiterAccount
+from humanexp.core.ownership import is_head
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job
+from humanexp.recruitment import money, recruiters
+from humanexp.recruitment.models import Pause, RecruiterAccount
+from humanexp.recruitment.recruiters import keys
+from humanexp.recruitment.services.lease import pause
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.services.synchronising import refresh_balance
 
 #: It is typed in commands, and ends tokens and names of files.
 _CODE = re.compile(r"[a-z][a-z0-9-]{1,11}")
-#: Pages and sums know no other yet, and nothing is ever converted.
-CURRENCIES = ("USD",)
+#: Those that the recruiters pay in, all with two decimals; sums are kept in each, and nothing is ever converted.
+CURRENCIES = tuple(money.SIGNS)
+TRY_JOB = "recruitment.try-account"
+
+
+def check_administrator(by: User | None) -> None:
+    """The command line and jobs have no account, and may."""
+    if by is not None and not is_head(by):
+        raise NotAllowed("Only an administrator changes accounts with recruiters: their money is for every study.")
 
 
 @transaction.atomic
@@ -23,8 +39,7 @@ def open_account(
     *, kind: str, code: str, name: str, currency: str = "", workspace: str = "", by: User | None
 ) -> RecruiterAccount:
     """A further account of a kind, with books, caps and pauses of its own. Its keys are in no database."""
-    if by is not None and not by.is_superuser:
-        raise NotAllowed("Only an administrator opens an account: its money is for every study.")
+    check_administrator(by)
     known = {one.code: one for one in recruiters.kinds()}
     if kind not in known:
         raise InvalidRequest(f"{kind!r} is no kind of recruiter: choose one of {', '.join(known)}.")
@@ -41,5 +56,72 @@ def open_account(
     account = RecruiterAccount.objects.create(
         environment=code, kind=kind, name=name.strip(), currency=currency, workspace=workspace
     )
-    record(action="open-account", subject=f"recruiter:{code}", by=by, kind=kind, currency=currency)
+    record(action="add-account", subject=f"recruiter:{code}", by=by, kind=kind, currency=currency)
     return account
+
+
+@transaction.atomic
+def rename_account(*, code: str, name: str, by: User | None) -> None:
+    """What pages call it; its code stays. The first account of a kind is called as its kind is."""
+    check_administrator(by)
+    account = recruiters.account_of(code)
+    if account.is_first or not 0 < len(name.strip()) <= 80:
+        raise InvalidRequest("Only a further account has a name of its own, of 1 to 80 characters.")
+    RecruiterAccount.objects.filter(environment=code).update(name=name.strip())
+    recruiters.forget(code)
+    record(action="rename-account", subject=f"recruiter:{code}", by=by)
+
+
+def request_try(*, code: str, by: User | None) -> Job:
+    """Have the job runner try the account out: a page does not wait for another site."""
+    check_administrator(by)
+    recruiters.account_of(code)
+    subject = f"recruiter:{code}"
+    record(action="try-account", subject=subject, by=by)
+    return jobs.submit(TRY_JOB, subject=subject, by=by, code=code)
+
+
+def try_account(*, code: str) -> str:
+    """One cheap read with its keys. What came of it is kept for the pages, and returned: a sentence, or nothing."""
+    fault = ""
+    try:
+        refresh_balance(environment=code)
+    except RecruiterError as error:
+        fault = error.message
+        if isinstance(error, KeysRefused):
+            pause(code, Pause.KEYS, fault)
+    RecruiterAccount.objects.update_or_create(
+        environment=code, defaults={"tried_at": clock.now(), "fault": fault[:500]}
+    )
+    return fault
+
+
+@transaction.atomic
+def pause_account(*, code: str, by: User | None) -> None:
+    """Until it is resumed, no place is opened and nobody is paid through it. Offers can be closed all the same."""
+    check_administrator(by)
+    recruiters.account_of(code)
+    pause(code, Pause.HAND, "")
+    record(action="pause-account", subject=f"recruiter:{code}", by=by)
+
+
+@transaction.atomic
+def resume_account(*, code: str, by: User | None) -> None:
+    """What has waited is sent at once."""
+    check_administrator(by)
+    RecruiterAccount.objects.filter(environment=code, pause=Pause.HAND).update(pause=Pause.NO, pause_detail="")
+    record(action="resume-account", subject=f"recruiter:{code}", by=by)
+    request_sending(environment=code)
+
+
+@transaction.atomic
+def store_keys(*, code: str, given: Mapping[str, str], by: User | None) -> None:
+    """Into files beside the other keys; the record says that it was done, and nothing of them."""
+    check_administrator(by)
+    account = recruiters.account_of(code)
+    names = account.kind.key_names(account)
+    named = {name: given.get(name, "").strip() for name in names if not keys.is_configured(name)}
+    if not named:
+        raise InvalidRequest(f"{account.name} takes no keys here: its keys are set in the environment, or it has none.")
+    keys.store(named)
+    record(action="store-keys", subject=f"recruiter:{code}", by=by, names=", ".join(named))

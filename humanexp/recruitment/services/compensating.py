@@ -20,7 +20,7 @@ from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.settling import plan_bonus
-from humanexp.recruitment.states import LISTED, AssignmentState
+from humanexp.recruitment.states import GONE, LISTED, AssignmentState
 from humanexp.studies import permissions
 from humanexp.studies.roles import Action
 
@@ -57,6 +57,15 @@ def compensate(
         return known or paid[0]
     if assignment.session is not None:  # who decides to pay vouches for the work
         participation.verify_session(session=assignment.session)
+    if campaign.capabilities.pays_unlisted and assignment.state in GONE:
+        return plan_bonus(
+            assignment=assignment,
+            amount_cents=amount,
+            cause=_cause(assignment),
+            reason=reason or REASON,
+            by=by,
+            kind=PaymentKind.COMPENSATION,
+        )
     listed = Assignment.objects.filter(person=person, state__in=LISTED, campaign__compensates=None).order_by("-pk")
     # A bonus is paid by the study whose work it is on.
     listed = listed.filter(campaign__study__in=permissions.studies_with(by, Action.PAY))
@@ -108,7 +117,7 @@ def _publish(assignment: Assignment, amount_cents: int, by: User) -> Campaign:
         study=origin.study,
         environment=origin.environment,
         cents=compensation.quoted_cents,
-        what=f"A compensation of {money.dollars(amount_cents)}",
+        what=f"A compensation of {money.shown(amount_cents, origin.currency)}",
     )
     compensation.full_clean()
     compensation.save()
@@ -122,6 +131,7 @@ def _publish(assignment: Assignment, amount_cents: int, by: User) -> Campaign:
         study=origin.study.slug,
         by=by,
         cents=compensation.quoted_cents,
+        currency=compensation.currency,
         campaign=compensation.pk,
     )
     request_sending(environment=origin.environment)

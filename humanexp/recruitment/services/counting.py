@@ -28,13 +28,14 @@ from humanexp.recruitment.models import (
     RecruiterAccount,
     RecruiterWrite,
     Rejection,
+    ReturnRequest,
 )
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.states import WriteState
 
 logger = logging.getLogger(__name__)
 
-KINDS: tuple[type[RecruiterWrite], ...] = (QualificationWrite, HitWrite, Payment, Rejection, Message)
+KINDS: tuple[type[RecruiterWrite], ...] = (QualificationWrite, HitWrite, Payment, Rejection, ReturnRequest, Message)
 
 
 def file_of(environment: str) -> Path:

@@ -17,8 +17,16 @@ from humanexp.core.traces import empty_journal, files_naming, rename_in
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
 from humanexp.recruitment import recruiters
-from humanexp.recruitment.models import Assignment, Campaign, Invitation, Payment, RecruitedPerson, Rejection
-from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState
+from humanexp.recruitment.models import (
+    Assignment,
+    Campaign,
+    Invitation,
+    Payment,
+    RecruitedPerson,
+    Rejection,
+    TroubleReport,
+)
+from humanexp.recruitment.states import LISTED, UNFINISHED, UNSETTLED, AssignmentState, CampaignState
 from humanexp.studies.models import Study
 
 #: Findings of analyses, below MEDIA_ROOT.
@@ -85,7 +93,7 @@ def _clean_files(codes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
 def _delete_rows(*, code: str, by: User | None) -> Deletion:
     deletion = what_goes(code=code)
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
-    waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
+    waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNSETTLED)
     refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
     # Nobody is owed anything through a recruiter that pays nobody.
     if owed.exclude(recruiters.at(pays=False)).exists() or waiting.exists() or refusals.exists():
@@ -96,6 +104,7 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
             f"{code} is offered a compensation and has not taken it: wait until it is paid or over, at the latest on "
             f"{offered.launched_at + timedelta(seconds=offered.lifetime_s):%d %B %Y}, then delete."
         )
+    TroubleReport.objects.filter(assignment__person__participant__code=code).delete()
     _forget_ids_of_sites(code)
     for participant in Participant.objects.filter(code=code):
         RecruitedPerson.objects.filter(participant=participant).delete()

@@ -98,8 +98,12 @@ def _take(write: RecruiterWrite) -> bool:
 
 
 def _may_be_there(delivery: Delivery[Any], write: RecruiterWrite) -> bool:
-    """Sent before, as far as we remember; or it may have been, and the recruiter would not know the token any more."""
-    return bool(write.attempts) or write.ask_first or not _is_remembered(delivery, write.created_at)
+    """Sent before, as far as we remember; or it may have been, and the recruiter would not know the token any more.
+
+    Where it never knew one, our own memory is all there is.
+    """
+    forgets = bool(delivery.recruiter.token_memory) and not _is_remembered(delivery, write.created_at)
+    return bool(write.attempts) or write.ask_first or forgets
 
 
 def _is_remembered(delivery: Delivery[Any], since: datetime | None) -> bool:

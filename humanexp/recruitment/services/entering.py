@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -10,14 +9,12 @@ from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
-from humanexp.core.fingerprints import pseudonym_key
-from humanexp.core.keys import pseudonym
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import VISITOR, AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
+from humanexp.recruitment.models import AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
 from humanexp.recruitment.models.people import INVITED
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
@@ -31,11 +28,12 @@ from humanexp.recruitment.services.resuming import (
     admit,
     handoff_for,
     name_of,
-    opened_by,
     remember_opening,
-    session_behind,
 )
+from humanexp.recruitment.services.standing import request_verification
 from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
+from humanexp.recruitment.services.visitors import visitor_id
+from humanexp.recruitment.services.volunteering import promise_curve
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
 from humanexp.studies.models import Population
 
@@ -99,7 +97,7 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     arrival, terms = _ids_checked(campaign, arrival)
     resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.worker_id)
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
-    worker_id = arrival.worker_id or _visitor(campaign, arrival.proof)
+    worker_id = arrival.worker_id or visitor_id(campaign=campaign, proof=arrival.proof)
     check_worker_id(campaign.environment, worker_id)
     if arrival.invitation:
         worker_id = id_here(INVITED, worker_id)
@@ -118,15 +116,21 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         session = _session_for(campaign, person, assignment, arrival, consent)
         _note_deadline(campaign, assignment, session)
         remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
+        if not session.is_verified:
+            request_verification(campaign=campaign)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
 
 
 def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
-    if campaign.capabilities.vouches:
-        return arrival, None
+    if campaign.capabilities.is_public:
+        return replace(arrival, worker_id="", assignment_id="", invitation=""), None
     terms = LinkTerms.of(campaign)
+    if campaign.capabilities.vouches:
+        if terms is not None:
+            selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
+        return arrival, None
     if arrival.invitation:
         return replace(arrival, worker_id=invited(campaign=campaign, link=arrival.invitation), assignment_id=""), terms
     if terms is None:
@@ -175,21 +179,6 @@ def _note_deadline(campaign: Campaign, assignment: Assignment, session: Session)
     participation.note_deadline(session=session, due_at=assignment.opened_at + campaign.assignment_duration)
 
 
-def _visitor(campaign: Campaign, proof: Proof) -> str:
-    """The id that a visitor of a plain link without an id was given when they came first, or a new one."""
-    if campaign.capabilities.vouches:
-        return ""
-    known, session = opened_by(campaign=campaign, opening=proof.opening), session_behind(proof.secret)
-    if known is None and session is not None:
-        known = campaign.assignments_taken.filter(session=session).select_related("person").first()
-    if known is not None and known.person is not None:
-        return known.person.worker_id
-    if known is not None or not proof.opening:
-        return VISITOR + secrets.token_urlsafe(24)
-    # A page that repeats its call before the first one is answered is the same visitor.
-    return VISITOR + pseudonym(pseudonym_key(), "visitor", campaign.entry, proof.opening, prefix="V", length=24)
-
-
 def _lock(person: RecruitedPerson) -> RecruitedPerson:
     """One entry of a person at a time: a double click is one session."""
     return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
@@ -221,7 +210,8 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
         _check_approval(campaign)
     else:
         is_surely_theirs = begun.session is not None and begun.session.is_verified
-        shown = arrival.proof if arrival.continue_here else NO_PROOF
+        # A volunteer holds no HIT that they would have to return first.
+        shown = arrival.proof if arrival.continue_here or campaign.capabilities.is_public else NO_PROOF
         admit(assignment=begun, proof=shown, may_begin_here=not is_surely_theirs)
     if known is None:
         known = Assignment.objects.create(
@@ -375,7 +365,9 @@ def _session_for(
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
+        recruiter=selectors.recruiter_of(campaign),
     )
+    promise_curve(campaign=campaign, session=session)
     AgreedText.objects.get_or_create(
         digest=consent.digest,
         defaults={

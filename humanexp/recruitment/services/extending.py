@@ -13,8 +13,8 @@ from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, Invali
 from humanexp.core.models import User
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Campaign, Hit, HitWriteKind
-from humanexp.recruitment.pricing import LARGE_HIT, split
-from humanexp.recruitment.recruiters import capabilities_of
+from humanexp.recruitment.pricing import LARGE_HIT, Quote, QuoteTerms, split
+from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_expiry, plan_growth, plan_hit, plan_prolonging
@@ -37,34 +37,39 @@ class Extension:
     grown: tuple[tuple[Hit, int], ...]
     #: sizes of new HITs
     new_sizes: tuple[int, ...]
-    rewards_cents: int
-    fees_cents: int
+    quoted: Quote
 
     @property
     def total_cents(self) -> int:
-        return self.rewards_cents + self.fees_cents
+        return self.quoted.total_cents
 
 
 def quote_extension(*, campaign: Campaign, places: int) -> Extension:
     """A large HIT grows; small ones are filled up to the campaign's size, and the rest are new HITs.
 
-    A HIT of under ten places never grows to ten, because its fee would have to change.
+    A HIT of under ten places never grows to ten, because its fee would have to change. Not to be called inside a
+    transaction: the recruiter may be asked for the price.
     """
     if places < 1:
         raise InvalidRequest("An extension adds at least one place.", fields={"places": "at least 1"})
     if not campaign.capabilities.extends or campaign.is_compensation:
         raise Conflict("This campaign cannot be extended: open another one with more places.")
+    grown, sizes = _spread(campaign, places)
+    lots = [*((more, hit.max_assignments) for hit, more in grown), *((size, size) for size in sizes)]
+    terms = QuoteTerms(reward_cents=campaign.reward_cents, lots=tuple(lots), masters=campaign.asks_for.masters)
+    account = account_of(campaign.environment)
+    return Extension(grown=grown, new_sizes=sizes, quoted=account.kind.quote(terms, account))
+
+
+def _spread(campaign: Campaign, places: int) -> tuple[tuple[tuple[Hit, int], ...], tuple[int, ...]]:
+    """HITs that grow and by how much, and the sizes of new ones."""
     left, grown, usual = places, [], _usual_size(campaign)
     for hit in _growing(campaign):
         room = left if hit.max_assignments >= LARGE_HIT else min(usual, LARGE_HIT - 1) - hit.max_assignments
         if left and room > 0:
             grown.append((hit, min(left, room)))
             left -= min(left, room)
-    sizes = split(left, usual) if left else ()
-    total = sum(more * selectors.place_cents(campaign, hit.max_assignments) for hit, more in grown)
-    total += sum(size * selectors.place_cents(campaign, size) for size in sizes)
-    rewards = places * campaign.reward_cents
-    return Extension(grown=tuple(grown), new_sizes=sizes, rewards_cents=rewards, fees_cents=total - rewards)
+    return tuple(grown), split(left, usual) if left else ()
 
 
 def extend(
@@ -82,6 +87,7 @@ def extend(
     """
     permissions.check(by, Action.LAUNCH, campaign.study)
     check_approval(campaign.study)
+    wanted = quote_extension(campaign=campaign, places=places)
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if campaign.state != CampaignState.LIVE:
@@ -90,7 +96,8 @@ def extend(
             raise Conflict(
                 f"This campaign has {campaign.assignments} places by now, not {shown_places}; nothing was added now."
             )
-        wanted = quote_extension(campaign=campaign, places=places)
+        if _spread(campaign, places) != (wanted.grown, wanted.new_sizes):
+            raise Conflict("The HITs of this campaign have changed meanwhile; nothing was added now. Try again.")
         check_confirmed(campaign.environment, wanted.total_cents, confirm_total_cents)
         reserve(
             study=campaign.study,
@@ -105,8 +112,8 @@ def extend(
         cap = campaign.cap_cents + wanted.total_cents if cap_cents is None else cap_cents
         if cap < selectors.committed_cents(campaign) + wanted.total_cents:
             raise CapExceeded(
-                f"With {places} more places the campaign may cost {money.dollars(quoted)} and its bonuses; "
-                f"its cap is {money.dollars(cap)}."
+                f"With {places} more places the campaign may cost {money.shown(quoted, campaign.currency)} and its "
+                f"bonuses; its cap is {money.shown(cap, campaign.currency)}."
             )
         for hit, more in wanted.grown:
             plan_growth(hit=hit, places=more, by=by)
@@ -121,6 +128,7 @@ def extend(
             by=by,
             places=places,
             cents=wanted.total_cents,
+            currency=campaign.currency,
         )
         request_sending(environment=campaign.environment)
     return campaign
@@ -133,6 +141,8 @@ def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.LIVE:
         raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")
+    if not campaign.capabilities.ends:
+        raise Conflict("Its places stay open until they are taken or the campaign is stopped: it has no end to move.")
     now = clock.now()
     if not 1 <= days <= YEAR.days:
         raise InvalidRequest("A HIT can stay open for 1 to 365 days from now.", fields={"days": "1 to 365"})
@@ -149,11 +159,13 @@ def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
 
 def check_confirmed(environment: str, total_cents: int, confirmed_cents: int | None) -> None:
     """Where money is real the total is typed; elsewhere it is compared when it was shown."""
-    total = money.dollars(total_cents)
+    currency = currency_of(environment)
+    total = money.shown(total_cents, currency)
     if capabilities_of(environment).asks_for_total and confirmed_cents is None:
-        raise CostNotConfirmed(f"This spends real money: {total} dollars. Confirm the total.")
+        raise CostNotConfirmed(f"This spends real money: {total}. Confirm the total.")
     if confirmed_cents is not None and confirmed_cents != total_cents:
-        raise CostNotConfirmed(f"The cost is {total} dollars, not {money.dollars(confirmed_cents)}; nothing was done.")
+        stated = money.shown(confirmed_cents, currency)
+        raise CostNotConfirmed(f"The cost is {total}, not {stated}; nothing was done.")
 
 
 def _usual_size(campaign: Campaign) -> int:

@@ -24,6 +24,8 @@ _WORDS = {
     HitWriteKind.EXPIRE: "end",
     HitWriteKind.EXTEND: "more",
     HitWriteKind.PROLONG: "long",
+    HitWriteKind.PAUSE: "rest",
+    HitWriteKind.RESUME: "open",
 }
 
 
@@ -54,6 +56,20 @@ def plan_prolonging(*, hit: Hit, until: datetime, by: User | None) -> HitWrite:
 def plan_expiry(*, hit: Hit, by: User | None) -> HitWrite:
     known = hit.writes.filter(kind=HitWriteKind.EXPIRE).first()
     return known or _plan(hit, HitWriteKind.EXPIRE, by)
+
+
+def plan_pausing(*, hit: Hit, by: User | None) -> HitWrite:
+    """Nobody can take a place for a while."""
+    return _plan(hit, HitWriteKind.PAUSE, by)
+
+
+def plan_resuming(*, hit: Hit, by: User | None = None) -> HitWrite:
+    """Places can be taken again: after a pause, or because people gave theirs back."""
+    waiting = hit.writes.filter(kind=HitWriteKind.RESUME, state__in=UNFINISHED).first()
+    if waiting is None:
+        waiting = _plan(hit, HitWriteKind.RESUME, by)
+        request_sending(environment=hit.environment)
+    return waiting
 
 
 @transaction.atomic

@@ -99,9 +99,9 @@ def invited(*, campaign: Campaign, link: str) -> str:
 
 
 def takes_invitations(campaign: Campaign) -> bool:
-    """Whether people can come by a list: not where a site names every single participation."""
-    terms = LinkTerms.of(campaign)
-    return not campaign.capabilities.vouches and (terms is None or not terms.submission_parameter)
+    """Whether people can come by a list: not where a site names every single participation, and not volunteers."""
+    terms, can = LinkTerms.of(campaign), campaign.capabilities
+    return not (can.vouches or can.is_public) and (terms is None or not terms.submission_parameter)
 
 
 def _check_campaign(campaign: Campaign) -> None:

@@ -73,9 +73,11 @@ def held(environment: str) -> Iterator[Lease | None]:
 
 
 def pause(environment: str, why: Pause, detail: str) -> None:
-    """Nothing is sent until the cause is gone; the pages say why."""
+    """Nothing is sent until the cause is gone; the pages say why. What a person has paused stays so."""
     RecruiterAccount.objects.get_or_create(environment=environment)
-    RecruiterAccount.objects.filter(environment=environment).update(pause=why, pause_detail=detail[:500])
+    RecruiterAccount.objects.filter(environment=environment).exclude(pause=Pause.HAND).update(
+        pause=why, pause_detail=detail[:500]
+    )
 
 
 def resume(environment: str, after: Pause) -> None:

@@ -8,6 +8,7 @@ from humanexp.core.keys import random_code
 from humanexp.participation import selectors as participation
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, OutcomeCode
+from humanexp.recruitment.recruiters import Account
 from humanexp.recruitment.recruiters.presets import HANDLING, preset_called
 from humanexp.recruitment.recruiters.tickets import Outcome, WayOut
 
@@ -44,6 +45,20 @@ def terms_of(link: Link) -> LinkTerms:
         alternative=link.alternative.strip(),
         reward=link.reward,
         currency=link.currency,
+    )
+
+
+def terms_at(account: Account, reward_cents: int) -> LinkTerms:
+    """The same of a recruiter that sends its people as a link to its site does; not stored yet."""
+    preset = preset_called(account.kind.preset)
+    return LinkTerms(
+        preset=preset.name,
+        person_parameter=preset.parameters["person"],
+        submission_parameter=preset.parameters["submission"],
+        offer_parameter=preset.parameters["offer"],
+        return_address=account.kind.return_address,
+        reward=reward_cents,
+        currency=account.currency,
     )
 
 

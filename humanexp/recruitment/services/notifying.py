@@ -46,21 +46,25 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
     if not people:
         raise Conflict("All of these people have been sent these very words already.")
     messages = [
-        Message.objects.create(
-            environment=assignment.environment,
-            token=f"{assignment.environment}-word-{secrets.token_hex(8)}",
-            assignment=assignment,
-            subject=subject,
-            text=text,
-            created_by=by,
-        )
-        for assignment in people.values()
+        plan_message(assignment=assignment, subject=subject, text=text, by=by) for assignment in people.values()
     ]
     study = messages[0].assignment.campaign.study
     record(action="notify", subject=f"study:{study.pk}", study=study.slug, by=by, people=len(messages), about=subject)
     for environment in sorted({message.environment for message in messages}):
         request_sending(environment=environment)
     return messages
+
+
+def plan_message(*, assignment: Assignment, subject: str, text: str, by: User) -> Message:
+    """One message, sent at most once when sending is requested; part of the transaction of what it is about."""
+    return Message.objects.create(
+        environment=assignment.environment,
+        token=f"{assignment.environment}-word-{secrets.token_hex(8)}",
+        assignment=assignment,
+        subject=subject,
+        text=text,
+        created_by=by,
+    )
 
 
 def _told(study_pk: int, subject: str, text: str) -> set[int | None]:

@@ -14,17 +14,19 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import launch_gates, money, pricing, selectors
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.consent import has_blocks
+from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.recruiters import capabilities_of, fees_of, name_of
+from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of, name_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
-from humanexp.recruitment.services.links import freeze, terms_of
+from humanexp.recruitment.services.links import freeze, terms_at, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
+from humanexp.recruitment.services.volunteering import freeze_promise
 from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
 from humanexp.studies.roles import Action
@@ -44,14 +46,12 @@ def quote(
     masters: bool = False,
 ) -> pricing.Quote:
     """The exact cost of a launch, before it."""
-    per_hit = assignments_per_hit or capabilities_of(to).places_at_once or assignments
-    return pricing.quote(
-        reward_cents=reward_cents,
-        assignments=assignments,
-        per_hit=max(1, per_hit),
-        fees=fees_of(to),
-        masters=masters,
+    account = account_of(to)
+    per_hit = assignments_per_hit or account.kind.capabilities.places_at_once or assignments
+    terms = pricing.terms_of(
+        reward_cents=reward_cents, assignments=assignments, per_hit=max(1, per_hit), masters=masters
     )
+    return account.kind.quote(terms, account)
 
 
 def compare_sizes(*, to: str, assignments: int, reward_cents: int, masters: bool = False) -> pricing.SizeComparison:
@@ -92,6 +92,8 @@ class LaunchTerms:
     qualifies: StudyFamily | None = None
     #: of a link: which site sends the people, and how they go back; None: as the study's file has it
     link: Link | None = None
+    #: of volunteers: the study that is over whose curves they see next to their own; empty: none
+    compared_with: str = ""
 
     def price(self, suggested: selectors.SuggestedTerms) -> pricing.Quote:
         reward_cents = self.reward_cents
@@ -131,14 +133,15 @@ def publish(
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
     link = suggested.link if terms.link is None else terms.link
     # Scripted participants come from nowhere: a rehearsal has no site.
-    is_sent = bool(link.preset) and not campaign.capabilities.vouches and study.population == Population.PEOPLE
-    link_terms = terms_of(link) if is_sent else None
+    link_terms = _ways_back(study, campaign, link)
+    _check_planned(study, selectors.recruiter_named(terms.to, link_terms.preset if link_terms is not None else ""))
     if link_terms is not None and preset_called(link_terms.preset).shared_computers:
         campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)
     if campaign.cap_cents < price.total_cents:
         raise CapExceeded(
-            f"The campaign costs {money.dollars(price.total_cents)}, its cap is {money.dollars(campaign.cap_cents)}."
+            f"The campaign costs {money.shown(price.total_cents, price.currency)}, its cap is "
+            f"{money.shown(campaign.cap_cents, price.currency)}."
         )
     with transaction.atomic():
         _lock(study, shown_campaigns)
@@ -151,6 +154,8 @@ def publish(
         campaign.save()
         if link_terms is not None:
             freeze(campaign=campaign, terms=link_terms)
+        if campaign.capabilities.is_public:
+            freeze_promise(campaign=campaign, compared_with=terms.compared_with, by=by)
         for size in price.hit_sizes:
             plan_hit(campaign=campaign, places=size, by=by)
         record(
@@ -162,12 +167,23 @@ def publish(
             assignments=price.assignments,
             reward_cents=price.reward_cents,
             quoted_cents=price.total_cents,
+            currency=price.currency,
         )
         request_sending(environment=terms.to)
     if not campaign.capabilities.vouches:
         send(environment=terms.to)  # our own rows alone: nothing leaves this machine
         campaign.refresh_from_db()
     return campaign
+
+
+def _ways_back(study: Study, campaign: Campaign, link: Link) -> LinkTerms | None:
+    """How people come and go whom a site sends."""
+    account = account_of(campaign.environment)
+    if account.kind.preset:
+        return terms_at(account, campaign.reward_cents)
+    can = campaign.capabilities
+    is_sent = bool(link.preset) and not (can.vouches or can.is_public) and study.population == Population.PEOPLE
+    return terms_of(link) if is_sent else None
 
 
 def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTerms, price: pricing.Quote) -> Campaign:
@@ -230,7 +246,18 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
             f"PUBLIC_URL is {settings.PUBLIC_URL}: {name_of(to)} shows studies from https addresses only. "
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
+    if capabilities_of(to).is_public:
+        _check_public(study)
     check_confirmed(to, price.total_cents, confirmed_cents)
+
+
+def _check_public(study: Study) -> None:
+    if study.population == Population.SCRIPTED:
+        raise StudyRefused("The public page lists studies for people: scripted participants take part by a link.")
+    if not has_blocks(study):
+        raise StudyRefused(
+            "This study was made before consent could name the mark in a volunteer's browser. Make a new version of it."
+        )
 
 
 def _check_contact(study: Study, contact: str) -> None:
@@ -253,13 +280,24 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
             )
     elif unpaid and reward_cents:
         raise InvalidRequest(
-            f"The campaign is marked as unpaid, but its reward is {money.dollars(reward_cents)}: choose one.",
+            "The campaign is marked as unpaid, but its reward is "
+            f"{money.shown(reward_cents, currency_of(to))}: choose one.",
             fields={"reward": "0, or paid"},
         )
     elif not reward_cents and not unpaid:
         raise InvalidRequest(
             "With a reward of 0 no one is paid. Enter what one person gets, or say that it is unpaid (--unpaid).",
             fields={"reward": "more than 0, or unpaid"},
+        )
+
+
+def _check_planned(study: Study, recruiter: str) -> None:
+    """The weights of recruiters were fixed before anybody looked: no other one's people could be pooled."""
+    planned = (study.configuration.get("recruitment") or {}).get("places") or {}
+    if planned and recruiter not in planned:
+        raise StudyRefused(
+            f"The plan has places with {', '.join(sorted(planned))}, and none with {recruiter}: name it in "
+            "recruitment.places of a new version of the study."
         )
 
 

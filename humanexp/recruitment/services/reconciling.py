@@ -28,9 +28,9 @@ from humanexp.recruitment.models import (
     PaymentKind,
     RecruiterAccount,
 )
-from humanexp.recruitment.recruiters import recruiter_for, those
+from humanexp.recruitment.recruiters import capabilities_of, currency_of, recruiter_for, those
 from humanexp.recruitment.recruiters.base import BonusReport, Recruiter, SubmissionReport
-from humanexp.recruitment.states import UNFINISHED, AssignmentState, DifferenceState, WriteState, advance
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, DifferenceState, WriteState, advance
 
 #: Their lists may lag behind a payment for so long.
 LISTS_LAG = timedelta(minutes=10)
@@ -150,7 +150,8 @@ def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
     rewards = [row for row in ledger if row.kind == PaymentKind.REWARD]
     extras = [row for row in ledger if row.kind != PaymentKind.REWARD]
     differing, on_the_way = set(), book.on_the_way
-    for entry in [*_rewards(hit, rewards, listed), *_extras(hit, extras, bonuses)]:
+    meant = (_by_marker if recruiter.bonus_calls is None else _by_amount)(extras, bonuses)
+    for entry in [*_rewards(hit, rewards, listed), *_extras(hit, extras, bonuses, meant)]:
         book.ledger_cents += entry.ours_cents or 0
         book.theirs_cents += entry.theirs_cents or 0
         book.payments += entry.ours_cents is not None
@@ -189,19 +190,33 @@ def _worker(assignment: Assignment) -> str | None:
     return assignment.person.worker_id if assignment.person else None
 
 
-def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport]) -> Iterator[Entry]:
-    """By the marker at the end of the reason; one without is known by what it says, and by the row that adopted it."""
+def _by_marker(rows: list[Payment], bonuses: list[BonusReport]) -> list[Payment | None]:
+    """The row of each listed bonus, by the marker at the end of its reason."""
     known = {row.marker: row for row in rows}
+    return [known.pop(_marker(bonus.reason), None) for bonus in bonuses]
+
+
+def _by_amount(rows: list[Payment], bonuses: list[BonusReport]) -> list[Payment | None]:
+    """Where reasons are not listed: a row of that amount, one that is known to be paid before any other."""
+    order = [WriteState.CONFIRMED, WriteState.PARKED, WriteState.SENDING, WriteState.PLANNED, WriteState.REFUSED]
+    known: dict[tuple[str, int], list[Payment]] = {}
+    for row in sorted(rows, key=lambda row: order.index(WriteState(row.state)), reverse=True):
+        known.setdefault((row.assignment.assignment_id, row.amount_cents), []).append(row)
+    found = (known.get((bonus.submission_id, bonus.amount_cents)) for bonus in bonuses)
+    return [alike.pop() if alike else None for alike in found]
+
+
+def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport], meant: list[Payment | None]) -> Iterator[Entry]:
+    """A listed bonus that no row is meant by is known by what it says, and by the row that adopted it."""
+    left = {row.pk: row for row in rows}
     taken = {row.assignment_id: row for row in hit.assignments_taken.all()}
     adopted = dict(hit.differences.filter(kind=DifferenceKind.NOT_HERE).values_list("key", "payment"))
-    by_pk = {row.pk: row for row in rows}
     alike: Counter[str] = Counter()
-    for bonus in bonuses:
-        row = known.pop(_marker(bonus.reason), None)
+    for bonus, row in zip(bonuses, meant, strict=True):
         key = f"row:{row.pk}" if row else _key(bonus, alike)
-        if row is None and adopted.get(key) in by_pk:
-            row = by_pk[adopted[key]]
-            known.pop(row.marker, None)
+        row = row or left.get(adopted.get(key) or 0)
+        if row is not None:
+            left.pop(row.pk, None)
         yield Entry(
             key=key,
             paid_as=row.kind if row else PaymentKind.BONUS,
@@ -212,7 +227,7 @@ def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport]) -> Iterat
             their_reason=bonus.reason,
             paid_at=bonus.paid_at,
         )
-    yield from map(_ours_alone, known.values())
+    yield from map(_ours_alone, left.values())
 
 
 def _key(bonus: BonusReport, alike: Counter[str]) -> str:
@@ -239,19 +254,27 @@ def _is_on_the_way(entry: Entry, began: datetime) -> bool:
     """Not settled on both sides yet, or not when the lists were read: the next comparison tells."""
     row, assignment = entry.row, entry.assignment
     if row is not None:
-        if row.state in UNFINISHED:
+        if _is_unasked(row) and entry.theirs_cents is not None:
+            return False  # paid there, and as far as this database remembers never sent
+        if row.state in UNSETTLED:
             return True
         if entry.ours_cents == entry.theirs_cents:
             return False
         row.refresh_from_db(fields=["state"])
         is_fresh = row.confirmed_at is not None and timedelta() <= began - row.confirmed_at < LISTS_LAG
-        return row.state in UNFINISHED or (is_fresh and entry.theirs_cents is None)
+        return row.state in UNSETTLED or (is_fresh and entry.theirs_cents is None)
     if entry.theirs_cents is None:
         return False
     if entry.paid_as == PaymentKind.REWARD:
         # time has approved it since `sync` looked, which takes it over
         return assignment is not None and assignment.state == AssignmentState.SUBMITTED
     return Payment.objects.filter(marker=_marker(entry.their_reason)).exists()  # planned and paid meanwhile
+
+
+def _is_unasked(row: Payment) -> bool:
+    """Planned where a write is not asked about before it is sent: whatever looks like it waits for a person."""
+    is_extra, unsent = row.kind != PaymentKind.REWARD, row.state == WriteState.PLANNED and not row.attempts
+    return is_extra and unsent and capabilities_of(row.environment).repeats.bonus == "never"
 
 
 def _marker(reason: str) -> str:
@@ -292,7 +315,8 @@ def _note(hit: Hit, entry: Entry, book: Reconciliation) -> None:
 
 def sentence(difference: Difference) -> str:
     """For the command and the record: assignment ids and amounts, never a worker id."""
-    ours, theirs = money.dollars(difference.ours_cents or 0), money.dollars(difference.theirs_cents or 0)
+    ours = money.shown(difference.ours_cents or 0, difference.currency)
+    theirs = money.shown(difference.theirs_cents or 0, difference.currency)
     what = f"{difference.get_paid_as_display()} on assignment {difference.listed_as}"
     match difference.kind:
         case DifferenceKind.NOT_HERE:
@@ -306,6 +330,7 @@ def _write_down(book: Reconciliation) -> None:
     record(
         action="reconcile",
         subject=f"recruiter:{book.environment}",
+        currency=currency_of(book.environment),
         ledger_cents=book.ledger_cents,
         theirs_cents=book.theirs_cents,
         payments=book.payments,

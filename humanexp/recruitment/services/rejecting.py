@@ -13,6 +13,7 @@ from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, PaymentKind, Rejection, RejectionProposal, ReviewPolicy
+from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState, advance
 from humanexp.studies import permissions
@@ -24,7 +25,9 @@ SIGNS_NEEDED = 2
 
 
 @transaction.atomic
-def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "") -> Rejection | RejectionProposal:
+def reject(
+    *, assignment: Assignment, reason: str, by: User, evidence: str = "", category: str = ""
+) -> Rejection | RejectionProposal:
     """Refuse to pay one assignment. Only a person does this, with a reason that the worker can read.
 
     It takes two independent signs on record, or evidence written down here; one failed check is none. Where the study
@@ -33,12 +36,21 @@ def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "")
     permissions.check(by, Action.REJECT, assignment.campaign.study)
     assignment = _locked(assignment)
     reason, evidence = reason.strip(), evidence.strip()
-    if len(reason) < 20:
+    can, grounds = assignment.campaign.capabilities, kind_of(assignment.environment).rejection_grounds
+    if len(reason) < can.least_reason:
         raise InvalidRequest(
-            "Write the reason in a sentence or two; the worker reads it.", fields={"reason": "At least 20 characters."}
+            "Write the reason in a sentence or two; the worker reads it.",
+            fields={"reason": f"At least {can.least_reason} characters."},
+        )
+    if can.rejects_by_category and category not in grounds:
+        raise InvalidRequest(
+            "Choose the ground of the rejection. Missed checks, fast answers and failed practice are none here: pay "
+            "the work, and exclude the session from the analysis.",
+            fields={"category": "one of the list"},
         )
     _check_undecided(assignment)
-    signs = selectors.signs_against(assignment)
+    # Where grounds are asked for, what is on record here (checks, times, practice) is none of them.
+    signs = () if can.rejects_by_category else selectors.signs_against(assignment)
     if len(signs) < SIGNS_NEEDED and len(evidence) < 20:
         raise InvalidRequest(
             f"{len(signs)} signs against this work are on record; it takes {SIGNS_NEEDED}. Write down your evidence, "
@@ -46,11 +58,11 @@ def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "")
             fields={"evidence": "At least 20 characters."},
         )
     if not selectors.rejections_need_two(assignment.campaign.study):
-        return _plan(assignment, reason=reason, evidence=evidence, by=by)
+        return _plan(assignment, reason=reason, evidence=evidence, category=category, by=by)
     proposal, is_new = RejectionProposal.objects.get_or_create(
         assignment=assignment,
         state=ProposalState.WAITING,
-        defaults={"reason": reason, "evidence": evidence, "by": by},
+        defaults={"reason": reason, "evidence": evidence, "category": category, "by": by},
     )
     if is_new:
         record_about("propose-rejection", assignment, by, reason=reason)
@@ -67,7 +79,13 @@ def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
     _check_undecided(assignment)
     proposal = advance(proposal, ProposalState.AGREED, decided_by=by, decided_at=clock.now())
     record_about("agree-to-rejection", assignment, by)
-    return _plan(assignment, reason=proposal.reason, evidence=proposal.evidence, by=proposal.by)
+    return _plan(
+        assignment,
+        reason=proposal.reason,
+        evidence=proposal.evidence,
+        category=proposal.category,
+        by=proposal.by,
+    )
 
 
 @transaction.atomic
@@ -109,7 +127,7 @@ def _check_undecided(assignment: Assignment) -> None:
         raise Conflict("This assignment is about to be paid and cannot be rejected.")
 
 
-def _plan(assignment: Assignment, *, reason: str, evidence: str, by: User | None) -> Rejection:
+def _plan(assignment: Assignment, *, reason: str, evidence: str, category: str, by: User | None) -> Rejection:
     rejection, is_new = Rejection.objects.get_or_create(
         assignment=assignment,
         defaults={
@@ -118,6 +136,7 @@ def _plan(assignment: Assignment, *, reason: str, evidence: str, by: User | None
             "reason": reason,
             "signs": list(selectors.signs_against(assignment)),
             "evidence": evidence,
+            "category": category,
             "created_by": by,
         },
     )

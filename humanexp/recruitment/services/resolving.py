@@ -11,7 +11,7 @@ from humanexp.core.models import User
 from humanexp.recruitment.models import Campaign, Difference, DifferenceKind, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.services.outbox import request_sending
-from humanexp.recruitment.services.settling import adopt_approval, book_elsewhere, reward_fee_cents
+from humanexp.recruitment.services.settling import adopt_approval, book_elsewhere, reward_charge
 from humanexp.recruitment.states import RESOLUTIONS, AssignmentState, DifferenceState, WriteState, advance
 from humanexp.studies import permissions
 from humanexp.studies.roles import Action
@@ -66,6 +66,7 @@ def resolve_difference(
         by=by,
         kind=difference.kind,
         assignment=difference.listed_as,
+        currency=difference.currency,
         ours_cents=difference.ours_cents,
         theirs_cents=difference.theirs_cents,
         payment=payment.pk if payment else None,
@@ -88,9 +89,9 @@ def _adopt(difference: Difference, by: User) -> Payment:
         return advance(row, WriteState.PLANNED, ask_first=True, confirmed_at=None, last_error="", missed_at=None)
     if row is not None and row.state == WriteState.CONFIRMED:
         is_reward = row.kind == PaymentKind.REWARD
-        fee = reward_fee_cents(assignment) if is_reward else fees_of(row.environment).bonus_fee_cents(theirs)
-        row.amount_cents, row.fee_cents = theirs, fee
-        row.save(update_fields=["amount_cents", "fee_cents"])
+        charge = reward_charge(assignment) if is_reward else fees_of(row.environment).on_bonus(theirs)
+        row.amount_cents, row.fee_cents, row.tax_cents = theirs, charge.cents, charge.tax_cents
+        row.save(update_fields=["amount_cents", "fee_cents", "tax_cents"])
         return row
     if difference.paid_as == PaymentKind.REWARD:
         adopted = adopt_approval(assignment=assignment)

@@ -63,7 +63,13 @@ class GoOnRefused(AlreadyBegun):
 
 
 def name_of(campaign: Campaign, worker_id: str) -> str:
-    """The name under which a person's browser keeps the secret: tells nobody the id."""
+    """The name under which a person's browser keeps the secret: tells nobody the id.
+
+    Where people come without ids from everywhere, it is the same in all studies of a family: the secret is then also
+    the mark by which a browser that took part is known again.
+    """
+    if campaign.capabilities.is_public:
+        return pseudonym(pseudonym_key(), "browser mark", campaign.study.family.slug, prefix="B", length=20)
     if not worker_id:
         return campaign.entry
     person = pseudonym(pseudonym_key(), "resume", campaign.entry, worker_id, prefix="R", length=20)

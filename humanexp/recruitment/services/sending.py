@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -28,14 +28,17 @@ from humanexp.recruitment.models import (
     RecruiterAccount,
     RecruiterWrite,
     Rejection,
+    ReturnRequest,
 )
 from humanexp.recruitment.recruiters import codes, recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
+from humanexp.recruitment.services.approving_together import approve_together, is_awaited
 from humanexp.recruitment.services.counting import KINDS, notice_restoring
 from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.delivering import deliver, note
 from humanexp.recruitment.services.lease import Lease, held, pause, resume
 from humanexp.recruitment.services.outbox import Report
+from humanexp.recruitment.services.paying_in_calls import CallRound, unproved
 from humanexp.recruitment.states import UNFINISHED, WriteState
 
 #: So many writes of one queue in vain: the next queue has its turn.
@@ -67,11 +70,14 @@ QUEUES = (
     Queue(Payment, Q(kind=PaymentKind.REWARD)),
     Queue(HitWrite, _TAKES_PLACES),
     Queue(Rejection),
+    Queue(ReturnRequest),
     Queue(Payment, ~Q(kind=PaymentKind.REWARD), is_extra=True),
     Queue(Message),
 )
+#: What an administrator's pause does not hold back: it opens no place and pays nobody.
+SAFE_QUEUES = QUEUES[:2]
 #: Neither places nor money: told apart in the report.
-WORDS = (QualificationWrite, Message)
+WORDS = (QualificationWrite, ReturnRequest, Message)
 
 
 @dataclass
@@ -119,7 +125,7 @@ def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
     report = SendReport()
     for name in [environment] if environment else codes():
         end = time.monotonic() + wait_s
-        while count_waiting(name):
+        while count_waiting(name) or unproved(name):
             found = _send_for(name)
             if found is not None:
                 report.add(found)
@@ -140,10 +146,10 @@ def _send_for(environment: str) -> SendReport | None:
             return None
         try:
             recruiter = recruiter_for(environment)
-            _may_send(recruiter)
+            is_paused = _is_paused(recruiter)
             if notice_restoring(environment):
                 report.remark(f"{environment}: this database was restored; what it has planned is asked about first.")
-            _round(recruiter, lease, report)
+            _round(recruiter, lease, report, SAFE_QUEUES if is_paused else QUEUES)
         except KeysRefused as error:
             pause(environment, Pause.KEYS, error.message)
             report.remark(error.message)
@@ -153,19 +159,25 @@ def _send_for(environment: str) -> SendReport | None:
     return report
 
 
-def _may_send(recruiter: Recruiter) -> None:
-    """A pause for refused keys ends by itself once they are accepted; KeysRefused while they are not."""
-    if RecruiterAccount.objects.get(environment=recruiter.environment).pause == Pause.KEYS:
+def _is_paused(recruiter: Recruiter) -> bool:
+    """By a person. A pause for refused keys ends by itself once they are accepted; KeysRefused while they are not."""
+    why = RecruiterAccount.objects.get(environment=recruiter.environment).pause
+    if why == Pause.KEYS:
         recruiter.balance_cents()
         resume(recruiter.environment, Pause.KEYS)
+    return why == Pause.HAND
 
 
-def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
+def _round(recruiter: Recruiter, lease: Lease, report: SendReport, queues: Sequence[Queue]) -> None:
     """Each queue has its turn, whatever became of the one before it; two in vain, and nobody is there."""
     queues_in_vain = 0
-    for queue in QUEUES:
+    calls = recruiter.bonus_calls
+    for queue in queues:
         try:
-            is_in_vain = _empty(queue, recruiter, lease, report)
+            if queue.is_extra and calls is not None:
+                is_in_vain = CallRound(recruiter, calls, lease.renew, report).run()
+            else:
+                is_in_vain = _empty(queue, recruiter, lease, report)
         except LeaseTaken:
             report.remark(f"{recruiter.environment}: another sender has taken over.")
             return
@@ -177,8 +189,10 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
 def _empty(queue: Queue, recruiter: Recruiter, lease: Lease, report: SendReport) -> bool:
     """Deliver what can be delivered of a queue; whether that was given up."""
     in_vain, too_dear = 0, math.inf
+    if queue.kind is Payment and not queue.is_extra:
+        approve_together(recruiter, lease, report)
     for write in waiting(recruiter.environment, queue):
-        if queue.is_extra and _cost(write) >= too_dear:
+        if (queue.is_extra and _cost(write) >= too_dear) or is_awaited(recruiter, write):
             continue
         if not lease.renew():
             raise LeaseTaken

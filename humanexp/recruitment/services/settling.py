@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 
 from humanexp.core import clock
@@ -13,15 +14,16 @@ from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllow
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, RecruiterAccount
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
+from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.rejecting import decline_rejection, record_about
-from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
+from humanexp.recruitment.states import GONE, LISTED, AssignmentState, WriteState, advance
 from humanexp.screening import services as screening
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
@@ -30,7 +32,8 @@ from humanexp.studies.roles import Action
 #: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
 SUBMISSION = "submission"
 THANKS = "Thank you for taking part."
-MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor} dollars. Thank you."
+LATE = "You did the whole study, and the time for it ran out. This is your reward. Thank you."
+MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor}. Thank you."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +41,8 @@ class Settlement:
     """What was planned, and what waits for a person."""
 
     planned: int
-    planned_cents: int
+    #: with fees, by currency
+    sums: dict[str, int]
     unmatched: int
 
 
@@ -49,18 +53,44 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
     Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
     """
     permissions.check(by, Action.PAY, study)
-    planned = cents = 0
-    environments = set()
+    planned = []
     for assignment in selectors.payable(study).select_for_update(of=("self",)):
         payment, is_new = _plan_reward(assignment, by)
         if is_new:
-            planned, cents = planned + 1, cents + payment.cost_cents
-            environments.add(assignment.environment)
-    if planned:
-        record(action="settle", subject=f"study:{study.slug}", study=study.slug, by=by, planned=planned, cents=cents)
-    for environment in sorted(environments):
+            planned.append(payment)
+    sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
+    for currency, cents in sums.items():
+        count = sum(payment.currency == currency for payment in planned)
+        record(
+            action="settle",
+            subject=f"study:{study.slug}",
+            study=study.slug,
+            by=by,
+            planned=count,
+            cents=cents,
+            currency=currency,
+        )
+    for environment in sorted({payment.environment for payment in planned}):
         request_sending(environment=environment)
-    return Settlement(planned=planned, planned_cents=cents, unmatched=selectors.unmatched(study).count())
+    for assignment in selectors.finished_late(study):
+        known = assignment.payments.filter(kind=PaymentKind.COMPENSATION, cause=SUBMISSION).exists()
+        payment = _pay_late(assignment, by)
+        if not known:
+            planned.append(payment)
+    sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
+    return Settlement(planned=len(planned), sums=sums, unmatched=selectors.unmatched(study).count())
+
+
+def _pay_late(assignment: Assignment, by: User | None) -> Payment:
+    """The reward of somebody who did the whole of it and ran out of the recruiter's time, as a bonus."""
+    return plan_bonus(
+        assignment=assignment,
+        amount_cents=assignment.campaign.reward_cents,
+        cause=SUBMISSION,
+        reason=LATE,
+        by=by,
+        kind=PaymentKind.COMPENSATION,
+    )
 
 
 @transaction.atomic
@@ -119,12 +149,18 @@ def plan_bonus(
     known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
     if known is not None:
         return known
-    fee = fees_of(campaign.environment).bonus_fee_cents(amount_cents)
-    _promise(campaign, amount_cents + fee)
+    charge = fees_of(campaign.environment).on_bonus(amount_cents)
+    _promise(campaign, amount_cents + charge.cents)
     payment = _insert(
-        assignment=assignment, kind=kind, cause=cause, amount_cents=amount_cents, fee_cents=fee, reason=reason, by=by
+        assignment=assignment,
+        kind=kind,
+        cause=cause,
+        amount_cents=amount_cents,
+        charge=charge,
+        reason=reason,
+        by=by,
     )
-    record_about(kind, assignment, by, cents=amount_cents, cause=cause)
+    record_about(kind, assignment, by, cents=amount_cents, currency=campaign.currency, cause=cause)
     request_sending(environment=campaign.environment)
     return payment
 
@@ -144,11 +180,14 @@ def try_again(*, payment: Payment, by: User) -> Payment:
     return payment
 
 
+def reward_charge(assignment: Assignment) -> Charge:
+    """The recruiter's charge on this assignment's reward; it depends on the size of its HIT."""
+    return selectors.place_charge(assignment.campaign, assignment.hit.max_assignments if assignment.hit else 1)
+
+
 def reward_fee_cents(assignment: Assignment) -> int:
-    """The recruiter's fee on this assignment's reward; it depends on the size of its HIT."""
-    campaign = assignment.campaign
-    size = assignment.hit.max_assignments if assignment.hit else 1
-    return selectors.place_cents(campaign, size) - campaign.reward_cents
+    """The whole of it, in minor units."""
+    return reward_charge(assignment).cents
 
 
 def adopt_approval(*, assignment: Assignment) -> Payment:
@@ -166,7 +205,7 @@ def book_elsewhere(*, assignment: Assignment, amount_cents: int, cause: str, rea
         kind=PaymentKind.BONUS,
         cause=cause,
         amount_cents=amount_cents,
-        fee_cents=fees_of(assignment.environment).bonus_fee_cents(amount_cents),
+        charge=fees_of(assignment.environment).on_bonus(amount_cents),
         reason=reason,
         by=by,
     )
@@ -191,7 +230,7 @@ def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool
             kind=PaymentKind.REWARD,
             cause=SUBMISSION,
             amount_cents=assignment.campaign.reward_cents,
-            fee_cents=reward_fee_cents(assignment),
+            charge=reward_charge(assignment),
             reason=THANKS,
             by=by,
         ),
@@ -208,19 +247,21 @@ def _promise(campaign: Campaign, cents: int) -> None:
     room = campaign.cap_cents - selectors.committed_cents(campaign)
     if cents > room:
         raise CapExceeded(
-            f"This bonus costs {money.dollars(cents)} with its fee, and {money.dollars(max(0, room))} "
-            "of the campaign's cap are left; raise the cap first."
+            f"This bonus costs {money.shown(cents, campaign.currency)} with its fee, and "
+            f"{money.shown(max(0, room), campaign.currency)} of the campaign's cap are left; raise the cap first."
         )
     reserve(study=campaign.study, environment=campaign.environment, cents=cents, what="This bonus")
 
 
-def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Payment:
+def _insert(*, assignment: Assignment, charge: Charge, by: User | None, **facts: object) -> Payment:
     payment = Payment.objects.create(
         environment=assignment.environment,
         assignment=assignment,
         campaign_id=assignment.campaign_id,
         token=f"new-{secrets.token_hex(16)}",
         created_by=by,
+        fee_cents=charge.cents,
+        tax_cents=charge.tax_cents,
         **facts,
     )
     # The row's key in it, to be found by eye; the rest keeps another database's row 7 from being taken for this one.
@@ -232,10 +273,24 @@ def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Paym
 def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str) -> None:
     if not campaign.capabilities.pays:
         raise NotAllowed("No money goes through a plain link: pay people where you found them.")
-    if assignment.state not in LISTED:
+    is_reached = campaign.capabilities.pays_unlisted and assignment.state in GONE
+    if assignment.state not in LISTED and not is_reached:
         raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():
         raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")
+    _check_evidence(campaign, amount_cents)
+
+
+def _check_evidence(campaign: Campaign, amount_cents: int) -> None:
+    """Where a bonus is sent once and looked for afterwards, it has to be known that one can be seen there at all."""
+    most = settings.FIRST_BONUS_CAP_CENTS
+    if campaign.capabilities.repeats.bonus != "never" or amount_cents <= most:
+        return
+    if not RecruiterAccount.objects.filter(environment=campaign.environment, bonus_proved_at__isnull=False).exists():
+        raise CapExceeded(
+            "No bonus of this account has been seen to arrive yet. Pay one of at most "
+            f"{money.shown(most, campaign.currency)} first; once the recruiter lists it, larger ones can be paid."
+        )
 
 
 @transaction.atomic
@@ -252,16 +307,22 @@ def exclude_but_pay(*, session: Session, written_reason: str, by: User) -> Payme
 
 @transaction.atomic
 def top_up(
-    *, study: Study, floor_cents: int | None = None, confirm_total_cents: int | None = None, by: User | None
+    *,
+    study: Study,
+    floor_cents: int | None = None,
+    currency: str = "",
+    confirm_total_cents: int | None = None,
+    by: User | None,
 ) -> TopUpPlan:
     """Bring everybody to the floor by a bonus; twice is once, and a higher floor later pays the difference alone.
 
-    All or nothing: a cap that would not hold it refuses the whole.
+    All or nothing: a cap that would not hold it refuses the whole. `currency`: of whose pay it is; the newest paid
+    campaign's where it is left out.
     """
     permissions.check(by, Action.PAY, study)
     # Two who click at once: the second sees the first one's bonuses.
     Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
-    wanted = selectors.top_up_plan(study, floor_cents)
+    wanted = selectors.top_up_plan(study, floor_cents, currency)
     if not wanted.rows:
         raise Conflict("No one is below this floor.")
     for environment in {row.environment for row in wanted.rows}:
@@ -273,7 +334,7 @@ def top_up(
             assignment=assignments[row.assignment],
             amount_cents=row.bonus_cents,
             cause=f"{TOP_UP}-{wanted.floor_cents}",
-            reason=MADE_UP.format(floor=money.dollars(wanted.floor_cents)),
+            reason=MADE_UP.format(floor=money.shown(wanted.floor_cents, wanted.currency)),
             by=by,
         )
     record(
@@ -284,5 +345,6 @@ def top_up(
         people=wanted.people,
         floor_cents=wanted.floor_cents,
         cents=wanted.total_cents,
+        currency=wanted.currency,
     )
     return wanted

@@ -30,6 +30,13 @@ from humanexp.recruitment.services.outbox import Report
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken_part
 from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
+from humanexp.recruitment.services.standing import (
+    ask_for_return,
+    is_turned_away,
+    mark_finished,
+    states_to_read,
+    store_standing,
+)
 from humanexp.recruitment.states import LISTED, AssignmentState, HitState, advance
 from humanexp.studies.models import Population, Study
 
@@ -110,7 +117,7 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
             about = recruiter.offer(hit.hit_id) if described is None else described.get(hit.hit_id)
             if about is None:
                 raise NotAtRecruiter
-            listed = list(recruiter.submissions(hit.hit_id)) if known[hit.pk].lacks(about) else []
+            listed = _listed(campaign, hit, about, recruiter, lacks=known[hit.pk].lacks(about))
         except NotAtRecruiter:  # removed by its age, or these keys are another account's: the others go on
             report.remarks.append(
                 f"{campaign.environment} no longer has HIT {hit.hit_id}: nothing new is learned of it."
@@ -134,8 +141,19 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
         refresh_balance(environment=campaign.environment)
     if unread:
         return  # who is missing may stand in a list that was not read
+    mark_finished(campaign=campaign)
     report.returned += _give_up_lost(campaign)
     Campaign.objects.filter(pk=campaign.pk).update(synced_at=clock.now())
+
+
+def _listed(
+    campaign: Campaign, hit: Hit, about: OfferReport, recruiter: Recruiter, *, lacks: bool
+) -> list[SubmissionReport]:
+    """What may be new in the recruiter's lists; where it counts by states, of those states that have changed."""
+    if not recruiter.capabilities.lists_in_progress:
+        return list(recruiter.submissions(hit.hit_id)) if lacks else []
+    states, since = states_to_read(campaign, hit, about)
+    return list(recruiter.submissions(hit.hit_id, states=states, since=since)) if states else []
 
 
 def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferReport] | None:
@@ -146,6 +164,9 @@ def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferR
 
 
 def _store_listed(campaign: Campaign, hit: Hit, listed: Sequence[SubmissionReport], report: SyncReport) -> None:
+    report.returned += store_standing(campaign, hit, [found for found in listed if found.state not in LISTED])
+    codes = dict(campaign.outcome_codes.values_list("code", "outcome"))
+    listed = [found for found in listed if found.state in LISTED]
     # Of this HIT's alone: a study of a thousand people in HITs of nine asks about more than a hundred.
     ids = [found.submission_id for found in listed]
     rows = list(campaign.assignments_taken.filter(assignment_id__in=ids).select_related("person"))
@@ -154,7 +175,8 @@ def _store_listed(campaign: Campaign, hit: Hit, listed: Sequence[SubmissionRepor
     forgotten = {row.assignment_id for row in rows if row.person is None and row.is_listed}
     for found in listed:
         is_new = known.get((found.submission_id, found.person_id)) != found.state
-        if is_new and found.submission_id not in forgotten:
+        is_nobody = (found.submission_id, found.person_id) not in known and is_turned_away(found, codes)
+        if is_new and not is_nobody and found.submission_id not in forgotten:
             _store_assignment(campaign, hit, found, report)
 
 
@@ -163,7 +185,9 @@ def _store_hit(hit: Hit, about: OfferReport) -> None:
         "available": about.available,
         "pending": about.pending,
         "completed": about.completed,
-        "expires_at": about.expires_at,
+        # an offer without an end of its own has the one at which somebody closed it
+        "expires_at": about.expires_at or (hit.expires_at if about.is_over else None),
+        "counts": dict(about.counts),
     }
     state = HitState.OPEN if about.is_open else HitState.CLOSED
     if hit.state != state or any(getattr(hit, name) != value for name, value in facts.items()):
@@ -197,6 +221,7 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: SubmissionReport, rep
         report.submitted += 1
         report.unmatched += row.is_unmatched
         _give_up_namesakes(row, report)
+        ask_for_return(row, found)
         if evidence == Evidence.INVITED:
             pay_compensation(assignment=row)
         if row.session is not None and row.session.state == SessionState.COMPLETED:

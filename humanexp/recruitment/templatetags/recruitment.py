@@ -6,8 +6,11 @@ from collections.abc import Mapping
 
 from django import template
 from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 from humanexp.recruitment import money, recruiters
+from humanexp.recruitment.models import Campaign
+from humanexp.studies.facts import StudyFacts
 
 register = template.Library()
 
@@ -18,19 +21,23 @@ _TONES = {
     "approved": "good",
     "stopping": "warn",
     "sending": "warn",
+    "parked": "warn",
     "submitted": "warn",
     "refused": "bad",
     "rejected": "bad",
 }
 
 
+@register.filter(name="money")
+def money_shown(cents: int | None, currency: str) -> str:
+    """Minor units of this currency with its sign and a comma between thousands; an en dash where there is no sum."""
+    return "–" if cents is None else money.shown(cents, currency)
+
+
 @register.filter
-def dollars(cents: int | None) -> str:
-    """Integer cents as dollars with the sign of the currency and a comma between thousands."""
-    if cents is None:
-        return "–"
-    sign = "−" if cents < 0 else ""
-    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+def sums(amounts: Mapping[str, int]) -> str:
+    """Sums of several currencies, which are never added up."""
+    return money.listed(amounts)
 
 
 @register.filter
@@ -40,15 +47,23 @@ def recruiter_name(environment: str) -> str:
 
 
 @register.filter
-def amount(cents: int) -> str:
-    """Integer cents as a plain number, with the decimal sign of the page's language."""
-    return number_format(money.dollars(cents), decimal_pos=2)
+def reward(terms: StudyFacts | Campaign) -> str:
+    """Pay as a participant reads it, in the words and with the decimal sign of the page's language."""
+    amount = {"amount": number_format(money.decimal(terms.reward_cents), decimal_pos=2)}
+    match terms.currency:
+        case "USD":
+            return _("$%(amount)s") % amount
+        case "GBP":
+            return _("£%(amount)s") % amount
+        case "EUR":
+            return _("€%(amount)s") % amount
+    return money.shown(terms.reward_cents, terms.currency)
 
 
 @register.filter
 def typed(cents: int | None) -> str:
-    """Integer cents as somebody would type them into a field; nothing where there are none."""
-    return "" if cents is None else money.dollars(cents)
+    """Minor units as somebody would type them into a field; nothing where there are none."""
+    return "" if cents is None else money.decimal(cents)
 
 
 @register.filter

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from analysis.claims import corruptions, models
+from analysis.claims import corruptions, models, recruiters
 from analysis.figures.page import to_plotly
 from humanexp.studies.models import PowerEstimate
 
@@ -80,6 +80,20 @@ class PowerPage:
             own_matches_one=found.own_matches_one,
             gap=found.gap,
             gap_differs=found.gap_differs,
+        )
+
+    @property
+    def on_recruiters(self) -> str:
+        """What it takes to tell the crowds of several recruiters apart; empty where one is planned."""
+        found = self.found.recruiters
+        if found is None:
+            return ""
+        return recruiters.planned_sentence(
+            people=found.people,
+            difference=found.difference,
+            power=found.power,
+            planned=found.planned,
+            reached=found.reached,
         )
 
     @property

@@ -254,7 +254,7 @@ class TestLaunch:
     def test_a_price_that_has_changed_is_shown_before_anything_is_launched(self, study: Study, console: Client) -> None:
         reply = console.post(f"/studies/{study.slug}/recruit/", terms(assignments="6"))
         assert reply.status_code == 409
-        assert b"The cost is 8.64 dollars, not 7.20" in reply.content
+        assert b"The cost is $8.64, not $7.20" in reply.content
         assert b'name="shown_total" value="864"' in reply.content
         assert not Campaign.objects.exists()
 
@@ -293,12 +293,12 @@ class TestRunning:
         address = f"/studies/{study.slug}/recruit/limits/"
         console.post(address, {"study_cap": "300"})
         console.post(address, {"month_cap": "1000.50", "environment": "marketplace"})
-        assert selectors.budget_of(study).cap_cents == 30_000
+        assert selectors.budget_of(study, "USD").cap_cents == 30_000
         assert selectors.month_budget("marketplace").cap_cents == 100_050
         console.post(address, {"study_cap": ""})
-        assert selectors.budget_of(study).cap_cents is None
+        assert selectors.budget_of(study, "USD").cap_cents is None
         refused = console.post(address, {"study_cap": "a lot"}, follow=True)
-        assert b"Write dollars and cents like 123.45" in refused.content
+        assert b"Write an amount with two decimals like 123.45" in refused.content
 
     def test_the_cap_of_an_account_is_for_who_may_launch_all_its_studies(
         self, launched: Campaign, signed_in: Callable[[User], Client]

@@ -6,6 +6,7 @@ import signal
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from humanexp.core import storage_mark
 from humanexp.core.errors import PseudonymKeyRefused
 from humanexp.core.fingerprints import check_at_start
 from humanexp.jobs import lanes, runner
@@ -20,6 +21,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: object) -> None:
         try:
             check_at_start()
+            storage_mark.make()
         except PseudonymKeyRefused as refusal:
             raise CommandError(f"The job runner does not start. {refusal}") from refusal
         if options["once"]:

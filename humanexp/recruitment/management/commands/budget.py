@@ -15,30 +15,36 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--cap", metavar="DOLLARS", help="most the study may cost; none takes the cap away")
-        parser.add_argument("--month-cap", metavar="DOLLARS", help="most that may be promised in a month; needs --to")
+        parser.add_argument("--cap", metavar="AMOUNT", help="most the study may cost; none takes the cap away")
+        parser.add_argument("--currency", choices=list(money.SIGNS), default=money.USUAL, help="of --cap")
+        parser.add_argument("--month-cap", metavar="AMOUNT", help="most that may be promised in a month; needs --to")
         parser.add_argument("--to", type=recruiter_code, metavar="NAME", help="recruiter of --month-cap")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
         if options["cap"]:
-            services.set_study_cap(study=study, cap_cents=_cap(options["cap"]), by=None)
+            services.set_study_cap(study=study, cap_cents=_cap(options["cap"]), currency=options["currency"], by=None)
         if options["month_cap"]:
             services.set_month_cap(environment=options["to"] or "", cap_cents=_cap(options["month_cap"]), by=None)
-        sums = selectors.money_of(study)
-        self.stdout.write(
-            f"open places ${money.dollars(sums.open_cents)}, at work ${money.dollars(sums.under_way_cents)}, "
-            f"submitted ${money.dollars(sums.submitted_cents)}, bonuses on their way "
-            f"${money.dollars(sums.promised_extra_cents)}; {spent_words(sums)}"
-        )
-        self._tell("study", selectors.budget_of(study))
+        tally = selectors.tally_of(study)
+        for sums in selectors.money_of(tally):
+            opened, at_work, submitted, extra = (
+                money.shown(cents, sums.currency)
+                for cents in (sums.open_cents, sums.under_way_cents, sums.submitted_cents, sums.promised_extra_cents)
+            )
+            self.stdout.write(
+                f"open places {opened}, at work {at_work}, submitted {submitted}, bonuses on their way {extra}; "
+                f"{spent_words(sums)}"
+            )
+        for budget in selectors.budgets_of(study, tally):
+            self._tell("study", budget)
         environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
         for environment in sorted(name for name in environments if recruiters.capabilities_of(name).pays):
             self._tell(f"{environment}, this month", selectors.month_budget(environment))
 
     def _tell(self, what: str, budget: Budget) -> None:
-        cap = "no cap" if budget.cap_cents is None else f"cap ${money.dollars(budget.cap_cents)}"
-        self.stdout.write(f"{what}: ${money.dollars(budget.committed_cents)} promised, {cap}")
+        cap = "no cap" if budget.cap_cents is None else f"cap {money.shown(budget.cap_cents, budget.currency)}"
+        self.stdout.write(f"{what}: {money.shown(budget.committed_cents, budget.currency)} promised, {cap}")
 
 
 def _cap(text: str) -> int | None:

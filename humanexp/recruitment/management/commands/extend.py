@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.recruitment import money, services
-from humanexp.recruitment.management.base import StudyCommand, recruiter_code
+from humanexp.recruitment.management.base import StudyCommand, price_words, recruiter_code
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.states import CampaignState
 
@@ -18,7 +18,7 @@ class Command(StudyCommand):
         parser.add_argument("--to", type=recruiter_code, metavar="NAME", help="which campaign, where there are several")
         parser.add_argument("--places", metavar="N", type=int, help="so many more")
         parser.add_argument("--days", metavar="N", type=int, help="open so many days longer than now")
-        parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
+        parser.add_argument("--confirm-total", metavar="AMOUNT", help="the exact total; needed where money is real")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["places"] and not options["days"]:
@@ -28,8 +28,7 @@ class Command(StudyCommand):
             price = services.quote_extension(campaign=campaign, places=options["places"])
             self.stdout.write(
                 f"{options['places']} more places in {len(price.grown)} HITs that grow and {len(price.new_sizes)} new "
-                f"ones: rewards ${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
-                f"= ${money.dollars(price.total_cents)}"
+                f"ones: {price_words(price.quoted)}"
             )
             confirmed = money.cents(options["confirm_total"]) if options["confirm_total"] else None
             services.extend(campaign=campaign, places=options["places"], by=None, confirm_total_cents=confirmed)

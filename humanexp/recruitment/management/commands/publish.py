@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.management.base import StudyCommand, recruiter_code
+from humanexp.recruitment.management.base import StudyCommand, price_words, recruiter_code
 from humanexp.recruitment.services.deliveries import entry_url
 
 
@@ -17,12 +17,12 @@ class Command(StudyCommand):
         super().add_arguments(parser)
         parser.add_argument("--to", required=True, type=recruiter_code, metavar="NAME", help="where people are found")
         parser.add_argument("--assignments", metavar="N", type=int, help="places (default: every free session)")
-        parser.add_argument("--reward", metavar="DOLLARS", help="reward of one assignment, like 1.20")
+        parser.add_argument("--reward", metavar="AMOUNT", help="reward of one assignment, like 1.20")
         parser.add_argument("--unpaid", action="store_true", help="people get nothing for it, and that is meant")
         parser.add_argument("--per-hit", metavar="N", type=int, help="places of one HIT (default 9: lower fee)")
         parser.add_argument("--minutes", metavar="N", type=int, help="what people are told it takes")
         parser.add_argument("--contact", default="", help="whom people can write to (default: the study's)")
-        parser.add_argument("--cap", metavar="DOLLARS", help="most the campaign may ever cost (default: its price)")
+        parser.add_argument("--cap", metavar="AMOUNT", help="most the campaign may ever cost (default: its price)")
         parser.add_argument("--approval", metavar="PERCENT", type=int, help="minimum approval rate of a worker")
         parser.add_argument("--approved-hits", metavar="N", type=int, help="least number of a worker's work approved")
         parser.add_argument("--countries", metavar="CC[,CC...]", default="", help="where workers live, like US,DE")
@@ -40,7 +40,7 @@ class Command(StudyCommand):
         parser.add_argument(
             "--skip-preflight", action="store_true", help="launch unchecked; where only the own house is at stake"
         )
-        parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
+        parser.add_argument("--confirm-total", metavar="AMOUNT", help="the exact total; needed where money is real")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
@@ -68,9 +68,8 @@ class Command(StudyCommand):
         self.stdout.write(
             f"{price.assignments} places; nobody is paid"
             if not price.reward_cents
-            else f"{price.assignments} places in {len(price.hit_sizes)} HITs at ${money.dollars(price.reward_cents)}: "
-            f"rewards ${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
-            f"= ${money.dollars(price.total_cents)}"
+            else f"{price.assignments} places in {len(price.hit_sizes)} HITs at "
+            f"{money.shown(price.reward_cents, price.currency)}: {price_words(price)}"
         )
         campaign = services.publish(
             study=study,
@@ -82,5 +81,5 @@ class Command(StudyCommand):
         self.send_to([campaign.environment])
 
 
-def _cents(dollars: str | None) -> int | None:
-    return money.cents(dollars) if dollars else None
+def _cents(amount: str | None) -> int | None:
+    return money.cents(amount) if amount else None

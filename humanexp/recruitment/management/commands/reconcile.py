@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.recruitment import money, services
+from humanexp.recruitment import money, recruiters, services
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
@@ -17,9 +17,11 @@ class Command(RecruitmentCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         books = services.reconcile(environment=options["environment"])
         for book in books:
+            currency = recruiters.currency_of(book.environment)
+            sums = [money.shown(cents, currency) for cents in (book.ledger_cents, book.theirs_cents)]
             self.stdout.write(
-                f"{book.environment}: {book.payments} payments, ledger ${money.dollars(book.ledger_cents)}, recruiter "
-                f"${money.dollars(book.theirs_cents)}, {book.on_the_way} on their way"
+                f"{book.environment}: {book.payments} payments, ledger {sums[0]}, recruiter {sums[1]}, "
+                f"{book.on_the_way} on their way"
             )
             for sentence in [*book.differences, *book.remarks]:
                 self.stderr.write(f"{book.environment}: {sentence}")

@@ -14,7 +14,7 @@ class Command(StudyCommand):
         study = self.study(options["study"])
         settlement = services.settle(study=study)
         self.stdout.write(
-            f"{settlement.planned} payments planned, ${money.dollars(settlement.planned_cents)} with fees; "
+            f"{settlement.planned} payments planned, {money.listed(settlement.sums)} with fees; "
             f"{settlement.unmatched} submissions wait for a person"
         )
         self.send_to(Campaign.objects.filter(study=study).values_list("environment", flat=True))

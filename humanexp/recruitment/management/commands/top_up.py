@@ -13,26 +13,36 @@ class Command(StudyCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--floor", metavar="DOLLARS", help="an hour's pay (default: WAGE_FLOOR_CENTS)")
-        parser.add_argument("--confirm-total", metavar="DOLLARS", help="pay; the exact total that was told")
+        parser.add_argument("--floor", metavar="AMOUNT", help="an hour's pay (default: WAGE_FLOOR_CENTS)")
+        parser.add_argument("--currency", choices=list(money.SIGNS), default="", help="default: the newest campaign's")
+        parser.add_argument("--confirm-total", metavar="AMOUNT", help="pay; the exact total that was told")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
         floor = money.cents(options["floor"]) if options["floor"] else None
-        wage, plan = selectors.wage_of(study), selectors.top_up_plan(study, floor)
-        hourly = "unpaid" if wage.hourly_median_cents is None else f"${money.dollars(wage.hourly_median_cents)} an hour"
+        of = options["currency"]
+        wage, plan = selectors.wage_of(study, currency=of), selectors.top_up_plan(study, floor, of)
+        median = wage.hourly_median_cents
+        hourly = "unpaid" if median is None else f"{money.shown(median, wage.currency)} an hour"
         slow = wage.hourly_slow_cents
         self.stdout.write(
             f"median {wage.median_minutes:.1f} minutes (by {wage.source}), {hourly}"
-            + ("" if slow is None else f"; a quarter under ${money.dollars(slow)}")
+            + ("" if slow is None else f"; a quarter under {money.shown(slow, wage.currency)}")
+        )
+        least, bonuses, fees, total = (
+            money.shown(cents, plan.currency)
+            for cents in (plan.floor_cents, plan.cents, plan.fee_cents, plan.total_cents)
         )
         self.stdout.write(
-            f"to ${money.dollars(plan.floor_cents)} an hour: {plan.people} people, ${money.dollars(plan.cents)} + fees "
-            f"${money.dollars(plan.fee_cents)} = ${money.dollars(plan.total_cents)}; time unknown: {plan.unknown}"
+            f"to {least} an hour: {plan.people} people, {bonuses} + fees {fees} = {total}; time unknown: {plan.unknown}"
         )
         if not options["confirm_total"]:
             return
         services.top_up(
-            study=study, floor_cents=floor, confirm_total_cents=money.cents(options["confirm_total"]), by=None
+            study=study,
+            floor_cents=floor,
+            currency=of,
+            confirm_total_cents=money.cents(options["confirm_total"]),
+            by=None,
         )
         self.send_to(row.environment for row in plan.rows)

@@ -62,7 +62,7 @@ def change(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
             services.raise_cap(campaign=campaign, cap_cents=higher.cleaned_data["cap"], by=user_of(request))
             messages.success(request, _("The limit is stored."))
         else:
-            messages.error(request, _("Write whole days from 1 to 365, or dollars and cents like 123.45."))
+            messages.error(request, _("Write whole days from 1 to 365, or an amount with two decimals like 123.45."))
     return redirect("recruitment:extend", slug=study.slug, pk=pk)
 
 
@@ -70,7 +70,7 @@ def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[st
     context: dict[str, Any] = {"study": study, "campaign": campaign, "form": form, "extension": None}
     context |= {
         "longer": ProlongingForm(initial={"days": 7}),
-        "higher": CapForm(initial={"cap": money.dollars(campaign.cap_cents)}),
+        "higher": CapForm(initial={"cap": money.decimal(campaign.cap_cents)}),
     }
     if form.is_valid():
         try:
@@ -79,7 +79,7 @@ def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[st
             return {**context, "refusal": error.message}
         context |= {
             "extension": extension,
-            "total": money.dollars(extension.total_cents),
+            "total": money.decimal(extension.total_cents),
             "free_sessions": selectors.free_sessions(study),
             "is_real_money": campaign.capabilities.asks_for_total,
         }

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,6 +17,7 @@ from humanexp.core.pages.paging import KeyedPaginator
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import PaymentKind
+from humanexp.recruitment.money import SIGNS
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
@@ -30,6 +30,8 @@ COLUMNS = (
     "participant",
     "amount_cents",
     "fee_cents",
+    "tax_cents",
+    "currency",
     "state",
     "planned_at",
     "confirmed_at",
@@ -50,7 +52,8 @@ def ledger(request: HttpRequest, study: Study) -> HttpResponse:
         "chosen": chosen,
         "states": WriteState.choices,
         "kinds": PaymentKind.choices,
-        "money": selectors.money_of(study, tally),
+        "moneys": selectors.money_of(tally),
+        "confirmed": tally.rows(state=WriteState.CONFIRMED),
         "books": selectors.books(study),
         "differences": selectors.differences(study),
     }
@@ -69,23 +72,26 @@ def ledger_csv(request: HttpRequest, study: Study) -> StreamingHttpResponse:
 @study_page("GET", "POST")
 def top_up(request: HttpRequest, study: Study) -> HttpResponse:
     """Bring everybody's hour to the wage floor, by bonuses through the ledger."""
-    floor_cents = settings.WAGE_FLOOR_CENTS
+    asked = request.POST.get("currency") or request.GET.get("currency") or ""
+    currency = asked if asked in SIGNS else ""
     if request.method == "POST":
         with refusals_told(request):
             planned = services.top_up(
                 study=study,
-                floor_cents=floor_cents,
+                currency=currency,
                 confirm_total_cents=whole_number(request.POST.get("shown_total")),
                 by=user_of(request),
             )
             text = ngettext(
-                "%(n)d bonus is on its way, %(total)s dollars with the fee.",
-                "%(n)d bonuses are on their way, %(total)s dollars with fees.",
+                "%(n)d bonus is on its way, %(total)s with the fee.",
+                "%(n)d bonuses are on their way, %(total)s with fees.",
                 planned.people,
             )
-            messages.success(request, text % {"n": planned.people, "total": money.dollars(planned.total_cents)})
+            messages.success(
+                request, text % {"n": planned.people, "total": money.shown(planned.total_cents, planned.currency)}
+            )
             return redirect("recruitment:ledger", slug=study.slug)
-    context = {"study": study, "plan": selectors.top_up_plan(study, floor_cents)}
+    context = {"study": study, "plan": selectors.top_up_plan(study, currency=currency)}
     return render(request, "recruitment/top_up.html", context)
 
 
@@ -99,7 +105,7 @@ def _chosen(request: HttpRequest) -> dict[str, str]:
     }
 
 
-class _Echo:
+class Echo:
     """A file that hands each line back."""
 
     def write(self, line: str) -> str:
@@ -107,7 +113,7 @@ class _Echo:
 
 
 def _csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    writer = csv.DictWriter(_Echo(), COLUMNS, extrasaction="ignore")
+    writer = csv.DictWriter(Echo(), COLUMNS, extrasaction="ignore")
     yield writer.writeheader()
     for row in rows:
         # what people have written is text to a spreadsheet, whatever it begins with

@@ -77,7 +77,7 @@ def finished_csv(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 def _terms(study: Study, pk: int) -> LinkTerms:
     campaign = get_object_or_404(selectors.campaigns_of(study).select_related("study"), pk=pk)
     terms = LinkTerms.of(campaign)
-    if terms is None:
+    if terms is None or campaign.capabilities.vouches:
         raise Http404
     return terms
 
@@ -89,7 +89,7 @@ def _row(terms: LinkTerms, one: SitePerson) -> tuple[str, ...]:
 
 
 def _amount(bonus: int | None) -> str:
-    return money.dollars(bonus) if bonus else ""
+    return money.decimal(bonus) if bonus else ""
 
 
 def _write(response: HttpResponse, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:

@@ -36,19 +36,19 @@ def answers(request: HttpRequest, study: Study) -> HttpResponse:
 def settle(request: HttpRequest, study: Study) -> HttpResponse:
     """Pay everyone who has submitted, after the exact sum was shown."""
     if request.method == "GET":
-        people, cents = selectors.payable_sum(study)
+        people, sums = selectors.payable_sum(study)
         unmatched = selectors.unmatched(study).count()
-        context = {"study": study, "unmatched": unmatched, "payable": people, "payable_cents": cents}
+        context = {"study": study, "unmatched": unmatched, "payable": people, "payable_sums": sums}
         return render(request, "recruitment/settle.html", context)
     settlement = services.settle(study=study, by=user_of(request))
     messages.success(
         request,
         ngettext(
-            "%(count)s approval is on its way, %(cents)s dollars with fees.",
-            "%(count)s approvals are on their way, %(cents)s dollars with fees.",
+            "%(count)s approval is on its way, %(sums)s with fees.",
+            "%(count)s approvals are on their way, %(sums)s with fees.",
             settlement.planned,
         )
-        % {"count": settlement.planned, "cents": money.dollars(settlement.planned_cents)},
+        % {"count": settlement.planned, "sums": money.listed(settlement.sums)},
     )
     return redirect("recruitment:monitor", slug=study.slug)
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.selectors import user_of
+from humanexp.participation.earlier_curves import earlier_choices
 from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
@@ -19,7 +20,6 @@ from humanexp.recruitment.pages.link_forms import host_typed, link_initial
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
-from humanexp.recruitment.templatetags.recruitment import typed
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.roles import Action
@@ -34,7 +34,7 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     tally = selectors.tally_of(study)
     suggested = selectors.suggested_terms(study, tally)
     initial = _initial(suggested, to if recruiters.is_known(to) else recruiters.preferred())
-    form = LaunchForm(initial=initial, families=_families(request, study))
+    form = LaunchForm(initial=initial, **_offered(request, study))
     return _page(request, study, form, tally, free_sessions=suggested.free_sessions)
 
 
@@ -66,9 +66,15 @@ def limits(request: HttpRequest, study: Study) -> HttpResponse:
             given = monthly.cleaned_data
             services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=user_of(request))
         elif "study_cap" in request.POST and overall.is_valid():
-            services.set_study_cap(study=study, cap_cents=overall.cleaned_data["study_cap"], by=user_of(request))
+            asked = overall.cleaned_data
+            services.set_study_cap(
+                study=study,
+                cap_cents=asked["study_cap"],
+                currency=asked["currency"] or money.USUAL,
+                by=user_of(request),
+            )
         else:
-            raise InvalidRequest(_("Write dollars and cents like 123.45, or nothing for no limit."))
+            raise InvalidRequest(_("Write an amount with two decimals like 123.45, or nothing for no limit."))
         messages.success(request, _("The limit is stored."))
     return redirect("recruitment:recruit", slug=study.slug)
 
@@ -99,7 +105,7 @@ def rejections(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
-    form = LaunchForm(request.POST, families=_families(request, study))
+    form = LaunchForm(request.POST, **_offered(request, study))
     if not form.is_valid():
         return _refused(request, study, form, 422)
     try:
@@ -135,7 +141,6 @@ def _page(
 ) -> HttpResponse:
     terms = TermsForm(form.data if form.is_bound else {**form.initial})
     priced = price_of(study, terms, tally, free_sessions=free_sessions)
-    budget = priced.budget if priced else selectors.budget_of(study, tally)
     rows = campaign_rows(tally)
     context: dict[str, Any] = {
         "study": study,
@@ -148,15 +153,21 @@ def _page(
         "excluded": selectors.exclusions(study.family).count(),
         "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
-        "budget": budget,
-        "money": selectors.money_of(study, tally),
-        "limits": LimitsForm(initial={"study_cap": typed(budget.cap_cents)}),
+        "public": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).is_public),
+        "earlier": form.earlier,
+        "moneys": selectors.money_of(tally),
+        "budgets": selectors.budgets_of(study, tally, *([priced.currency] if priced else [])),
         "price": priced,
         "return_host": host_typed(terms.data if form.is_bound else form.initial),
         "approval": selectors.approval_of(study),
         "rejections_need_two": selectors.rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
+
+
+def _offered(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """What the form of a launch can choose from."""
+    return {"families": _families(request, study), "earlier": earlier_choices(request.user, study)}
 
 
 def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:
@@ -169,7 +180,7 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
     return {
         "to": to,
         "assignments": max(1, suggested.assignments),
-        "reward": money.dollars(suggested.reward_cents),
+        "reward": money.decimal(suggested.reward_cents),
         "hits": TermsForm.SMALL,
         "title": suggested.title,
         "description": suggested.description,

@@ -139,7 +139,9 @@ def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
         "texts": get_language(),
     }
     return render(
-        request, "recruitment/take/personal.html", {"campaign": campaign, "study": campaign.study, "page": page}
+        request,
+        "recruitment/take/personal.html",
+        {"campaign": campaign, "study": campaign.study, "facts": facts_of(campaign), "page": page},
     )
 
 
@@ -211,7 +213,7 @@ def entry_shell(
             "entry": campaign.entry,
             "language": tag_spoken(),
             "texts": get_language(),
-            "isLink": not can.vouches,
+            "isLink": facts.is_link,
             "isPreview": ticket.is_preview,
             "isPaused": is_paused,
             "isTimed": facts.is_timed and not (is_over or is_paused),

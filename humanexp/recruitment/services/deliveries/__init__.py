@@ -15,6 +15,7 @@ from humanexp.recruitment.models import (
     QualificationWrite,
     RecruiterWrite,
     Rejection,
+    ReturnRequest,
 )
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.services.deliveries.base import Delivery
@@ -22,11 +23,13 @@ from humanexp.recruitment.services.deliveries.hits import (
     HitCreation,
     HitExpiry,
     HitGrowth,
+    HitPause,
     HitProlonging,
+    HitResumption,
     entry_url,
 )
 from humanexp.recruitment.services.deliveries.money import Bonus, RejectAssignment, Reward
-from humanexp.recruitment.services.deliveries.people import Mark, WorkerMessage
+from humanexp.recruitment.services.deliveries.people import AskForReturn, Mark, WorkerMessage
 
 __all__ = ["Delivery", "delivery_of", "entry_url"]
 
@@ -36,12 +39,15 @@ _DELIVERIES: Mapping[tuple[type[RecruiterWrite], str], Callable[[Recruiter, Any]
     (HitWrite, HitWriteKind.EXPIRE): HitExpiry,
     (HitWrite, HitWriteKind.EXTEND): HitGrowth,
     (HitWrite, HitWriteKind.PROLONG): HitProlonging,
+    (HitWrite, HitWriteKind.PAUSE): HitPause,
+    (HitWrite, HitWriteKind.RESUME): HitResumption,
     (Payment, PaymentKind.REWARD): Reward,
     (Payment, PaymentKind.BONUS): Bonus,
     (Payment, PaymentKind.COMPENSATION): Bonus,
     (Rejection, ""): RejectAssignment,
     (QualificationWrite, GrantKind.GRANT): Mark,
     (QualificationWrite, GrantKind.REVOKE): Mark,
+    (ReturnRequest, ""): AskForReturn,
     (Message, ""): WorkerMessage,
 }
 

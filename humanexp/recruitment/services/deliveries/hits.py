@@ -6,6 +6,7 @@ import logging
 import re
 from abc import abstractmethod
 from datetime import timedelta
+from typing import cast
 
 from django.conf import settings
 from django.db import transaction
@@ -17,9 +18,11 @@ from django.utils.translation import ngettext
 from analysis.spec import Quiz
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
+from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, Purpose, QualificationType
 from humanexp.recruitment.recruiters.answers import confirmation_form
-from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferTerms, Recruiter
+from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
+from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services import qualifying
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.states import UNFINISHED, CampaignState, HitState, WriteState, advance
@@ -68,6 +71,12 @@ class HitCreation(Delivery[HitWrite]):
                 form=confirmation_form(CONFIRM) if campaign.is_compensation else "",
                 annotation=self.write.annotation,
                 token=self.write.token,
+                terms=terms_of(campaign, self.recruiter),
+                codes=tuple(
+                    WayBackCode(outcome=Outcome(row.outcome), code=row.code, is_reviewed=row.action == "review")
+                    for row in campaign.outcome_codes.all()
+                ),
+                most_cents=self.write.cost_cents,
             )
         )
 
@@ -143,7 +152,7 @@ class HitExpiry(HitChange):
         return DONE if self.write.hit.state == HitState.CANCELLED else super().ask()
 
     def shows(self, report: OfferReport) -> bool:
-        return report.expires_at is not None and report.expires_at <= clock.now()
+        return report.is_over or (report.expires_at is not None and report.expires_at <= clock.now())
 
     def carry_out(self) -> None:
         if self.write.hit.state != HitState.CANCELLED:
@@ -198,6 +207,31 @@ class HitProlonging(HitChange):
         Hit.objects.filter(pk=self.write.hit_id).update(expires_at=self.write.target_end)
 
 
+class HitPause(HitChange):
+    """Of recruiters that can close an offer for a while."""
+
+    repeats = "until"
+
+    def shows(self, report: OfferReport) -> bool:
+        return not report.is_open
+
+    def carry_out(self) -> None:
+        cast(Pausing, self.recruiter).pause(self.write.hit.hit_id)
+
+    def take_over(self) -> None:
+        """The next look says so."""
+
+
+class HitResumption(HitPause):
+    """After a pause, or because people gave their places back after all had been taken."""
+
+    def shows(self, report: OfferReport) -> bool:
+        return report.is_open or (report.is_over and not report.withheld)
+
+    def carry_out(self) -> None:
+        cast(Pausing, self.recruiter).resume(self.write.hit.hit_id)
+
+
 def _end_stop(hit: Hit) -> None:
     """A campaign that is being stopped is stopped with the last write about its HITs, whichever comes last.
 
@@ -246,6 +280,8 @@ def terms_of(campaign: Campaign, recruiter: Recruiter) -> OfferTerms:
         requirements=campaign.asks_for,
         holds=holds,
         lacks=lacks,
+        minutes=campaign.estimated_minutes,
+        needs_computer=facts_of(campaign).is_timed,
     )
 
 

@@ -10,6 +10,7 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Payment, RecruiterAccount, Rejection
 from humanexp.recruitment.recruiters.base import BonusOrder, Proof, RewardOrder
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
+from humanexp.recruitment.services.hits import plan_resuming
 from humanexp.recruitment.states import AssignmentState, advance
 
 NOBODY = "The person has been deleted; there is nobody to pay."
@@ -28,6 +29,8 @@ class Reward(Delivery[Payment]):
             return WriteOutcome(
                 is_done=False, refusal="The assignment is rejected; a person has to override the rejection."
             )
+        if report.state in (AssignmentState.RETURNED, AssignmentState.TIMED_OUT):
+            return WriteOutcome(is_done=False, refusal="The person has no place there any more; pay a bonus instead.")
         return DONE if report.state == AssignmentState.APPROVED else NOT_DONE
 
     def carry_out(self) -> None:
@@ -113,7 +116,9 @@ class RejectAssignment(Delivery[Rejection]):
         return DONE if report is not None and report.state == AssignmentState.REJECTED else NOT_DONE
 
     def carry_out(self) -> None:
-        self.recruiter.reject(self.write.assignment.assignment_id, reason=self.write.reason)
+        self.recruiter.reject(
+            self.write.assignment.assignment_id, reason=self.write.reason, category=self.write.category
+        )
 
     @transaction.atomic
     def confirm(self) -> None:
@@ -125,3 +130,5 @@ class RejectAssignment(Delivery[Rejection]):
                 decided_at=clock.now(),
                 rejection_reason=self.write.reason,
             )
+        if self.recruiter.capabilities.pauses and self.write.assignment.hit is not None:
+            plan_resuming(hit=self.write.assignment.hit)  # somebody else can have the place

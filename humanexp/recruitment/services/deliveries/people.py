@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import cast
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError, RecruiterUnavailable
-from humanexp.recruitment.models import GrantKind, Message, QualificationWrite
+from humanexp.recruitment.models import Assignment, GrantKind, Message, QualificationWrite, ReturnRequest
+from humanexp.recruitment.recruiters.base import Pausing
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.services.deliveries.hits import publish_qualification
 from humanexp.recruitment.services.qualifying import OPEN_AGAIN
-from humanexp.recruitment.states import UNFINISHED
+from humanexp.recruitment.states import UNFINISHED, AssignmentState
 
+#: Who is asked to give a place back is waited for so long; then a person decides.
+RETURNED_WITHIN = timedelta(days=7)
 GONE = WriteOutcome(is_done=False, refusal="The person has been deleted.")
 
 
@@ -52,6 +56,28 @@ class Mark(Delivery[QualificationWrite]):
         except NotAtRecruiter as err:
             # anybody can type an id into the entry page's address
             raise RecruiterError("The recruiter knows no such worker.") from err
+
+
+class AskForReturn(Delivery[ReturnRequest]):
+    """Its lists tell whether somebody was asked; one that may have been is not asked twice."""
+
+    repeats = "message"
+    is_idempotent = True
+
+    def ask(self) -> WriteOutcome:
+        report = self.recruiter.submission(self.write.assignment.assignment_id)
+        if report is None or report.state != AssignmentState.SUBMITTED:
+            return WriteOutcome(is_done=False, refusal="It is not submitted any more.")
+        return DONE if report.is_return_requested else NOT_DONE
+
+    def carry_out(self) -> None:
+        cast(Pausing, self.recruiter).ask_for_return(self.write.assignment.assignment_id, reason=self.write.reason)
+
+    def confirm(self) -> None:
+        super().confirm()
+        Assignment.objects.filter(pk=self.write.assignment_id, return_due_at=None).update(
+            return_due_at=clock.now() + RETURNED_WITHIN
+        )
 
 
 class WorkerMessage(Delivery[Message]):

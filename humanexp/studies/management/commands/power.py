@@ -49,8 +49,9 @@ class Command(RefusableCommand):
         for needed in page.found.needed:
             interval = f" ({needed.interval[0]} to {needed.interval[1]})" if needed.interval else ""
             self.stdout.write(f"Power {needed.power:g}: {needed.relation} {needed.people} people{interval}.")
-        for sentence in (*page.on_models, page.on_equal_corruptions):
-            self.stdout.write(sentence)
+        for sentence in (*page.on_models, page.on_equal_corruptions, page.on_recruiters):
+            if sentence:
+                self.stdout.write(sentence)
         if target is not None:
             target.write_text(json.dumps(estimate.report, indent=1) + "\n", encoding="utf-8")
             self.stdout.write(f"Every number: {target}")

@@ -9,6 +9,7 @@ import { explainAgain, instruct } from "./instructions.js";
 import { Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
 import { isRepeated, nextStep } from "./plan.js";
+import { tieReports } from "./report.js";
 import { forgetSetUp, setUp } from "./setup.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
@@ -19,6 +20,7 @@ import { showWayOut } from "./way-out.js";
 export async function runSession(run) {
   try {
     await enter(run);
+    tieReports(run.document, run.session.report);
     dress(run);
     run.leaving = new Leaving(run);
     await walk(run);

@@ -2,6 +2,7 @@
  * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
  * recruiter's form when every answer is stored.
  */
+import { tieReports } from "../../participation/trial/report.js";
 import { hashFor } from "../../participation/trial/resume.js";
 import { showWayOut } from "../../participation/trial/way-out.js";
 import { Refusal } from "./api.js";
@@ -209,6 +210,7 @@ export class Entry {
       throw error;
     }
     this.panels.reveal("offline", false);
+    tieReports(this.panels.root, status.report);
     if (FINISHED.has(status.state)) {
       // The questions at the end are on the study's page: where that is within this one, it stays.
       const isOpen = status.closing === "open";
@@ -260,7 +262,7 @@ export class Entry {
 
   async finish(status) {
     this.isDone = true;
-    if (this.page.isLink && status.state === "completed") {
+    if (this.page.finishUrl && status.state === "completed") {
       // `sync` finds a finished session by itself: a lost call here loses nothing.
       await this.api.finish(this.session.token).catch(() => null);
     }

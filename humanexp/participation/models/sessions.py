@@ -61,6 +61,8 @@ class Session(models.Model):
     holds_slot = models.BooleanField(default=True)
     #: whether the session may count: whoever recruits people by name has listed this one; else from the beginning
     is_verified = models.BooleanField(default=True)
+    #: who has sent the person: a kind of recruiter, or the site of a link; empty where that was not kept
+    recruiter = models.CharField(max_length=20, blank=True, default="")
     #: when the first answer after practice and qualification came; until then the slot is held provisionally
     confirmed_at = models.DateTimeField(null=True, blank=True)
     #: the participant's first, second, ... session of the study family

@@ -1,0 +1,44 @@
+"""A mark in MEDIA_ROOT that the database knows: whether the files that are mounted are the ones it speaks of."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from humanexp.core.models import StorageMark
+from humanexp.core.storage import media_path, write_whole
+
+logger = logging.getLogger(__name__)
+
+#: Under MEDIA_ROOT.
+FILE = "storage-mark"
+
+
+def make() -> None:
+    """Done at every start; the first mark stays. A file that is there already is believed: a backup brought it back."""
+    try:
+        if StorageMark._meta.db_table not in connection.introspection.table_names() or StorageMark.objects.exists():
+            return
+        token = _found()
+        if not token:
+            token = secrets.token_hex(16)
+            write_whole(media_path(FILE), f"{token}\n".encode())
+        StorageMark.objects.get_or_create(pk=1, defaults={"token": token})
+    except (DatabaseError, OSError):
+        logger.warning("MEDIA_ROOT could not be marked; it is tried again at the next start", exc_info=True)
+
+
+def fault() -> str:
+    """What is wrong with the files that are mounted; empty where nothing is, or none was marked yet."""
+    mark = StorageMark.objects.first()
+    if mark is None or mark.token == _found():
+        return ""
+    return f"{settings.MEDIA_ROOT} is not the folder that this database's files were written to"
+
+
+def _found() -> str:
+    path = media_path(FILE)
+    return path.read_text(encoding="ascii", errors="replace").strip() if path.is_file() else ""

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class JobsConfig(AppConfig):
+    name = "humanexp.jobs"
+
+    def ready(self) -> None:
+        from humanexp.core.metrics import register_source
+        from humanexp.core.probes import register_question
+        from humanexp.jobs.monitoring import figures, runner_fault
+
+        register_question("runner", runner_fault)
+        register_source(figures)

@@ -1,0 +1,206 @@
+"""Prolific, by its API, and the practice panel of this distribution, which answers in the same way."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.addresses import is_loopback
+from humanexp.core.errors import InvalidRequest, KeysRefused
+from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.recruiters import keys
+from humanexp.recruitment.recruiters.base import Capabilities, Recruiter, Repeats
+from humanexp.recruitment.recruiters.presets import preset_called, ticket_of
+from humanexp.recruitment.recruiters.registry import Account, Kind, OwnSite
+from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
+
+#: Where its API answers, and the path of the version that is spoken.
+API_HOST, API_PATH = "https://api.prolific.com", "/api/v1/"
+#: Where its people are, if it is not a stand-in, which has one address for both.
+APP_HOST = "https://app.prolific.com"
+#: What there is of everything: no write is known by a token.
+REPEATS = Repeats(publish="safe", extend="safe", bonus="never")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceFees(FeeTable):
+    """The service's share of every payment, and the tax on that share; fractions are rounded up."""
+
+    base_percent: int = 0
+    large_hit_percent: int = 0
+    masters_percent: int = 0
+    minimum_cents: int = 0
+    #: of thirty thousand: a third, or 42.8 %
+    share: int
+    vat_percent: int = 0
+
+    def _fee_cents(self, cents: int, percent: int) -> int:
+        fee = -(-cents * self.share // 30_000)
+        return fee - (-fee * self.vat_percent // 100)
+
+
+class Api(Kind):
+    """What the service and its stand-in have in common."""
+
+    preset, way = "prolific", "link"
+    #: the first account's variables begin with it
+    prefix: ClassVar[str]
+    person_id = re.compile(r"[A-Za-z0-9]{1,64}")
+    # Without its words for missed checks, for too fast and too slow, and for an unsuitable device: none of these is a
+    # ground for a task of perception.
+    rejection_grounds = {
+        "NO_DATA": _("No data arrived"),
+        "FAILED_INSTRUCTIONS": _("The instructions were not followed"),
+        "MALINGERING": _("The answers were made up on purpose"),
+        "LOW_EFFORT": _("Objectively little effort"),
+        "NO_CODE": _("No completion code was entered"),
+        "BAD_CODE": _("A wrong completion code was entered"),
+        "OTHER": _("Another ground"),
+    }
+
+    @property
+    def address(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def site(self) -> str:
+        """Where people come from, and go back to."""
+        return APP_HOST if self.address == API_HOST else self.address
+
+    @property
+    def return_address(self) -> str:
+        return f"{self.site}/submissions/complete?cc={{code}}"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        is_here = is_loopback(urlsplit(self.address).hostname or "")
+        return Capabilities(
+            pays=True,
+            pays_out=not is_here,
+            qualifies=True,
+            grades=False,
+            lists_in_progress=True,
+            messages=True,
+            extends=True,
+            pauses=True,
+            approves_in_bulk=True,
+            asks_for_returns=True,
+            pays_unlisted=True,
+            ends=False,
+            rejects=True,
+            rejects_by_category=True,
+            least_reason=100,
+            needs_https=not is_here,
+            asks_for_total=not is_here,
+            is_own_ground=is_here,
+            is_set_up=bool(keys.key(f"{self.prefix}_TOKEN")),
+            currency=self._setting("CURRENCY"),
+            repeats=REPEATS,
+        )
+
+    @property
+    def fees(self) -> FeeTable:
+        return ServiceFees(
+            share=10_000 if getattr(settings, f"{self.prefix}_ACADEMIC") else 12_840,
+            vat_percent=getattr(settings, f"{self.prefix}_VAT_PERCENT"),
+        )
+
+    def key_names(self, account: Account) -> tuple[str, ...]:
+        return keys.names_for(self.prefix if account.is_first else account.code, "TOKEN")
+
+    def recruiter(self, account: Account) -> Recruiter:
+        """A further account's settings bear its own code, and fall back on the first one's, the token excepted."""
+        own = self.prefix if account.is_first else re.sub(r"[^A-Z0-9]", "_", account.code.upper())
+        (name,) = self.key_names(account)
+        token = keys.key(name)
+        if not token:
+            raise KeysRefused(
+                f"There is no token for {account.name}: set {name}, or enter it on the page “Recruiters”."
+            )
+        workspace = account.workspace or self._setting("WORKSPACE")
+        project = os.environ.get(f"{own}_PROJECT", "") or (self._setting("PROJECT") if account.is_first else "")
+        return _recruiter(self, account, self.address, token, workspace, project, self.fees, self.capabilities)
+
+    def ticket(self, query: Mapping[str, str]) -> Ticket:
+        return ticket_of(preset_called(self.preset).parameters, query)
+
+    def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
+        return Nothing()  # the codes are each campaign's own: see selectors.way_out
+
+    def check_submission(self, submission: str) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9]{1,64}", submission):
+            raise InvalidRequest("This address does not say which place it belongs to: open the study again.")
+
+    @property
+    def told_apart_by(self) -> list[object]:
+        return [self.address, self._setting("WORKSPACE"), bool(keys.key(f"{self.prefix}_TOKEN"))]
+
+    def _setting(self, name: str) -> str:
+        return str(getattr(settings, f"{self.prefix}_{name}"))
+
+
+class Prolific(Api):
+    """The service; real money and real people."""
+
+    code, name, namespace, prefix = "prolific", _("Prolific"), "prolific", "PROLIFIC"
+    about_keys = _("An API token: Settings, then API tokens, in your account at Prolific.")
+
+    @property
+    def address(self) -> str:
+        return str(settings.PROLIFIC_URL)
+
+
+class Panel(Api):
+    """The stand-in of this distribution, a site of its own."""
+
+    code, name, namespace, prefix = "panel", _("practice panel"), "panel", "PANEL"
+    about_keys = _("A token of an account on the panel: its control page shows it.")
+    own_site = OwnSite(
+        package="humanexp.panel",
+        account_maker="humanexp.panel.create_researcher",
+        address_setting="PANEL_URL",
+        control="/control/",
+    )
+
+    def keys_from(self, made: Mapping[str, str]) -> dict[str, str]:
+        return {"PANEL_TOKEN": made["token"]}
+
+    @property
+    def address(self) -> str:
+        return str(settings.PANEL_URL)
+
+
+@lru_cache(maxsize=16)
+def _recruiter(
+    kind: Api,
+    account: Account,
+    address: str,
+    token: str,
+    workspace: str,
+    project: str,
+    fees: FeeTable,
+    capabilities: Capabilities,
+) -> Recruiter:
+    # requests costs 0.1 s to import: only who talks to a recruiter pays for it
+    from humanexp.recruitment.recruiters.prolific_client import ProlificClient
+    from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
+
+    client = ProlificClient(f"{address}{API_PATH}", token, referer=f"{settings.PUBLIC_URL} (HumanExp)")
+    return ProlificRecruiter(
+        environment=account.code,
+        client=client,
+        preset=preset_called(kind.preset),
+        workspace=workspace,
+        project=project,
+        fees=fees,
+        capabilities=capabilities,
+        currency=account.currency,
+    )

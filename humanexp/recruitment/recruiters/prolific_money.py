@@ -1,0 +1,73 @@
+"""Bonuses on Prolific, which knows no token and no reason: planned, checked, paid by one call, proved by difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from django.conf import settings
+
+from humanexp.core.errors import InsufficientFunds, OutcomeUnknown, RecruiterError, RecruiterUnavailable
+from humanexp.recruitment import money
+from humanexp.recruitment.recruiters.base import BonusLine, BonusPlan, BonusReport, Standing
+from humanexp.recruitment.recruiters.prolific_client import MOST_BONUSES, ProlificClient
+from humanexp.recruitment.recruiters.prolific_replies import BonusPlan as PlannedThere
+
+
+class ProlificMoney:
+    """Of one wallet. Nothing here sends a payment twice, and nobody else calls `pay_bonuses`."""
+
+    def __init__(self, client: ProlificClient, workspace: str, currency: str) -> None:
+        self._client, self._workspace, self._currency = client, workspace, currency
+
+    @property
+    def most(self) -> int:
+        return max(1, min(MOST_BONUSES, int(settings.BONUSES_PER_CALL)))
+
+    def plan(self, offer_id: str, lines: Sequence[BonusLine]) -> BonusPlan:
+        try:
+            there = self._client.plan_bonuses(offer_id, [(line.submission_id, line.amount_cents) for line in lines])
+        except OutcomeUnknown as error:
+            raise RecruiterUnavailable(error.message) from None  # a plan pays nobody: another one may be made
+        standing = self.standing(offer_id)
+        self._check(there, offer_id, sum(line.amount_cents for line in lines), standing)
+        return BonusPlan(
+            plan_id=there.id,
+            listed={line.submission_id: self.listed(line.submission_id) for line in lines},
+            standing=standing,
+        )
+
+    def pay(self, plan_id: str) -> None:
+        self._client.pay_bonuses(plan_id)
+
+    def listed(self, submission_id: str) -> tuple[int, ...]:
+        return tuple(self._client.submission(submission_id).bonus_payments)
+
+    def standing(self, offer_id: str) -> Standing:
+        return Standing(
+            balance_cents=self._client.balance(self._workspace).available_balance,
+            bonuses_cents=self._client.study_cost(offer_id).bonuses.rewards.amount,
+        )
+
+    def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
+        """Every bonus of a study, whoever paid it. None of them says why, or when."""
+        if not self._client.study_cost(offer_id).bonuses.rewards.amount:
+            return
+        for row in list(self._client.submissions(offer_id)):
+            for cents in self.listed(row.id):
+                yield BonusReport(submission_id=row.id, person_id=row.participant_id, amount_cents=cents, reason="")
+
+    def _check(self, there: PlannedThere, offer_id: str, cents: int, standing: Standing) -> None:
+        """What is added up there is what is meant here: the call that pays says nothing but the plan's id."""
+        if (there.study, there.amount) != (offer_id, cents):
+            raise RecruiterError(
+                f"The recruiter adds these bonuses up to {self._shown(there.amount)} in place of {self._shown(cents)}, "
+                "or for another offer; nothing was paid."
+            )
+        if there.total_amount > standing.balance_cents:
+            raise InsufficientFunds(
+                f"Bonuses of {self._shown(there.total_amount)} with fees are due, and "
+                f"{self._shown(standing.balance_cents)} are free in the account. Add money; then they are sent."
+            )
+
+    def _shown(self, cents: int) -> str:
+        return money.shown(cents, self._currency)

@@ -1,0 +1,332 @@
+"""Prolific behind the port: an offer is a study, a submission is one, and a place is a place.
+
+The service knows no tokens. What is created is looked for by its internal name before anything is sent again; numbers
+of places are absolute; every move of a study or a submission is read back. A word for a state that is not known here
+means that something is in motion: it is asked about again, and nothing follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from django.db import connection
+
+from humanexp.core.errors import (
+    AlreadyDone,
+    InsufficientFunds,
+    NotAtRecruiter,
+    RecruiterError,
+    RecruiterUnavailable,
+    StateRefused,
+)
+from humanexp.recruitment import money
+from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.recruiters import prolific_replies as replies
+from humanexp.recruitment.recruiters.base import (
+    BonusOrder,
+    BonusReport,
+    Capabilities,
+    OfferOrder,
+    OfferReport,
+    OfferTerms,
+    PaymentOrder,
+    Proof,
+    QualificationOrder,
+    Receipt,
+    RewardOrder,
+    SubmissionReport,
+)
+from humanexp.recruitment.recruiters.presets import Preset
+from humanexp.recruitment.recruiters.prolific_client import MOST_APPROVALS, ProlificClient
+from humanexp.recruitment.recruiters.prolific_money import ProlificMoney
+from humanexp.recruitment.recruiters.prolific_states import (
+    AT_WORK,
+    CLOSED,
+    DECIDED,
+    DRAFTS,
+    HOLDS_PLACE,
+    IN_VAIN,
+    offer_report,
+    submission_report,
+)
+from humanexp.recruitment.recruiters.prolific_terms import body_of, differences, people_filters
+from humanexp.recruitment.recruiters.prolific_transport import Refused
+from humanexp.recruitment.recruiters.tickets import Ticket
+
+
+class CalledInTransaction(RuntimeError):
+    """A recruiter was called inside a database transaction: it would hold the writer's lock while the network waits."""
+
+
+class ProlificRecruiter:
+    """One account: a token, a workspace with a wallet, and a project in which its studies lie."""
+
+    breath_s = 1.0
+    token_memory = timedelta()
+
+    def __init__(
+        self,
+        *,
+        environment: str,
+        client: ProlificClient,
+        preset: Preset,
+        workspace: str,
+        project: str,
+        fees: FeeTable,
+        capabilities: Capabilities,
+        currency: str,
+    ) -> None:
+        self.environment, self.fees, self.capabilities, self.currency = environment, fees, capabilities, currency
+        self._client, self._preset = client, preset
+        self._given_workspace, self._given_project = workspace, project
+
+    @property
+    def client(self) -> ProlificClient:
+        if connection.in_atomic_block:
+            raise CalledInTransaction
+        return self._client
+
+    @cached_property
+    def workspace(self) -> str:
+        """As set, or the account's only one."""
+        if self._given_workspace:
+            return self._given_workspace
+        found = self.client.workspaces()
+        if len(found) != 1:
+            raise RecruiterError(f"{self.environment}: {len(found)} workspaces were found; set the one that is meant.")
+        return found[0].id
+
+    @cached_property
+    def project(self) -> str:
+        """As set, or the first of the workspace: without one the service takes the first of the account."""
+        if self._given_project:
+            return self._given_project
+        found = self.client.projects(self.workspace)
+        if not found:
+            raise RecruiterError(f"{self.environment}: the workspace has no project; make one there.")
+        return found[0].id
+
+    @cached_property
+    def bonus_calls(self) -> ProlificMoney:
+        return ProlificMoney(self.client, self.workspace, self.currency)
+
+    def balance_cents(self) -> int | None:
+        return self.client.balance(self.workspace).total_balance
+
+    # Studies
+
+    def publish_terms(self, terms: OfferTerms) -> str:
+        return self.project  # there are no groups of offers: each order brings its own terms
+
+    def publish(self, order: OfferOrder) -> str:
+        """A draft, compared with what was meant and with what may be spent, and only then open to people."""
+        if order.terms is None or order.form:
+            raise RecruiterError("A study here leads to a page of ours: nothing else can be published.")
+        body = body_of(
+            order,
+            order.terms,
+            preset=self._preset,
+            project=self.project,
+            filters=people_filters(order.terms, self.client.filters(self.workspace)),
+            group=order.terms.lacks[0] if order.terms.lacks else "",
+        )
+        made = self._named(order.annotation)
+        published = [one for one in made if one.status not in DRAFTS]
+        if published:
+            return published[0].id
+        draft = self._draft([one.id for one in made], body)
+        self._check_cost(order, order.terms)
+        self.client.move_study(draft, "PUBLISH")
+        if self.client.study(draft).status in DRAFTS:
+            raise RecruiterError("The study was not published, and the recruiter does not say why: look at its draft.")
+        return draft
+
+    def _draft(self, known: list[str], body: dict[str, object]) -> str:
+        """The one draft of this name that says what was meant; others of the name are thrown away."""
+        fitting = [one for one in known if not differences(self.client.study(one), body)]
+        kept = fitting[0] if fitting else ""
+        for other in known:
+            if other != kept:
+                self.client.delete_study(other)
+        if kept:
+            return kept
+        made = self.client.create_study(body).id
+        wrong = differences(self.client.study(made), body)
+        if wrong:
+            self.client.delete_study(made)
+            raise RecruiterError(f"The recruiter's draft differs in {', '.join(wrong)}; nothing was published.")
+        return made
+
+    def _check_cost(self, order: OfferOrder, terms: OfferTerms) -> None:
+        """By their own calculator, against what was promised here and what the account has."""
+        asked = self.client.quote(reward_cents=terms.reward_cents, places=order.places).total_cost
+        price = money.shown(asked, self.currency)
+        if order.most_cents is not None and asked > order.most_cents:
+            raise RecruiterError(
+                f"The recruiter would charge {price} for this, and {money.shown(order.most_cents, self.currency)} were "
+                "approved: correct the fees in the settings. Nothing was published."
+            )
+        free = self.client.balance(self.workspace).available_balance
+        if asked > free:
+            raise InsufficientFunds(f"This costs {price}, and {money.shown(free, self.currency)} are free there.")
+
+    def _named(self, annotation: str) -> list[replies.StudyInList]:
+        return [one for one in self.client.studies(self.project) if one.internal_name == annotation]
+
+    def find(self, annotation: str) -> OfferReport | None:
+        """Drafts are not there yet: whoever sends the order again goes on with them."""
+        found = next((one for one in self._named(annotation) if one.status not in DRAFTS), None)
+        return None if found is None else self.offer(found.id)
+
+    def offer(self, offer_id: str) -> OfferReport:
+        # The study first: of submissions that come meanwhile the counts know, and the next look.
+        return offer_report(self.client.study(offer_id), self.client.submission_counts(offer_id))
+
+    def offers(self, offer_ids: Collection[str]) -> Iterator[OfferReport]:
+        wanted = set(offer_ids)
+        for study in self.client.studies(self.project):
+            if study.id in wanted:
+                yield offer_report(study, self.client.submission_counts(study.id))
+
+    def change(self, offer_id: str, *, places: int | None = None, until: datetime | None = None, token: str) -> None:
+        if until is not None:
+            raise RecruiterError("A study here has no end: it is open until its places are taken or it is stopped.")
+        if places is not None and self.client.study(offer_id).total_available_places < places:
+            self.client.change_study(offer_id, {"total_available_places": places})
+
+    def close(self, offer_id: str) -> None:
+        self._move(offer_id, "STOP", frozenset({"ACTIVE", "PAUSED"}), CLOSED | DRAFTS)
+
+    def pause(self, offer_id: str) -> None:
+        self._move(offer_id, "PAUSE", frozenset({"ACTIVE"}), CLOSED | {"PAUSED"})
+
+    def resume(self, offer_id: str) -> None:
+        """Also a study that awaits review, whose places came free: where it reopened by itself nothing is to do."""
+        self._move(offer_id, "START", frozenset({"PAUSED", "AWAITING REVIEW"}), frozenset({"ACTIVE", "COMPLETED"}))
+
+    def _move(self, study: str, action: str, begins: Collection[str], ends: Collection[str]) -> None:
+        """One move, from a state in which it is possible, and read back."""
+        before = self.client.study(study).status
+        if before not in begins:
+            if before in ends:
+                return
+            raise RecruiterUnavailable(f"{self.environment}: the study is {before}; it is asked again.")
+        self.client.move_study(study, action)
+        after = self.client.study(study).status
+        if after in begins and after not in ends:
+            raise RecruiterUnavailable(f"{self.environment}: the study is still {after}; it is asked again.")
+
+    # Submissions
+
+    def submissions(
+        self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
+    ) -> Iterator[SubmissionReport]:
+        for status in sorted(states) or [""]:
+            # Those who finish last stand first; of those who wait for a decision there may be thousands.
+            until = since if status == "AWAITING REVIEW" else None
+            for row in self.client.submissions(offer_id, status, "-completed_at" if until else ""):
+                if until and row.completed_at and row.completed_at < until:
+                    break
+                report = submission_report(row, offer_id)
+                if report is not None:
+                    yield report
+
+    def submission(self, submission_id: str) -> SubmissionReport | None:
+        found = self._submission(submission_id)
+        return None if found is None or found.status in AT_WORK else submission_report(found, found.study_id)
+
+    def verify(self, ticket: Ticket) -> bool | None:
+        """Whether this person holds this place now; a place that is only reserved is asked about again."""
+        found = self._submission(ticket.submission)
+        if found is None or found.participant != ticket.person or ticket.offer not in ("", found.study_id):
+            return False
+        if found.status in HOLDS_PLACE:
+            return True
+        return False if found.status in IN_VAIN else None
+
+    def _submission(self, submission_id: str) -> replies.Submission | None:
+        try:
+            return self.client.submission(submission_id)
+        except (NotAtRecruiter, Refused):
+            return None
+
+    # Money
+
+    def pay(self, order: PaymentOrder) -> Receipt:
+        if isinstance(order, BonusOrder):
+            raise RecruiterError("Bonuses have no token here: they are paid by `bonus_calls`.")
+        status = self.client.submission(order.submission_id).status
+        if status == "REJECTED" and order.overrides_rejection:
+            status = self.client.move_submission(order.submission_id, "UNREJECT").status
+        if status in DECIDED - {"REJECTED"}:
+            raise AlreadyDone("It is approved.")
+        if status != "AWAITING REVIEW":
+            raise StateRefused(f"It is {status}, so it cannot be approved.")
+        return Receipt(is_paid=self._decide(order.submission_id, "APPROVE") == "APPROVED")
+
+    def approve(self, submission_ids: Sequence[str]) -> None:
+        for start in range(0, len(submission_ids), MOST_APPROVALS):
+            self.client.approve(submission_ids[start : start + MOST_APPROVALS])
+
+    def evidence(self, order: PaymentOrder) -> Proof:
+        if not isinstance(order, RewardOrder):
+            return Proof.UNCLEAR
+        found = self._submission(order.submission_id)
+        return Proof.PAID if found is not None and found.status in DECIDED - {"REJECTED"} else Proof.NOT_PAID
+
+    def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
+        return self.bonus_calls.bonuses(offer_id)
+
+    def reject(self, submission_id: str, *, reason: str, category: str = "") -> None:
+        status = self.client.submission(submission_id).status
+        if status == "REJECTED":
+            raise AlreadyDone("It is rejected.")
+        if status != "AWAITING REVIEW":
+            raise StateRefused(f"It is {status}, so it cannot be rejected.")
+        if self._decide(submission_id, "REJECT", message=reason, rejection_category=category) != "REJECTED":
+            raise RecruiterUnavailable(f"{self.environment}: the rejection does not show yet.")
+
+    def ask_for_return(self, submission_id: str, *, reason: str) -> None:
+        self.client.request_return(submission_id, [reason])
+
+    def _decide(self, submission_id: str, action: str, **more: str) -> str:
+        """Believed only when it is read back."""
+        self.client.move_submission(submission_id, action, **more)
+        return self.client.submission(submission_id).status
+
+    # People
+
+    def publish_qualification(self, order: QualificationOrder) -> str:
+        """A group of participants. Its name is looked for first: a lost answer made it all the same."""
+        if order.quiz is not None:
+            raise RecruiterError("This recruiter has no quizzes: take the quiz out, or ask in a study of its own.")
+        known = next((one.id for one in self.client.groups(self.workspace) if one.name == order.name), None)
+        return known or self.client.create_group(self.workspace, order.name).id
+
+    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
+        self._of_person(lambda: self.client.add_members(type_id, [person_id]))
+
+    def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
+        self._of_person(lambda: self.client.remove_members(type_id, [person_id]))
+
+    def score(self, type_id: str, person_id: str) -> int | None:
+        return 1 if person_id in self.client.members(type_id) else None
+
+    def _of_person(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Refused as error:
+            if error.status == 400:
+                raise NotAtRecruiter("The recruiter knows no such person.") from None
+            raise
+
+    def ask_for_hints(self, terms_id: str) -> None:
+        return
+
+    def hints(self) -> list[str]:
+        return []
+
+    def notify(self, person_ids: list[str], *, subject: str, text: str) -> list[str]:
+        return list(person_ids)

@@ -1,0 +1,190 @@
+"""A study on Prolific as it is sent, and whether what came of it is what was meant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from humanexp.core.errors import RecruiterError
+from humanexp.recruitment.recruiters.base import OfferOrder, OfferTerms, WayBackCode
+from humanexp.recruitment.recruiters.presets import Preset, address_for_site
+from humanexp.recruitment.recruiters.prolific_replies import Filter, Study
+from humanexp.recruitment.recruiters.tickets import Outcome
+
+#: Always under a day.
+MOST_MINUTES = 24 * 60 - 1
+#: Its names for what somebody comes back with; the rest has none.
+CODE_TYPES = {
+    Outcome.FINISHED: "COMPLETED",
+    Outcome.NO_CONSENT: "NO_CONSENT",
+    Outcome.WRONG_DEVICE: "INCOMPATIBLE_DEVICE",
+}
+#: People read these on the service's pages, which are in English.
+RETURN_REASONS = {
+    Outcome.NO_CONSENT: "You did not agree to take part.",
+    Outcome.WRONG_DEVICE: "The study does not work on your device.",
+    Outcome.LEFT: "You stopped before the end.",
+    Outcome.ALREADY_TOOK_PART: "You have taken part in this study before.",
+    Outcome.FULL: "All places were taken when you came.",
+    Outcome.CLOSED: "The study was closed when you came.",
+    Outcome.INELIGIBLE: "The study is not open to you.",
+    Outcome.TECHNICAL_FAILURE: "The study failed on our side. We pay you for your time by a bonus.",
+}
+
+
+def least_minutes(minutes: int) -> int:
+    """The shortest limit of time that the service takes for a study of so many minutes."""
+    return math.ceil(2 + 2 * minutes + 2 * math.sqrt(minutes))
+
+
+def body_of(
+    order: OfferOrder, terms: OfferTerms, *, preset: Preset, project: str, filters: list[dict[str, Any]], group: str
+) -> dict[str, Any]:
+    """Without anything that approves or rejects by a rule."""
+    limit = max(least_minutes(terms.minutes), math.ceil(terms.assignment_duration_s / 60))
+    return {
+        "name": terms.title,
+        "internal_name": order.annotation,
+        "metadata": order.annotation,
+        "description": escape(terms.description, quote=False).replace("\n", " "),
+        "external_study_url": address_for_site(order.url, preset.parameters, preset.placeholders),
+        "prolific_id_option": "url_parameters",
+        "completion_codes": [_code(one, group) for one in order.codes],
+        "total_available_places": order.places,
+        "estimated_completion_time": terms.minutes,
+        "maximum_allowed_time": min(limit, MOST_MINUTES),
+        "reward": terms.reward_cents,
+        "device_compatibility": ["desktop"] if terms.needs_computer else [],
+        "filters": filters,
+        "project": project,
+        "submissions_config": {
+            "max_submissions_per_participant": 1,
+            "max_concurrent_submissions": -1,
+            "auto_rejection_categories": [],
+        },
+    }
+
+
+def _code(one: WayBackCode, group: str) -> dict[str, Any]:
+    actions: list[dict[str, str]] = [{"action": "MANUALLY_REVIEW"}]
+    if not one.is_reviewed:
+        actions = [{"action": "REQUEST_RETURN", "return_reason": RETURN_REASONS[one.outcome]}]
+    elif group and one.outcome == Outcome.FINISHED:
+        actions.append({"action": "ADD_TO_PARTICIPANT_GROUP", "participant_group": group})
+    return {
+        "code": one.code,
+        "code_type": CODE_TYPES.get(one.outcome, "OTHER"),
+        "actor": "participant",
+        "actions": actions,
+    }
+
+
+#: All of it is money, people, or where they go.
+_COMPARED = (
+    "name",
+    "internal_name",
+    "external_study_url",
+    "total_available_places",
+    "estimated_completion_time",
+    "maximum_allowed_time",
+    "reward",
+    "device_compatibility",
+)
+
+
+def differences(study: Study, body: Mapping[str, Any]) -> list[str]:
+    """Names of what the draft says otherwise than it was told."""
+    found = study.model_dump()
+    wrong = [name for name in _COMPARED if found[name] != body[name]]
+    if found["project"] not in ("", body["project"]):
+        wrong.append("project")
+    for name, told in (("completion_codes", _codes), ("filters", _filters)):
+        if told(found[name]) != told(body[name]):
+            wrong.append(name)
+    return wrong
+
+
+def _codes(codes: list[Mapping[str, Any]]) -> object:
+    return {
+        (one["code"], one["code_type"], frozenset(str(action["action"]) for action in one["actions"])) for one in codes
+    }
+
+
+def _filters(filters: list[Mapping[str, Any]]) -> object:
+    """Without what the service adds to them."""
+    return {
+        (
+            one.get("filter_id"),
+            frozenset(map(str, one.get("selected_values") or ())),
+            tuple(str((one.get("selected_range") or {}).get(end)) for end in ("lower", "upper")),
+        )
+        for one in filters
+    }
+
+
+def people_filters(terms: OfferTerms, known: list[Filter]) -> list[dict[str, Any]]:
+    """Whom the study is for, in the service's own filters: their ids are looked up, for they change there."""
+    by_id = {one.filter_id: one for one in known}
+    wanted: list[dict[str, Any]] = []
+    asks = terms.requirements
+    if asks.masters or asks.hits_approved:
+        raise RecruiterError(
+            "This recruiter knows neither masters nor counts of approved work: take these requirements out."
+        )
+    if asks.countries:
+        wanted.append(_choose(_country(by_id), [_COUNTRIES.get(code, code) for code in asks.countries]))
+    if asks.approval_percent:
+        rate = by_id.get("approval_rate")
+        if rate is None:
+            raise RecruiterError("This recruiter has no filter by approval rate any more: take it out.")
+        wanted.append(_range(rate.filter_id, asks.approval_percent, 100))
+    # Everybody there is of age.
+    groups = [one.type_id for one in terms.holds]
+    for name, ids in (("participant_group_allowlist", groups), ("participant_group_blocklist", list(terms.lacks))):
+        if ids:
+            if name not in by_id:
+                raise RecruiterError(f"This recruiter has no filter {name} any more, so nobody can be kept apart.")
+            wanted.append({"filter_id": name, "selected_values": ids})
+    return wanted
+
+
+#: As its lists of countries name them.
+_COUNTRIES = {
+    "AT": "Austria",
+    "AU": "Australia",
+    "CA": "Canada",
+    "CH": "Switzerland",
+    "DE": "Germany",
+    "ES": "Spain",
+    "FR": "France",
+    "GB": "United Kingdom",
+    "IE": "Ireland",
+    "IT": "Italy",
+    "NL": "Netherlands",
+    "NZ": "New Zealand",
+    "PL": "Poland",
+    "PT": "Portugal",
+    "US": "United States",
+    "ZA": "South Africa",
+}
+
+
+def _country(by_id: Mapping[str, Filter]) -> Filter:
+    found = [one for one in by_id.values() if one.title.lower().endswith("country of residence")]
+    if len(found) != 1:
+        raise RecruiterError("This recruiter has no filter by country of residence any more: take the countries out.")
+    return found[0]
+
+
+def _choose(known: Filter, labels: list[str]) -> dict[str, Any]:
+    ids = {label: choice for choice, label in known.choices.items()}
+    missing = [label for label in labels if label not in ids]
+    if missing:
+        raise RecruiterError(f"This recruiter has no people of {', '.join(missing)} by its filter.")
+    return {"filter_id": known.filter_id, "selected_values": [ids[label] for label in labels]}
+
+
+def _range(filter_id: str, lower: int, upper: int) -> dict[str, Any]:
+    return {"filter_id": filter_id, "selected_range": {"lower": lower, "upper": upper}}

@@ -1,0 +1,212 @@
+"""What becomes of people whom a recruiter lists before they submit, and of those who give their place back.
+
+A recruiter that lists people at work is asked who holds a place before a session counts. Somebody who gives a place
+back, at whatever time, has withdrawn. Who ran out of time and has finished all the same is counted, and owed for it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Max
+
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import RecruiterError
+from humanexp.core.limits import Allowance
+from humanexp.jobs import services as jobs
+from humanexp.participation import services as participation
+from humanexp.participation.models import Session, SessionState
+from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Payment, ReturnRequest
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters.base import OfferReport, SubmissionReport
+from humanexp.recruitment.recruiters.presets import HANDLING
+from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
+from humanexp.recruitment.services.deliveries.people import RETURNED_WITHIN
+from humanexp.recruitment.services.hits import plan_resuming
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.services.qualifying import mark_as_taken_part
+from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
+
+#: Questions about single places of one campaign: people are told of at once, whoever invents ids costs no more calls
+#: than this. The list of who is at work, which is read every minute, names whoever was not asked about.
+ASKING = Allowance(per_s=0.2, burst=40)
+#: All lists are read anew after this long.
+WHOLE = timedelta(hours=1)
+#: A submission may show later than its time says.
+MARGIN = timedelta(hours=1)
+#: The person reads it.
+NOT_FINISHED = (
+    "Your submission came without the completion code of the study, and here the study was not finished. Please return "
+    "your place; returning has no consequences for you. If you did finish, write to us within 7 days."
+)
+RETURNED = "The person gave the place back: it is not paid."
+
+
+def request_verification(*, campaign: Campaign) -> None:
+    """Have the job runner ask soon who holds the places that were begun; committed with the caller's rows."""
+    if campaign.capabilities.lists_in_progress:
+        jobs.start("recruitment.verify", subject=f"campaign:{campaign.pk}", campaign_id=campaign.pk)
+
+
+def verify_begun(*, campaign: Campaign) -> int:
+    """Ask the recruiter about sessions that do not count yet; how many count now. Never call it in a transaction."""
+    counted = 0
+    offer = campaign.hits.exclude(hit_id="").first()
+    if offer is None:
+        return 0
+    recruiter = recruiter_for(campaign.environment)
+    begun = campaign.assignments_taken.filter(
+        state=AssignmentState.OPENED, session__is_verified__in=[False], person__isnull=False
+    )
+    for row in begun.select_related("person", "session").order_by("-pk"):
+        if row.person is None or ASKING.spend(campaign.pk):
+            break
+        ticket = Ticket(submission=row.assignment_id, person=row.person.worker_id, offer=offer.hit_id)
+        try:
+            word = recruiter.verify(ticket)
+        except RecruiterError:
+            break  # the list tells the same, a little later
+        if word:
+            counted += _count(row, offer)
+        elif word is False:
+            _refuse(row)
+    return counted
+
+
+@transaction.atomic
+def _count(row: Assignment, hit: Hit) -> bool:
+    """This person holds this place: the session counts, unless the person has had all theirs."""
+    row = Assignment.objects.select_for_update(of=("self",)).select_related("person", "session").get(pk=row.pk)
+    if row.hit_id is None:
+        row.hit = hit
+        row.save(update_fields=["hit"])
+    counts = row.session is None or participation.verify_session(session=row.session)
+    if row.person is not None:
+        mark_as_taken_part(person=row.person)
+    return counts
+
+
+@transaction.atomic
+def _refuse(row: Assignment) -> None:
+    """Nobody of this id holds this place: the ids were made up, or somebody else's."""
+    row = Assignment.objects.select_for_update(of=("self",)).select_related("session").get(pk=row.pk)
+    if row.state != AssignmentState.OPENED or row.session is None or row.session.is_verified:
+        return
+    _end(row.session)
+    advance(row, AssignmentState.RETURNED)
+    record(action="refuse-ticket", subject=f"assignment:{row.pk}", study=row.session.study.slug)
+
+
+def store_standing(campaign: Campaign, hit: Hit, listed: Iterable[SubmissionReport]) -> int:
+    """What a list says of those who have not submitted, or not for good; how many gave their place back.
+
+    Only of people whom we know: of others nothing is stored.
+    """
+    told = {(one.submission_id, one.person_id): one for one in listed}
+    rows = campaign.assignments_taken.filter(assignment_id__in=[submission for submission, _ in told])
+    returned = reopened = 0
+    for row in rows.select_related("person", "session"):
+        report = told.get((row.assignment_id, row.person.worker_id if row.person else ""))
+        if report is None:
+            continue
+        if report.state == AssignmentState.OPENED and row.session is not None and not row.session.is_verified:
+            _count(row, hit)
+        elif report.state == AssignmentState.RETURNED:
+            was_submitted = row.state == AssignmentState.SUBMITTED
+            if _give_back(row):
+                returned, reopened = returned + 1, reopened + was_submitted
+        elif report.state == AssignmentState.TIMED_OUT and row.state == AssignmentState.OPENED:
+            _run_out(row, hit, report)
+    if reopened:
+        plan_resuming(hit=hit)
+    return returned
+
+
+@transaction.atomic
+def _give_back(row: Assignment) -> bool:
+    """A withdrawal, finished or not: out of the analysis at once, erased by its rule, and paid by no rule."""
+    row = Assignment.objects.select_for_update(of=("self",)).select_related("session", "person").get(pk=row.pk)
+    if row.session is not None and row.session.state != SessionState.WITHDRAWN:
+        _end(row.session)
+    elif row.state == AssignmentState.RETURNED:
+        return False
+    if row.state != AssignmentState.RETURNED:
+        advance(row, AssignmentState.RETURNED, evidence=Evidence.NONE)
+    for payment in Payment.objects.filter(assignment=row, state=WriteState.PLANNED):
+        advance(payment, WriteState.REFUSED, last_error=RETURNED)
+    if row.person is not None:
+        mark_as_taken_part(person=row.person)
+    record(action="returned", subject=f"assignment:{row.pk}", study=row.campaign.study.slug)
+    return True
+
+
+@transaction.atomic
+def _run_out(row: Assignment, hit: Hit, report: SubmissionReport) -> None:
+    """Whoever is still at work may finish: it counts, and is owed for."""
+    _count(row, hit)
+    row.refresh_from_db()
+    advance(row, AssignmentState.TIMED_OUT, submitted_at=report.submitted_at)
+
+
+def _end(session: Session) -> None:
+    participation.take_back(session=session)
+
+
+def states_to_read(campaign: Campaign, hit: Hit, about: OfferReport) -> tuple[set[str], datetime | None]:
+    """Of which of the recruiter's states the lists are read, and from when on; of all of them once an hour.
+
+    Whoever moves on from one state to the next changes at least one count, though not each of the two: with any change
+    the lists of those who are still moving are read, too. Those who wait for a decision stand in the order in which
+    they finished.
+    """
+    now = clock.now()
+    if hit.listed_at is None or not timedelta() <= now - hit.listed_at < WHOLE:
+        Hit.objects.filter(pk=hit.pk).update(listed_at=now)
+        return set(about.counts), None
+    words = {*about.counts, *hit.counts}
+    changed = {word for word in words if about.counts.get(word) != hit.counts.get(word)}
+    unknown = campaign.assignments_taken.filter(state=AssignmentState.OPENED, session__is_verified__in=[False])
+    if not changed and not unknown.exists():
+        return set(), None
+    latest = hit.assignments_taken.filter(state__in=LISTED).aggregate(latest=Max("submitted_at"))["latest"]
+    return (changed | about.moving) & set(about.counts), latest - MARGIN if latest else None
+
+
+def ask_for_return(row: Assignment, found: SubmissionReport) -> None:
+    """Somebody came back without having finished: they are asked to give the place back, once, and then waited for."""
+    if not row.campaign.capabilities.asks_for_returns or not row.is_unmatched or row.person is None:
+        return
+    if found.is_return_requested:
+        row.return_due_at = clock.now() + RETURNED_WITHIN
+        row.save(update_fields=["return_due_at"])
+        return
+    if row.evidence not in (Evidence.UNFINISHED, Evidence.UNKNOWN):
+        return
+    ReturnRequest.objects.get_or_create(
+        assignment=row,
+        defaults={
+            "environment": row.environment,
+            "token": f"{row.environment}-back-{secrets.token_hex(8)}",
+            "reason": NOT_FINISHED,
+        },
+    )
+    request_sending(environment=row.environment)
+
+
+def is_turned_away(report: SubmissionReport, codes: dict[str, str]) -> bool:
+    """Came back with the code of somebody who did not agree, or could not: nothing but a number is kept of them."""
+    outcome = codes.get(report.code)
+    return outcome is not None and HANDLING[Outcome(outcome)].paid == "nothing"
+
+
+def mark_finished(*, campaign: Campaign) -> None:
+    """Sessions of people who ran out of time and have finished count like submitted ones."""
+    late = campaign.assignments_taken.filter(state=AssignmentState.TIMED_OUT, session__state=SessionState.COMPLETED)
+    for row in late.select_related("session"):
+        if row.session is not None:
+            participation.mark_submitted(session=row.session, at=row.submitted_at or clock.now())
+            Assignment.objects.filter(pk=row.pk).update(evidence=Evidence.SESSION)

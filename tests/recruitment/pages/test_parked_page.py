@@ -1,0 +1,122 @@
+"""Bonuses that nothing proves: what a payer is shown, and what a click does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from humanexp.core.models import AuditEvent, User
+from humanexp.jobs.models import Job
+from humanexp.recruitment.models import Assignment, BonusAttempt, BonusCall, Payment
+from humanexp.recruitment.states import WriteState
+from humanexp.studies.models import Study
+from tests.markup import markup
+from tests.recruitment.workers import LISTED_WORKER_ID
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def address(study: Study) -> str:
+    return f"/studies/{study.slug}/monitor/ledger/parked/"
+
+
+@pytest.fixture
+def payment(submission: Callable[..., Assignment]) -> Payment:
+    """Parked after one call of unknown outcome."""
+    row, sent_at = submission(), timezone.now() - timedelta(hours=25)
+    payment = Payment.objects.create(
+        environment="marketplace",
+        kind="bonus",
+        assignment=row,
+        campaign=row.campaign,
+        cause="care",
+        amount_cents=40,
+        fee_cents=8,
+        token="t1",
+        state=WriteState.PARKED,
+        attempts=1,
+    )
+    assert row.hit is not None
+    call = BonusCall.objects.create(
+        environment="marketplace",
+        hit=row.hit,
+        plan_id="b1",
+        sent_at=sent_at,
+        answer="unknown",
+        balance_before_cents=5_000,
+        bonuses_before_cents=0,
+        balance_cents=4_890,
+        bonuses_cents=110,
+        looked_at=timezone.now(),
+    )
+    BonusAttempt.objects.create(
+        call=call,
+        payment=payment,
+        number=1,
+        assignment=row,
+        listed_before=[15],
+        listed=[15, 95],
+        look_at=timezone.now(),
+    )
+    return payment
+
+
+def test_it_shows_both_sides_and_names_nobody(address: str, console: Client, payment: Payment) -> None:
+    page = markup(console.get(address).content)
+    assert "$0.40" in page and "$0.15 $0.95" in page, "what is asked for, and what is listed"
+    assert "+$1.10" in page and "$48.90" in page and "$1.10 less than before" in page
+    assert "the answer was lost" in page and "1 bonus in this call" in page
+    assert "it looks like ours" in page, "paying by hand is warned of"
+    assert LISTED_WORKER_ID not in page and payment.assignment.assignment_id not in page
+
+
+def test_the_monitor_and_the_ledger_lead_there(address: str, console: Client, payment: Payment, study: Study) -> None:
+    assert address in console.get(f"/studies/{study.slug}/monitor/").content.decode()
+    ledger = console.get(f"/studies/{study.slug}/monitor/ledger/").content.decode()
+    assert address in ledger and "waits for a person" in ledger
+
+
+def test_pay_again_and_found_paid_need_a_tick_and_a_reason(address: str, console: Client, payment: Payment) -> None:
+    for missing in ({"note": "why"}, {"payment": payment.pk}):
+        for decision in ("again", "found"):
+            reply = console.post(address, {"decision": decision, **missing})
+            assert reply.status_code == 422
+    payment.refresh_from_db()
+    assert payment.state == WriteState.PARKED
+    assert console.post(address, {"decision": "dance", "payment": payment.pk, "note": "why"}).status_code == 422
+
+
+@pytest.mark.parametrize(("decision", "state"), [("again", WriteState.PLANNED), ("found", WriteState.CONFIRMED)])
+def test_a_decision_is_carried_out_and_recorded(
+    address: str, console: Client, payment: Payment, researcher: User, decision: str, state: str
+) -> None:
+    reply = console.post(address, {"decision": decision, "payment": payment.pk, "note": "Seen there."})
+    assert (reply.status_code, reply["Location"]) == (302, address)
+    payment.refresh_from_db()
+    assert payment.state == state
+    attempt = BonusAttempt.objects.get()
+    assert (attempt.decided_by, attempt.note) == (researcher, "Seen there.")
+    assert AuditEvent.objects.filter(by=researcher, subject=f"payment:{payment.pk}").exists()
+    assert "None. Every bonus" in console.get(address).content.decode()
+
+
+def test_the_recruiter_can_be_asked_now(address: str, console: Client, payment: Payment) -> None:
+    BonusAttempt.objects.update(look_at=timezone.now() + timedelta(hours=6))
+    console.post(address, {"decision": "look"})
+    assert BonusAttempt.objects.get().look_at <= timezone.now()
+    assert Job.objects.filter(kind="recruitment.send").exists()
+
+
+def test_who_does_not_pay_decides_nothing(address: str, member: Callable[[str], Client], payment: Payment) -> None:
+    reviewer = member("reviewer")
+    shown: Any = reviewer.get(address)
+    assert shown.status_code != 200 or b'name="decision"' not in shown.content
+    reviewer.post(address, {"decision": "found", "payment": payment.pk, "note": "why"})
+    payment.refresh_from_db()
+    assert payment.state == WriteState.PARKED

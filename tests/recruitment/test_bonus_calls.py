@@ -1,0 +1,367 @@
+"""Bonuses of a recruiter that knows no token, against the practice panel: sent once, proved, or left to a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
+from humanexp.core.models import AuditEvent, User
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import (
+    Assignment,
+    BonusAttempt,
+    BonusCall,
+    Difference,
+    Payment,
+    RecruiterAccount,
+)
+from humanexp.recruitment.recruiters import prolific_transport
+from humanexp.recruitment.recruiters.prolific_client import ProlificClient
+from humanexp.recruitment.services import counting
+from humanexp.recruitment.services.paying_in_calls import FORGOTTEN, UNPROVED
+from humanexp.recruitment.states import WriteState
+from humanexp.studies.models import Study
+from tests.panel.server import PanelServer
+from tests.recruitment.bonuses_at_panel import Bonuses, at_panel
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PAY = "bonus-payment.POST"
+
+
+@pytest.fixture
+def payer(db: None) -> User:
+    return User.objects.create_user("olga", is_staff=True)
+
+
+def states() -> list[str]:
+    return list(Payment.objects.order_by("pk").values_list("state", flat=True))
+
+
+def parked_one(bonuses: Bonuses, panel: PanelServer, fault: str = "lost_before") -> tuple[Assignment, Payment]:
+    [row] = bonuses.people(1)
+    payment = bonuses.promise(row)
+    panel.arm(PAY, fault)
+    bonuses.send()
+    bonuses.pass_time(hours=25)
+    bonuses.send()
+    payment.refresh_from_db()
+    return row, payment
+
+
+def test_accepted_is_not_paid_before_the_recruiter_lists_it(bonuses: Bonuses) -> None:
+    rows = bonuses.people(3)
+    for row in rows:
+        bonuses.promise(row)
+    bonuses.send()
+    assert set(states()) == {WriteState.SENDING}
+    assert [bonuses.got(row) for row in rows] == [[40]] * 3
+    call = BonusCall.objects.get()
+    assert (call.answer, call.attempts.count()) == ("accepted", 3)
+    bonuses.settle()
+    assert set(states()) == {WriteState.CONFIRMED}
+    call.refresh_from_db()
+    assert call.balance_cents is not None and call.balance_cents == call.balance_before_cents - 3 * 54
+    assert (call.bonuses_before_cents, call.bonuses_cents) == (0, 120)
+    assert [bonuses.got(row) for row in rows] == [[40]] * 3
+    assert not services.reconcile(environment="panel")[0].differences
+
+
+def test_a_person_is_asked_for_only_after_a_day_and_a_look(bonuses: Bonuses, panel: PanelServer) -> None:
+    [row] = bonuses.people(1)
+    payment = bonuses.promise(row)
+    panel.arm(PAY, "lost_before")
+    bonuses.send()
+    for hours in (1, 10, 12.9):
+        bonuses.pass_time(hours=hours)
+        bonuses.send()
+        payment.refresh_from_db()
+        assert payment.state == WriteState.SENDING
+    bonuses.pass_time(hours=0.2)
+    panel.arm("submission.GET", "bad_gateway")
+    bonuses.send()
+    payment.refresh_from_db()
+    assert payment.state == WriteState.SENDING, "without an answer nothing is decided"
+    bonuses.send()
+    payment.refresh_from_db()
+    assert (payment.state, payment.last_error) == (WriteState.PARKED, UNPROVED)
+    assert bonuses.got(row) == []
+    assert AuditEvent.objects.get(action="park").subject == f"payment:{payment.pk}"
+
+
+@pytest.mark.parametrize("fault", ["lost_after", "cut_body", "bad_gateway_after", "html"])
+def test_a_lost_answer_is_made_good_by_evidence(bonuses: Bonuses, panel: PanelServer, fault: str) -> None:
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+    panel.arm(PAY, fault)
+    bonuses.send()
+    bonuses.settle()
+    assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
+
+
+@pytest.mark.parametrize("fault", ["lost_before", "bad_gateway", "too_many"])
+def test_what_may_have_been_done_is_never_sent_again_by_a_machine(
+    bonuses: Bonuses, panel: PanelServer, fault: str
+) -> None:
+    row, payment = parked_one(bonuses, panel, fault)
+    for _ in range(3):
+        bonuses.pass_time(hours=30)
+        bonuses.send()
+    assert (states(), bonuses.got(row)) == ([WriteState.PARKED], [])
+    assert selectors.budget_of(bonuses.campaign.study).committed_cents >= payment.cost_cents
+
+
+@pytest.mark.parametrize("is_carried_out", [True, False])
+def test_a_process_that_ends_during_the_call_leaves_it_to_evidence(
+    bonuses: Bonuses, monkeypatch: pytest.MonkeyPatch, is_carried_out: bool
+) -> None:
+    """As kill -9 leaves it: committed, and no answer stored."""
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+    pay = ProlificClient.pay_bonuses
+
+    def die(self: ProlificClient, plan: str) -> None:
+        if is_carried_out:
+            pay(self, plan)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ProlificClient, "pay_bonuses", die)
+        with pytest.raises(KeyboardInterrupt):
+            bonuses.send()
+    assert (BonusCall.objects.get().answer, states()) == ("", [WriteState.SENDING])
+    bonuses.pass_time(hours=25)
+    bonuses.send()
+    assert states() == [WriteState.CONFIRMED if is_carried_out else WriteState.PARKED]
+    assert bonuses.got(row) == ([40] if is_carried_out else [])
+
+
+def test_a_second_bonus_of_a_submission_waits_until_the_first_is_proved(bonuses: Bonuses) -> None:
+    [row] = bonuses.people(1)
+    bonuses.promise(row, cause="first")
+    bonuses.promise(row, cause="second")
+    bonuses.send()
+    assert states() == [WriteState.SENDING, WriteState.PLANNED]
+    bonuses.settle()
+    assert states() == [WriteState.CONFIRMED, WriteState.SENDING]
+    bonuses.settle()
+    assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED] * 2, [40, 40])
+    assert BonusAttempt.objects.last().listed_before == [40]  # type: ignore[union-attr]
+
+
+def test_the_database_holds_one_unproved_bonus_of_a_submission(bonuses: Bonuses) -> None:
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+    bonuses.send()
+    known = BonusAttempt.objects.get()
+    another = bonuses.promise(row, cause="second")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        BonusAttempt.objects.create(call=known.call, payment=another, number=1, assignment=row, look_at=known.look_at)
+
+
+def test_lines_of_a_call_settle_one_by_one(bonuses: Bonuses, panel: PanelServer) -> None:
+    panel.control("switches", lost_share=0.5, seed=3)
+    rows = bonuses.people(8)
+    for row in rows:
+        bonuses.promise(row)
+    bonuses.send()
+    bonuses.pass_time(hours=25)
+    bonuses.send()
+    found = Counter(states())
+    assert set(found) == {WriteState.CONFIRMED, WriteState.PARKED} and sum(found.values()) == 8
+    assert BonusCall.objects.count() == 1
+
+
+def test_a_call_has_as_many_lines_as_the_setting_says(bonuses: Bonuses, settings: Any) -> None:
+    settings.BONUSES_PER_CALL = 2
+    for row in bonuses.people(5):
+        bonuses.promise(row)
+    bonuses.send()
+    assert sorted(call.attempts.count() for call in BonusCall.objects.all()) == [1, 2, 2]
+
+
+def test_one_line_that_is_refused_holds_up_no_other(bonuses: Bonuses) -> None:
+    rows = bonuses.people(3)
+    Assignment.objects.filter(pk=rows[1].pk).update(assignment_id="f" * 24)
+    for row in rows:
+        bonuses.promise(row)
+    report = bonuses.send()
+    assert states() == [WriteState.SENDING, WriteState.REFUSED, WriteState.SENDING]
+    assert "f" * 24 not in " ".join(report.remarks) + Payment.objects.get(state="refused").last_error
+
+
+def test_without_money_nothing_is_sent_and_it_is_paid_once_there_is_some(
+    panel: PanelServer, study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poor = panel.lab(balance_cents=60 * 200 + 50)
+    settings.PANEL_URL = panel.url
+    settings.PANEL_TOKEN, settings.PANEL_WORKSPACE, settings.PANEL_PROJECT = (
+        poor.token,
+        poor.workspace_id,
+        poor.project_id,
+    )
+    bonuses = at_panel(poor, study, monkeypatch)
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+    report = bonuses.send()
+    assert states() == [WriteState.PLANNED] and any("Add money" in one for one in report.remarks)
+    panel.control("deposits", workspace_id=poor.workspace_id, amount_cents=100)
+    bonuses.send()
+    bonuses.settle()
+    assert states() == [WriteState.CONFIRMED]
+
+
+def test_a_refused_call_was_not_carried_out(bonuses: Bonuses, monkeypatch: pytest.MonkeyPatch) -> None:
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+
+    def refused(self: ProlificClient, plan: str) -> None:
+        raise prolific_transport.Refused("Prolific: status 400.", status=400)
+
+    monkeypatch.setattr(ProlificClient, "pay_bonuses", refused)
+    bonuses.send()
+    assert (states(), BonusCall.objects.get().answer) == ([WriteState.REFUSED], "refused")
+    assert BonusAttempt.objects.get().outcome == "not-sent"
+
+
+class TestDeciding:
+    def test_pay_again_is_a_new_attempt_with_a_name(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
+        row, payment = parked_one(bonuses, panel)
+        assert (
+            services.pay_again(study=row.campaign.study, payments=[payment.pk], note="Not on their site.", by=payer)
+            == 1
+        )
+        bonuses.send()
+        bonuses.settle()
+        assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
+        first, second = BonusAttempt.objects.order_by("number")
+        assert (first.outcome, first.decided_by, first.note) == ("given-up", payer, "Not on their site.")
+        assert (second.number, second.outcome) == (2, "proved")
+        line = AuditEvent.objects.get(action="pay-again")
+        assert (line.by, line.subject) == (payer, f"payment:{payment.pk}")
+
+    def test_what_shows_before_it_is_paid_again_is_not_paid_again(
+        self, bonuses: Bonuses, panel: PanelServer, payer: User
+    ) -> None:
+        panel.control("switches", settling_s=10**7)  # paid, but only much later
+        row, payment = parked_one(bonuses, panel, "lost_after")
+        assert payment.state == WriteState.PARKED
+        services.pay_again(study=row.campaign.study, payments=[payment.pk], note="It seems lost.", by=payer)
+        bonuses.pass_time(days=3_000)
+        bonuses.send()
+        assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
+        assert BonusAttempt.objects.count() == 1
+
+    def test_found_paid_is_settled_and_written_down(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
+        row, payment = parked_one(bonuses, panel)
+        services.found_paid(study=row.campaign.study, payments=[payment.pk], note="Paid on the site.", by=payer)
+        bonuses.send()
+        assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [])
+        assert BonusAttempt.objects.get().outcome == "found"
+        assert AuditEvent.objects.get(action="found-paid").facts["note"] == "Paid on the site."
+
+    def test_late_evidence_needs_no_person(self, bonuses: Bonuses, panel: PanelServer) -> None:
+        panel.control("switches", settling_s=10**7)
+        row, payment = parked_one(bonuses, panel, "lost_after")
+        assert payment.state == WriteState.PARKED
+        bonuses.pass_time(days=3_000)
+        bonuses.send()
+        assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
+
+    def test_a_decision_wants_a_reason_a_payer_and_what_still_waits(
+        self, bonuses: Bonuses, panel: PanelServer, payer: User
+    ) -> None:
+        row, payment = parked_one(bonuses, panel)
+        study = row.campaign.study
+        with pytest.raises(InvalidRequest):
+            services.pay_again(study=study, payments=[payment.pk], note=" ", by=payer)
+        with pytest.raises(InvalidRequest):
+            services.pay_again(study=study, payments=[], note="why", by=payer)
+        stranger = User.objects.create_user("eve")
+        for decide in (services.pay_again, services.found_paid):
+            with pytest.raises(NotAllowed):
+                decide(study=study, payments=[payment.pk], note="why", by=stranger)
+        services.found_paid(study=study, payments=[payment.pk], note="seen", by=payer)
+        for decide in (services.pay_again, services.found_paid):
+            with pytest.raises(Conflict):
+                decide(study=study, payments=[payment.pk], note="again", by=payer)
+
+
+class TestBooks:
+    def test_a_bonus_that_somebody_paid_by_hand_is_a_difference_and_holds_that_persons_bonuses(
+        self, bonuses: Bonuses
+    ) -> None:
+        rows = bonuses.people(2)
+        plan = bonuses.lab.plan(bonuses.study, (rows[0].assignment_id, "0.40"))
+        bonuses.lab.post(f"bulk-bonus-payments/{plan['id']}/pay/")
+        bonuses.pass_time(minutes=20)
+        payment = bonuses.promise(rows[0])
+        bonuses.promise(rows[1])
+        [book] = services.reconcile(environment="panel")
+        assert len(book.differences) == 1 and rows[0].person.worker_id not in book.differences[0]  # type: ignore[union-attr]
+        found = Difference.objects.get()
+        assert (found.theirs_cents, found.ours_cents, found.payment) == (40, None, payment)
+        bonuses.send()
+        assert states() == [WriteState.PLANNED, WriteState.SENDING]
+
+    def test_paid_twice_by_the_network_is_seen_and_stops_that_persons_bonuses(
+        self, bonuses: Bonuses, panel: PanelServer
+    ) -> None:
+        [row] = bonuses.people(1)
+        bonuses.promise(row)
+        panel.arm(PAY, "doubled")
+        bonuses.send()
+        bonuses.settle()
+        assert bonuses.got(row) == [40, 40]
+        [book] = services.reconcile(environment="panel")
+        assert (book.ledger_cents, book.theirs_cents, len(book.differences)) == (40, 80, 1)
+        assert selectors.is_held(row)
+
+    def test_what_is_parked_is_neither_a_difference_nor_settled(self, bonuses: Bonuses, panel: PanelServer) -> None:
+        parked_one(bonuses, panel)
+        [book] = services.reconcile(environment="panel")
+        assert (book.differences, book.on_the_way) == ([], 1)
+
+    def test_a_restored_database_sends_nothing_that_it_may_have_sent(self, bonuses: Bonuses) -> None:
+        [row, later] = bonuses.people(2)
+        bonuses.promise(row)
+        bonuses.promise(later)
+        counting.count_send("panel")
+        RecruiterAccount.objects.update(sends=0)  # as a backup has it
+        bonuses.send()
+        services.reconcile(environment="panel")
+        bonuses.send()
+        assert set(states()) == {WriteState.PARKED}
+        assert set(Payment.objects.values_list("last_error", flat=True)) == {FORGOTTEN}
+
+
+class TestFirstBonus:
+    def test_none_is_dear_before_one_was_seen_to_arrive(self, bonuses: Bonuses) -> None:
+        rows = bonuses.people(2)
+        with pytest.raises(CapExceeded, match=r"1\.00 first"):
+            bonuses.promise(rows[0], cents=101)
+        bonuses.promise(rows[0], cents=100)
+        bonuses.send()
+        with pytest.raises(CapExceeded):
+            bonuses.promise(rows[1], cents=101)
+        bonuses.settle()
+        assert RecruiterAccount.objects.get(environment="panel").bonus_proved_at is not None
+        assert bonuses.promise(rows[1], cents=101).state == WriteState.PLANNED
+
+
+def test_looks_come_at_first_often_and_then_every_hour(bonuses: Bonuses, panel: PanelServer) -> None:
+    [row] = bonuses.people(1)
+    bonuses.promise(row)
+    panel.arm(PAY, "lost_before")
+    bonuses.send()
+    looks = []
+    for _ in range(30):
+        bonuses.pass_time(minutes=1)
+        bonuses.send()
+        looks.append(BonusAttempt.objects.get().looks)
+    assert [looks[1], looks[3], looks[5], looks[16], looks[29]] == [1, 1, 2, 3, 3]
+    assert BonusAttempt.objects.get().look_at - BonusCall.objects.get().sent_at == timedelta(hours=1)
