@@ -19,8 +19,8 @@ from urllib.parse import urljoin, urlsplit
 from playwright.sync_api import sync_playwright
 
 DESKTOP, PHONE = (1280, 860), (390, 844)
-#: A narrow window on a computer: timed pictures are not shown on phones.
-NARROW = (560, 860)
+#: A narrow window on a computer that timed pictures fit in: they are not shown in a smaller one, nor on phones.
+NARROW = (640, 860)
 PAGES = {
     "studies": "/",
     "new-study": "/studies/new/",
@@ -46,6 +46,8 @@ PAGES = {
     "classifiers": "/classifiers/",
     "jobs": "/jobs/",
 }
+#: In `--only`: what participants see, consent and a trial.
+PARTICIPANT = "participant"
 SHOWN = (
     "overview",
     "results",
@@ -64,7 +66,8 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=Path(__file__).parent / "images")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--sites", metavar="STUDY", help="of links to sites alone: opens one for each on this study")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help=f"of {', '.join(PAGES)}")
+    names = ", ".join([*PAGES, PARTICIPANT])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help=f"of {names}")
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
@@ -80,6 +83,8 @@ def main() -> None:
             if not options.only or "stimuli-compared" in options.only:
                 _make_levels(page, options)
             for name in options.only or (PAGES if options.all else SHOWN):
+                if name == PARTICIPANT:
+                    continue
                 page.goto(urljoin(options.entry, PAGES[name]))
                 page.wait_for_load_state("networkidle")
                 _take(page, options, name, size, whole=options.all)
@@ -87,9 +92,10 @@ def main() -> None:
             page = _page(browser, size)
             page.goto(options.entry)
             _take(page, options, "consent", size, whole=True)
-        if not options.only:
+        if not options.only or PARTICIPANT in options.only:
             page = _page(browser, NARROW)
             page.goto(options.entry)
+            page.wait_for_selector("[data-panel=start]:not([hidden])")
             page.screenshot(path=str(options.to / "consent.png"), full_page=True)
             _walk_to_a_trial(_page(browser, DESKTOP), options)
         browser.close()

@@ -81,7 +81,8 @@ def _deletion(campaign: Campaign) -> DeletionFacts:
     ethics = StudyConfiguration.from_dict(campaign.study.configuration).ethics
     if not ethics.deletion_code:
         return {}
-    path = reverse("recruitment:delete", args=[campaign.entry]) if campaign.entry else ""
+    # Without the slash at its end, which text that is read from right to left would put in front of the address.
+    path = reverse("recruitment:delete", args=[campaign.entry]).rstrip("/") if campaign.entry else ""
     address = f"{settings.PUBLIC_URL.rstrip('/')}{path}"
     return {"gives_deletion_code": True, "deletable_until": ethics.deletable_until, "deletion_address": address}
 

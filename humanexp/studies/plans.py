@@ -106,11 +106,14 @@ def blocks_of(study: Study, plan: SessionPlan) -> list[dict[str, Any]]:
 
 def _needed(study: Study, block: BlockPlan) -> int:
     """Right answers that pass the round; of one that lost trials to earlier sessions of the person, the same share."""
-    design = StudyConfiguration.from_dict(study.configuration).design
-    practice: PracticeDesign = design
-    if block.task != "categorisation" and design.discrimination is not None:
-        practice = design.discrimination
+    practice = practice_of(study, block.task)
     return needed_of(block.trials, {str(practice.practice_round): practice.practice_pass})
+
+
+def practice_of(study: Study, task: str) -> PracticeDesign:
+    """The settings of a task's practice."""
+    design = StudyConfiguration.from_dict(study.configuration).design
+    return design if task == "categorisation" or design.discrimination is None else design.discrimination
 
 
 def blocks_digest(blocks: Sequence[Mapping[str, Any]]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from analysis.spec.ethics import Ethics
 from humanexp.core.models import User
 from humanexp.participation.models import Participant, Preview, Session
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
@@ -68,6 +69,7 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
                 shown = page.inner_text(".stage__grid" if key == "run-trial" else "[data-choices]")
                 assert ("Messer" in shown, "Knife" in shown) == (language == "de", language == "en")
             assert page.locator("main").inner_text().strip() or key == "run-trial", key
+            assert "{" not in page.inner_text("body"), f"{key} shows the name of what is filled in"
             shot(page, f"gallery-{language}-{key}")
     page.goto(f"{address}?size=768")
     page.emulate_media(media="print")
@@ -100,6 +102,39 @@ def test_printed_at_one_width_every_page_is_whole(
         page.pdf(path=str(printed), format="A4", print_background=True)
         keep(printed)
         assert shown > 20
+
+
+def test_pages_with_numbers_and_codes_show_examples(page: Any, live_server: Any, drawings: Any, own_media: Any) -> None:
+    design = studies.short_design(
+        practice_trials=None, practice_slow=1, practice_round=2, practice_pass=1, practice_rounds=2
+    )
+    study = studies.make_study(drawings, design=design, ethics=Ethics(deletion_code=True))
+    study.configuration["setup"] = {"distance": True}
+    study.save(update_fields=["configuration"])
+    sign_in(study, page, live_server)
+    address = f"{live_server.url}/studies/{study.slug}/pages/"
+    page.goto(f"{address}?to=link")
+    assert page.locator("code", has_text="run-instructions-again-categorisation").count() == 1
+    shown = {
+        "run-instructions-again-categorisation": "at least 1 right",
+        "run-instructions-categorisation-2": "2 of 4",
+        "run-ready": "Round 1 of 4",
+        "run-checks": "steady at 60 Hz",
+        "run-distance": "1 of 3",
+        "run-done": "/take/E-",
+        "entry-under-way": "of 160 answered and saved",
+        "entry-refused": "All places in this study are taken",
+    }
+    for key, text in shown.items():
+        page.goto(f"{address}{key}/?to=link")
+        page.get_by_text(text).filter(visible=True).first.wait_for()
+    page.goto(f"{address}run-left/?to=link")
+    page.get_by_text("Your answers until now stay").wait_for()
+    page.locator("[data-screen=left] output", has_text="D-").wait_for()
+    page.goto(f"{address}run-calibration/?to=link")
+    page.wait_for_selector("body[inert]", state="attached")
+    assert page.locator("[data-card]").bounding_box()["width"] > 300
+    assert page.complaints == []
 
 
 def test_steps_of_the_set_up_are_shown_where_the_study_wants_them(

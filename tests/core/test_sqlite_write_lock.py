@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conftest import ROOT
+ROOT = Path(__file__).resolve().parents[2]
 
 WRITES = """
 import django

@@ -60,14 +60,14 @@ class Visitor:
     """Somebody who does what each page asks, and answers right."""
 
     def __init__(self, tab: Tab, *, by: str) -> None:
-        self.tab, self.by = tab, by
+        self.tab, self.by, self.answered = tab, by, 0
 
     @property
     def screen(self) -> str:
         return str(self.tab.asks(f"document.querySelector('{_SHOWN}')?.dataset.screen"))
 
     def goes_all_the_way(self) -> None:
-        deadline = time.monotonic() + 200
+        deadline = time.monotonic() + 350
         self.tab.waits_for(f"document.querySelector('{_SHOWN}')")
         while (screen := self.screen) != "done":
             assert time.monotonic() < deadline, screen
@@ -94,12 +94,12 @@ class Visitor:
             if self.tab.sees(f'input[name="{name}"][value="yes"]'):
                 self.tab.clicks(f'input[name="{name}"][value="yes"]')
         self.tab.clicks('[data-screen="checks"] button[data-primary]')
-        time.sleep(0.3)
+        self.tab.waits_for(f"document.querySelector('{_SHOWN}')?.dataset.screen !== 'checks'", "the checks are over")
 
     def reads_on(self) -> None:
         if self.tab.sees(f"{_PAGE} [data-watch-first]"):
             self.tab.clicks(f'{_PAGE} [data-play][data-pace="real"]:enabled')
-            time.sleep(0.5)
+            self.tab.waits_for(f"document.querySelector('{_SHOWN} [data-action=next]:enabled')", "the example ends")
         self.presses_when_enabled("next")
 
     def presses_when_enabled(self, action: str) -> None:
@@ -113,7 +113,7 @@ class Visitor:
             self.tab.clicks(f"{_SHOWN} [data-action={action}]:enabled")
 
     def answers(self) -> None:
-        session = Session.objects.get()
+        session = self.session_with_all_answers()
         right = session.trials.get(position=session.cursor).correct_response
         tile = f'[data-grid][data-shown] [data-choice="{right}"]'
         if self.by == "keyboard":
@@ -122,6 +122,15 @@ class Visitor:
         else:
             self.tab.clicks(tile)
         self.tab.waits_for("!document.querySelector('[data-grid][data-shown]')", "the choices go")
+        self.answered += 1
+
+    def session_with_all_answers(self) -> Session:
+        """Which picture is shown is known once the answer to the last one is stored."""
+        deadline = time.monotonic() + browsers.PATIENCE_S
+        while (session := Session.objects.get()).cursor < self.answered:
+            assert time.monotonic() < deadline, "the last answer was not stored"
+            time.sleep(0.02)
+        return session
 
     def judges(self) -> None:
         judged = "[data-screen=validation] [data-action=judged]"
@@ -134,7 +143,7 @@ class Visitor:
         time.sleep(0.1)
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(500)
 @pytest.mark.parametrize(("task", "language", "by"), WAYS)
 def test_a_way_through_the_study(
     firefox: Firefox,

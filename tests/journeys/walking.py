@@ -100,7 +100,7 @@ class Walker(Participant):
 
 
 class Absent(Walker):
-    """Answers the first trial after practice, then is away until somebody asks; away at every page that waits."""
+    """Is away from the first trial after practice until somebody asks, and at every page that waits."""
 
     def __init__(self, window: Any, *, task: str) -> None:
         super().__init__(window, task=task)
@@ -109,7 +109,7 @@ class Absent(Walker):
     def answers(self) -> None:
         cursor = self.session.cursor
         first = next(block["first"] for block in self.session.blocks if block["kind"] != "practice")
-        if cursor == first + 1 and "absent" not in self.came:
+        if cursor == first and "absent" not in self.came:
             self.page.wait_for_selector('[data-screen="absent"]:not([hidden])', timeout=2 * PATIENCE_MS)
             self.page.wait_for_timeout(2_000)
             return
@@ -174,10 +174,11 @@ class Confused(Walker):
 
     def presses(self, action: str) -> None:
         if action == "next" and not self.came[-1].startswith("instructions"):
+            first = "[data-screen]:not([hidden]) [data-page]:nth-of-type(1)"
             super().presses("next")
-            self.page.wait_for_timeout(100)
+            self.page.wait_for_selector(f"{first}[hidden]", state="attached", timeout=PATIENCE_MS)
             self.page.click('[data-screen]:not([hidden]) [data-action="back"]:not([hidden])')
-            self.page.wait_for_timeout(100)
+            self.page.wait_for_selector(f"{first}:not([hidden])", timeout=PATIENCE_MS)
             self.came.append("instructions-again")
         super().presses(action)
 

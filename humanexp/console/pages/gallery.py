@@ -16,6 +16,8 @@ from django.utils import translation
 from django.utils.html import strip_tags
 from django.utils.translation import gettext as _
 
+from analysis.spec.design import PracticeDesign
+from humanexp.console.pages.gallery_examples import EXAMPLE_ENTRY, examples_of, session_of
 from humanexp.core.languages import PARAMETER
 from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
@@ -28,6 +30,7 @@ from humanexp.recruitment.pages.views.take import entry_shell
 from humanexp.studies.facts import tasks_of
 from humanexp.studies.languages import code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
+from humanexp.studies.plans import practice_of
 from humanexp.studies.tasks import TASKS
 
 #: Widths of the frames, and their heights.
@@ -39,6 +42,8 @@ _HEADING = re.compile(r"<h[12][^>]*>(.*?)</h[12]>", re.S)
 _HIDDEN = re.compile(r"<span[^>]*\shidden>.*?</span>", re.S)
 #: Pages of tasks that a study may not have.
 _OF_TASK = ("instructions-", "validation")
+#: Before another round of practice.
+_AGAIN = "instructions-again-"
 #: Pages of the set-up, and the steps of which a study must want one to have them.
 _OF_STEP = {"calibration": {"size", "distance"}, "distance": {"distance"}, "greys": {"greys"}}
 #: One part of the instructions.
@@ -69,11 +74,12 @@ def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> l
 
 
 def frame_of(request: HttpRequest, study: Study, *, key: str, to: str, language: str) -> HttpResponse:
-    """One page as participants see it, with the names of what is filled in later in its place."""
+    """One page as participants see it, with examples of what is filled in while the study runs."""
     kind, _dash, name = key.partition("-")
     name, part = (name[: -len(number[0])], int(number[1])) if (number := re.search(r"-(\d+)$", name)) else (name, 0)
     with translation.override(code_in(study, language)):
-        config = {"name": name, "part": part, "choices": _choices(study, name), "steps": steps_of(study)}
+        config = {"name": name, "part": part, "task": _task(study, name)}
+        config |= {"session": session_of(study), "examples": examples_of(study)}
         return _shell(request, study, kind=kind, to=to, language=language, config=config)
 
 
@@ -94,6 +100,8 @@ def _campaign(study: Study, to: str) -> Campaign:
     campaign = entry_preview.campaign_of(entry_preview.entry_of(study=study, to=to))
     if campaign is None:
         raise ValueError(f"{to!r} is no environment.")
+    # The pages name an address of this study as they would of a real one; nothing on them can be pressed.
+    campaign.entry = EXAMPLE_ENTRY
     return campaign
 
 
@@ -113,18 +121,27 @@ def _is_met(study: Study, key: str) -> bool:
     """Whether a participant of this study can meet the page, as far as its tasks and its set-up say."""
     name = key.partition("-")[2]
     tasks = tasks_of(study.configuration)
+    if name.startswith(_AGAIN):
+        task = name.removeprefix(_AGAIN)
+        return task in tasks and _has_rounds(practice_of(study, task))
     if name.startswith(_OF_TASK[0]):
         return re.sub(r"-\d+$", "", name).removeprefix(_OF_TASK[0]) in tasks
+    if name == "trial":
+        return any(TASKS[task].is_timed for task in tasks)
     if name in _OF_STEP:
         return not _OF_STEP[name].isdisjoint(steps_of(study))
     return name != _OF_TASK[1] or _OF_TASK[1] in tasks
 
 
-def _choices(study: Study, name: str) -> list[object]:
-    """Of the task that the page is about; of the first one where it is about all."""
+def _has_rounds(practice: PracticeDesign) -> bool:
+    """Whether there is another round of practice for those who do not pass the first."""
+    return practice.single_practice is None and practice.practice_rounds > 1
+
+
+def _task(study: Study, name: str) -> str:
+    """The task that the page is about; the first one where it is about all."""
     tasks = tasks_of(study.configuration)
-    task = next((task for task in tasks if name == f"{_OF_TASK[0]}{task}"), tasks[0])
-    return [choice.to_json() for choice in TASKS[task].in_order([])]
+    return next((task for task in tasks if name.startswith(_OF_TASK[0]) and name.endswith(f"-{task}")), tasks[0])
 
 
 def chosen_language(request: HttpRequest, study: Study) -> str:

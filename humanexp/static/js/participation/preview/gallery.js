@@ -1,39 +1,98 @@
-/** Shows one of the participants' pages in a frame of the gallery. Nothing is sent, and nothing can be pressed. */
+/** Shows one of the participants' pages in a frame of the gallery, with examples filled in. Nothing is sent, nothing can be pressed. */
+import { Panels } from "../../recruitment/take/panels.js";
+import { drawCard } from "../trial/calibration.js";
+import { showQuestions, tell } from "../trial/checks.js";
+import { tellAbout } from "../trial/closing.js";
+import { drawDot } from "../trial/distance.js";
+import { drawing } from "../trial/example.js";
 import { ChoiceGrid } from "../trial/grid.js";
-import { choiceCard } from "../trial/instructions.js";
+import { explainAgain, instruct } from "../trial/instructions.js";
+import { tellLeft } from "../trial/leaving.js";
+import { announceRound } from "../trial/ready.js";
+import { Screens } from "../trial/screens.js";
+import { draw, showQuestion } from "../trial/tasks/validation.js";
 
-const { name, part, choices, steps } = JSON.parse(document.getElementById("gallery-page").textContent);
+const { name, part, task, session, examples } = JSON.parse(document.getElementById("gallery-page").textContent);
+const screens = new Screens(document);
+const panels = new Panels(document);
+const run = { screens, session, document, view: window };
 
-/** What is filled in while the study runs stands there by its name. */
-function showNames(root) {
-  for (const element of root.querySelectorAll("[data-value]")) {
-    if (!element.textContent.trim()) element.textContent = `{${element.dataset.value}}`;
-  }
-  for (const check of root.querySelectorAll("[data-check]")) check.querySelector("[data-text]").textContent = `{${check.dataset.check}}`;
-}
+/** Pages of the run on which something is filled in. */
+const FILLED = {
+  checks: () => {
+    showQuestions(run);
+    const { clientWidth: width, clientHeight: height } = document.documentElement;
+    tell(screens, "window", true, { width, height });
+    tell(screens, "refresh", true, { rate: 60 });
+  },
+  calibration: () => drawCard(screens),
+  distance: () => {
+    screens.fill({ time: 1, times: 3 });
+    drawDot(screens);
+  },
+  ready: () => {
+    announceRound(run, { block: session.blocks[0] }, session.blocks[0].last + 1);
+    screens.fill({ loading: screens.message("pictures-ready") });
+    screens.find("progress").value = 1;
+    screens.find("[data-action=start]").disabled = false;
+  },
+  absent: () => {
+    screens.find("[data-deadline]").hidden = false;
+    screens.fill({ deadline: screens.message("deadline", { time: "15:30" }) });
+  },
+  validation: async () => {
+    showQuestion(screens, examples.question, { kind: "main", number: 1, of: session.blocks[0].last + 1 });
+    const [canvas, icon] = [screens.find("canvas"), document.querySelector(`[data-example-icon="${examples.question.wanted}"]`)];
+    await icon.decode();
+    draw(canvas, drawing(document, session.protocol.size_px, icon).canvas);
+  },
+  closing: () => {
+    for (const question of screens.findAll("[data-question]")) question.hidden = !examples.closing.includes(question.dataset.question);
+    screens.find("[data-about-texts]").hidden = !screens.findAll("[data-question]:not([hidden]) textarea").length;
+  },
+  done: () => {
+    screens.fill({ code: examples.completion_code });
+    if (screens.find(".debrief")) tellAbout(run, { debrief: examples.debrief });
+  },
+};
 
-function showOne(mark) {
-  for (const section of document.querySelectorAll(`[data-${mark}]`)) {
-    section.hidden = section.dataset[mark] !== name && !(name === "start" && section.dataset[mark] === "consent");
-    if (section.hidden) continue;
-    section.querySelectorAll("[data-page]").forEach((page, index) => {
+async function showScreen() {
+  if (name === `instructions-again-${task}`) explainAgain(run, { task, needed: examples.needed[task] });
+  else if (name === `instructions-${task}`) {
+    instruct(run, task);
+    screens.findAll("[data-page]").forEach((page, index, { length }) => {
       page.hidden = index + 1 !== part;
+      screens.fill({ page: part, pages: length });
     });
-    section.querySelector("[data-choices]")?.replaceChildren(...choices.map((choice) => choiceCard(document, choice)));
-    for (const question of section.querySelectorAll("[data-question], [data-about-texts]")) question.hidden = false;
-    for (const step of section.querySelectorAll("[data-step]")) step.hidden = !steps.includes(step.dataset.step);
-    for (const code of section.querySelectorAll("[data-deletion]")) code.hidden = false;
-    showNames(section);
+    screens.find("[data-action=back]").hidden = part === 1;
+  } else {
+    screens.show(name);
+    await FILLED[name]?.();
   }
 }
 
+if (document.querySelector(`[data-screen="${name}"]`)) await showScreen();
+if (document.querySelector(`[data-panel="${name}"]`)) panels.show(name, { focus: false });
 document.body.dataset.state = name;
-showOne("screen");
-showOne("panel");
-if (name === "leave") document.querySelector("[data-leave-dialog]").showModal();
+panels.fill({
+  progress: panels.message("progress", { answered: 52, total: session.blocks.at(-1).last + 1 }),
+  "completion-code": examples.completion_code,
+  "deletion-code": examples.deletion_code,
+  refusal: examples.refusal,
+});
+const bar = panels.find("[data-progress]");
+if (bar?.matches("progress")) Object.assign(bar, { max: session.blocks.at(-1).last + 1, value: 52 });
+const codes = document.querySelectorAll("[data-deletion]");
+for (const code of codes) code.hidden = false;
+// The code is for answers that have stayed.
+tellLeft(document, codes.length > 0);
+if (name === "leave") {
+  document.querySelector("[data-leave-dialog]").showModal();
+  document.querySelector('[data-leave-answer="stay"]').focus();
+}
 if (name === "trial") {
   const grid = new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock: () => 0 });
-  await grid.fill(choices);
+  await grid.fill(session.choices[task]);
   grid.show();
 }
 document.body.inert = true;

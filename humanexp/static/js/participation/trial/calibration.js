@@ -21,19 +21,22 @@ export async function calibrate(run) {
   }
   screens.show("calibration");
   const slider = screens.find("[data-card-width]");
-  const card = screens.find("[data-card]");
   slider.max = String(Math.max(Number(slider.min) + 1, Math.min(900, run.view.innerWidth - 80)));
-  const draw = () => {
-    const width = Number(slider.value);
-    card.style.width = `${width}px`;
-    card.style.height = `${(width * CARD_MM.height) / CARD_MM.width}px`;
-  };
+  const draw = () => drawCard(screens);
   draw();
   slider.addEventListener("input", draw);
   const action = await screens.pressed("fitted", "no-card");
   slider.removeEventListener("input", draw);
   run.pxPerMm = action === "fitted" ? pxPerMmOf(Number(slider.value)) : null;
   local.setItem(keyOf(run), JSON.stringify(run.pxPerMm));
+}
+
+/** As wide as the slider says. */
+export function drawCard(screens) {
+  const card = screens.find("[data-card]");
+  const width = Number(screens.find("[data-card-width]").value);
+  card.style.width = `${width}px`;
+  card.style.height = `${(width * CARD_MM.height) / CARD_MM.width}px`;
 }
 
 /** The server has it now. */

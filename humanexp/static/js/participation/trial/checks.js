@@ -20,15 +20,7 @@ export async function checkEntry(run) {
     takeIn(run, JSON.parse(kept));
     return;
   }
-  screens.show("checks");
-  // What is disabled is in no form: an unasked question has no answer, not even the one that is marked beforehand.
-  for (const part of screens.findAll("[data-step]")) part.disabled = part.hidden = !run.session.set_up.includes(part.dataset.step);
-  const inSeconds = (ms) => (ms / 1000).toLocaleString(run.document?.documentElement.lang);
-  screens.fill({ response_s: inSeconds(run.session.protocol.response_ms), longer_s: inSeconds(run.session.longer_window_ms ?? 0) });
-  for (const part of screens.findAll("[data-full-screen]")) part.hidden = !view.document.fullscreenEnabled;
-  const isTimed = areTimed(run.session.blocks.map(({ task }) => task));
-  for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;
-  for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => part.dataset.forTask.split(" ").includes(task));
+  const isTimed = showQuestions(run);
   if (!isTimed) {
     const answers = await submitted(screens.find("form"), screens, () => null);
     takeIn(run, answers);
@@ -63,6 +55,21 @@ export async function checkEntry(run) {
   local.setItem(key, JSON.stringify(answers));
 }
 
+/** Only what this study asks. @returns {boolean} whether it has pictures that are shown for a limited time */
+export function showQuestions(run) {
+  const { screens, view } = run;
+  screens.show("checks");
+  // What is disabled is in no form: an unasked question has no answer, not even the one that is marked beforehand.
+  for (const part of screens.findAll("[data-step]")) part.disabled = part.hidden = !run.session.set_up.includes(part.dataset.step);
+  const inSeconds = (ms) => (ms / 1000).toLocaleString(run.document?.documentElement.lang);
+  screens.fill({ response_s: inSeconds(run.session.protocol.response_ms), longer_s: inSeconds(run.session.longer_window_ms ?? 0) });
+  for (const part of screens.findAll("[data-full-screen]")) part.hidden = !view.document.fullscreenEnabled;
+  const isTimed = areTimed(run.session.blocks.map(({ task }) => task));
+  for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;
+  for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => part.dataset.forTask.split(" ").includes(task));
+  return isTimed;
+}
+
 /** Of sight and knowledge every study asks; the rest belongs to the set-up that a study wants. */
 function takeIn(run, answers) {
   const wanted = Object.entries(answers);
@@ -82,7 +89,8 @@ async function showRefresh(run) {
   button.hidden = faults.length === 0;
 }
 
-function tell(screens, check, passed, values) {
+/** Says how the window or the screen is; `passed` is null while nobody knows yet. */
+export function tell(screens, check, passed, values) {
   const line = screens.find(`[data-check="${check}"]`);
   if (!line) return;
   const state = passed === null ? "pending" : passed ? "good" : "warn";

@@ -32,10 +32,7 @@ export async function measureDistance(run) {
   }
   screens.show("distance", { time: "1", times: String(TIMES) });
   const slider = screens.find("[data-dot-place]");
-  const dot = screens.find("[data-dot]");
-  const draw = () => {
-    dot.style.transform = `translateX(${-Number(slider.value)}px)`;
-  };
+  const draw = () => drawDot(screens);
   // Pressed while the eye rests on the square: nobody looks for a button then.
   const onKey = (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
@@ -59,6 +56,11 @@ export async function measureDistance(run) {
   slider.removeEventListener("keydown", onKey);
   run.distanceMm = places.length === TIMES ? distanceMm(median(places), run.pxPerMm) : null;
   local.setItem(keyOf(run), JSON.stringify(run.distanceMm));
+}
+
+/** As far from the square as the slider says. */
+export function drawDot(screens) {
+  screens.find("[data-dot]").style.transform = `translateX(${-Number(screens.find("[data-dot-place]").value)}px)`;
 }
 
 /** The server has it now. */

@@ -12,20 +12,10 @@ export async function getReady(run, step, pictures, positions) {
     screens.show("slow");
     await screens.pressed("continue");
   }
-  const kind = pageOf(session, step);
-  const { number, of } = blockNumber(session, block);
-  const counted = screens.message(`counted-${block.task}`, { count: positions.length });
-  const values = { counted, needed: block.needed };
-  screens.show("ready", {
-    title: screens.message(`ready-${kind}-title${roundsOf(session, of)}`, { number, of }) || screens.message(`ready-${kind}-title`, { number, of }),
-    text: screens.message(`ready-${kind}-text-${block.task}`, values) || screens.message(`ready-${kind}-text`, values),
-    left: screens.message("minutes-left", { minutes: session.minutes_left }),
-    loading: "",
-  });
+  announceRound(run, step, positions.length);
   const start = screens.find("[data-action=start]");
   const bar = screens.find("progress");
   start.disabled = true;
-  start.textContent = screens.message(block.kind === "practice" && kind !== "resumed" ? "start-practice" : "start");
   bar.value = 0;
   const task = taskOf(block.task);
   await pictures.prefetch(positions, task.needs(session.protocol), (done, total) => {
@@ -49,6 +39,23 @@ export async function getReady(run, step, pictures, positions) {
   run.hasStarted = true;
   await enterFullScreen(run.view);
   run.isFullScreen = Boolean(run.view.document.fullscreenElement);
+}
+
+/** Shows the page with what it says of a round of so many trials. */
+export function announceRound({ screens, session }, step, count) {
+  const { block } = step;
+  const kind = pageOf(session, step);
+  const { number, of } = blockNumber(session, block);
+  const values = { counted: screens.message(`counted-${block.task}`, { count }), needed: block.needed };
+  screens.show("ready", {
+    title: screens.message(`ready-${kind}-title${roundsOf(session, of)}`, { number, of }) || screens.message(`ready-${kind}-title`, { number, of }),
+    text: screens.message(`ready-${kind}-text-${block.task}`, values) || screens.message(`ready-${kind}-text`, values),
+    left: screens.message("minutes-left", { minutes: session.minutes_left }),
+    loading: "",
+  });
+  screens.find("[data-action=start]").textContent = screens.message(
+    block.kind === "practice" && kind !== "resumed" ? "start-practice" : "start",
+  );
 }
 
 /** @returns {""|"-part"|"-only"} whether the rounds are those of the session, of one of its tasks, or a single one */

@@ -20,21 +20,8 @@ async function openStage(run, block) {
     async attend() {},
 
     async ask({ position, pictures }) {
-      const { question } = pictures;
-      const of = block.last - block.first + 1;
       reset(form);
-      screens.fill({
-        count: screens.message(`judge-count-${block.kind}`, { number: position - block.first + 1, of }),
-        wanted: question.label,
-        definition: question.definition,
-      });
-      const link = screens.find("[data-link]");
-      link.hidden = !question.link;
-      if (question.link) link.href = question.link;
-      QUESTIONS.forEach((name, index) => {
-        fieldset(form, name).querySelector("legend").textContent = question.questions[index];
-      });
-      button.textContent = screens.message("judge-continue");
+      showQuestion(screens, pictures.question, { kind: block.kind, number: position - block.first + 1, of: block.last - block.first + 1 });
       draw(screens.find("canvas"), pictures.stimuli[0]);
       run.view.scrollTo(0, 0);
       screens.find("[data-heading]").focus({ preventScroll: true });
@@ -68,6 +55,22 @@ async function openStage(run, block) {
   };
 }
 
+/** What is asked of a picture, and which one of how many it is. */
+export function showQuestion(screens, question, { kind, number, of }) {
+  screens.fill({
+    count: screens.message(`judge-count-${kind}`, { number, of }),
+    wanted: question.label,
+    definition: question.definition,
+  });
+  const link = screens.find("[data-link]");
+  link.hidden = !question.link;
+  if (question.link) link.href = question.link;
+  QUESTIONS.forEach((name, index) => {
+    fieldset(screens.find("[data-judge]"), name).querySelector("legend").textContent = question.questions[index];
+  });
+  screens.find("[data-action=judged]").textContent = screens.message("judge-continue");
+}
+
 function reset(form) {
   form.reset();
   for (const label of form.querySelectorAll("label")) delete label.dataset.mark;
@@ -77,7 +80,7 @@ function reset(form) {
   verdict.dataset.kind = "";
 }
 
-function draw(canvas, bitmap) {
+export function draw(canvas, bitmap) {
   canvas.width = bitmap.width;
   canvas.height = bitmap.height;
   canvas.getContext("2d", { alpha: false }).drawImage(bitmap, 0, 0);
