@@ -99,7 +99,7 @@ def test_a_site_is_started_given_keys_and_stopped_by_buttons(ada: Client, own_gr
     body = words(ada, reverse("console:recruiters"))
     address = recruiters.kind_of(kind).address
     assert f"It runs on this machine, at {address}." in body
-    assert "1000.00" in body
+    assert "1,000.00" in body
     account = recruiters.account_of(kind)
     for name in account.kind.key_names(account):
         file = keys.file_of(name)

@@ -77,13 +77,7 @@ class AccountRow:
 
     @property
     def balance(self) -> str:
-        return self._amount(self.row.balance_cents)
-
-    @property
-    def cap(self) -> str:
-        return self._amount(self.row.month_cap_cents)
-
-    def _amount(self, cents: int | None) -> str:
+        cents = self.row.balance_cents
         return "" if cents is None else money.shown(cents, self.account.currency)
 
     @property

@@ -21,6 +21,7 @@ from humanexp.recruitment import recruiters, services
 from humanexp.recruitment.pages.forms import MoneyField
 from humanexp.recruitment.pages.views.studies import refusals_told
 from humanexp.recruitment.services.accounts import CURRENCIES
+from humanexp.recruitment.templatetags.recruitment import typed
 
 
 class AccountForm(forms.Form):
@@ -101,8 +102,7 @@ def account(request: HttpRequest, code: str) -> HttpResponse:
     if request.method == "POST":
         return _change(request, code)
     found = account_row(code)
-    typed = "" if found.row.month_cap_cents is None else found.cap.split()[0]
-    context = {"found": found, "cap_form": CapForm(initial={"month_cap": typed})}
+    context = {"found": found, "cap_form": CapForm(initial={"month_cap": typed(found.row.month_cap_cents)})}
     return render_part(request, "console/recruiters/account.html", context)
 
 

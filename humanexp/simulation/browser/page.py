@@ -126,8 +126,7 @@ class StudyPage:
                 self.presses(_BUTTONS[screen])
                 if screen == "closing":
                     self.has_pressed_finish = True
-                    if self._has_left():
-                        return
+                    return self._sees_the_end()
                 self.sees_another_than(screen)
             elif screen == "trial" and self.page.query_selector("[data-grid][data-shown]"):
                 answer()
@@ -139,12 +138,11 @@ class StudyPage:
             else:
                 raise ParticipationFailed(f"There is no way on from “{self.heading}” ({screen}).")
 
-    def _has_left(self) -> bool:
+    def _sees_the_end(self) -> None:
         """Finish leads on to the last screen, or back to the site that has sent the person: no screen of ours."""
         ended = """() => !document.querySelector("[data-screen]")
             || document.querySelector('[data-screen="done"]:not([hidden])')"""
         self.page.wait_for_function(ended, timeout=PATIENCE_MS)
-        return not self.page.query_selector("[data-screen]")
 
     def _judges_and_goes_on(self, response: str) -> None:
         """One picture, and where the right answer is told, the way past it."""
