@@ -8,7 +8,7 @@ import humanexp.core.clock
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("recruitment", "0029_public_volunteers"),
+        ("recruitment", "0030_approved_text_and_credit"),
     ]
 
     operations = [
