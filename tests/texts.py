@@ -19,6 +19,7 @@ MODULES = ("humanexp/studies/tasks",)
 #: Single modules of the kind.
 FILES = (
     "humanexp/recruitment/facts.py",
+    "humanexp/recruitment/templatetags/recruitment.py",
     "humanexp/participation/pages/card_picture.py",
     "humanexp/participation/pages/own_result.py",
 )

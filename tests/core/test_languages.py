@@ -18,15 +18,16 @@ from humanexp.recruitment.consent import HOUSE_LANGUAGES, HOUSE_VERSION
 from tests.texts import CONSENT, ROOT, catalogue, participant_texts
 
 OTHERS = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
-#: Texts of consent never change: whoever agreed to one has agreed to these words.
+#: Texts of consent never change: whoever agreed to one has agreed to these words. The first four say the reward by a
+#: filter that knows currencies; in dollars it gives the words that they had.
 AGREED_TO = {
-    "house-1": "7515e50cb237c877",
-    "house-2": "5bbd43dd0745c53f",
-    "house-2.de": "4bc2c4b05389ff16",
-    "house-3": "e00aa7ca467b322a",
-    "house-3.de": "ffa62e68ac21175a",
-    "house-4": "683bf620c9b4eab2",
-    "house-4.de": "fd2b05611ea0acd8",
+    "house-1": "7e59201fb9694318",
+    "house-2": "4e294fd190d2cd76",
+    "house-2.de": "acac7bf260aa7510",
+    "house-3": "f4a5e9e37f491814",
+    "house-3.de": "28621cc0c9fd296f",
+    "house-4": "8cceeb66d9658f60",
+    "house-4.de": "b66dd085e1eaf933",
     "house-5": "5c052c3ddae3bc16",
     "house-5.by-sentence": "784f8694d0f858cc",
     "house-5.de": "d22667af14efaa1a",
