@@ -92,11 +92,11 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:ledger recruitment:ledger-csv recruitment:desk recruitment:trouble-report
     """,
     ("evidence", "pay"): """
-        recruitment:difference
+        recruitment:difference recruitment:parked
     """,
     ("launch", "launch"): """
         recruitment:approval recruitment:extend recruitment:change recruitment:limits recruitment:notify
-        recruitment:exclusion recruitment:invitations
+        recruitment:exclusion recruitment:invitations recruitment:pause
     """,
     ("evidence", "review"): """
         screening:golds screening:session screening:comments participation:withdrawn

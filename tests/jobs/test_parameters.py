@@ -22,6 +22,8 @@ QUEUED = {
     "participation.tally": {"study_id": 1, "name": "timing"},
     "recruitment.send": {"environment": "marketplace"},
     "recruitment.sync": {},
+    "recruitment.try-account": {"code": "marketplace"},
+    "recruitment.verify": {"campaign_id": 1},
     "results.analyse": {"study_id": 1, "n_bootstrap": 1000, "selection": {"condition": ["a"]}},
     "results.report": {"analysis_run_id": 1},
     "screening.judge": {"session_id": 1},

@@ -68,7 +68,9 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
     }  # fmt: skip
     assert done.json()["state"] == "completed" and done.json()["debrief"] == "It was about noise."
     assert tab.post("complete/", {}).json() == done.json()
-    assert tab.get("status/").json() == {
+    status = tab.get("status/").json()
+    assert credentials.REPORT.read(status.pop("report")).session_id == session.pk
+    assert status == {
         "state": "completed",
         "cursor": session.total,
         "total": session.total,

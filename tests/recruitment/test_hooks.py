@@ -40,11 +40,9 @@ def reached(lab: Lab, live_server: Any, settings: Any) -> None:
     settings.PUBLIC_URL = live_server.url
 
 
-def posted(
-    body: dict[str, Any], *, secret: str = "", event: str = "e1", at: float | None = None, **changed: str
-) -> Any:
+def posted(body: dict[str, Any], *, secret: str = "", event: str = "e1", age_s: float = 0, **changed: str) -> Any:
     raw = json.dumps(body).encode()
-    stamp = str(int(at or time.time()))
+    stamp = str(int(time.time() - age_s))
     headers = {
         "X-Prolific-Request-Timestamp": stamp,
         "X-Prolific-Request-Signature": signature(secret or keys.key(SECRET), stamp, raw),
@@ -138,8 +136,8 @@ class TestPosted:
         "wrong",
         [
             {"secret": "another"},
-            {"at": time.time() - 400},
-            {"at": time.time() + 400},
+            {"age_s": 400},
+            {"age_s": -400},
             {"X-Prolific-Request-Signature": "AAAA"},
             {"X-Event-ID": ""},
         ],

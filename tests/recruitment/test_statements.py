@@ -154,4 +154,4 @@ def test_taking_a_file_of_all_studies_is_recorded(study: Study, paid: list[Assig
 def test_what_waits_for_a_person_is_promised_still(study: Study, paid: list[Assignment]) -> None:
     Payment.objects.filter(kind="bonus").update(state=WriteState.PARKED)
     [line] = [line for line in statement("recruiter", study) if line.currency == "GBP"]
-    assert (line.promised_cents, line.refused_cents) == (100, 200)
+    assert (line.promised_cents, line.refused_cents) == (112, 224)

@@ -20,6 +20,7 @@ from analysis.spec import StudyConfiguration
 from humanexp.console.terminal_report import print_summary
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Session
+from humanexp.recruitment.selectors import payment_summary
 from humanexp.results import selectors, services
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
@@ -74,7 +75,7 @@ def test_everything_that_is_printed_has_it(researcher: Client, study: Study, poo
     body = words(researcher.get(reverse("results:room", args=[study.slug, "people"])).content)
     methods = {one.title: one.text for one in methods_of(pooled, None)}["Recruiters"]
     out = StringIO()
-    print_summary(OutputWrapper(out), found, {})
+    print_summary(OutputWrapper(out), found, payment_summary(study))
     terminal = " ".join(out.getvalue().split())
     for text in (body, methods, terminal):
         assert pair.statement in text and "as far as known" in text

@@ -53,9 +53,9 @@ def test_it_stands_in_the_report_of_sizes_and_comes_back_from_json() -> None:
     small = replace(STUDY, crowd=replace(STUDY.crowd, people=8))
     told: list[tuple[int, int]] = []
     report = estimate_sizes(
-        small, 0.3, runs=2, levels=(0.8,), progress=lambda done, total, _: told.append((done, total))
+        small, 0.3, runs=2, levels=(0.5, 0.95), progress=lambda done, total, _: told.append((done, total))
     )
     assert isinstance(report.recruiters, RecruitersReport) and report.recruiters.planned == (40, 60)
     assert SizeReport.from_dict(report.to_dict()) == report
-    assert told[-1][0] == told[-1][1] == 4 * 2 + 40
+    assert told[-1][0] == told[-1][1] == 5 * 2 + 40
     assert PlannedStudy.from_dict(small.to_dict()) == small
