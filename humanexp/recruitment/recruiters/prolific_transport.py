@@ -22,6 +22,8 @@ from humanexp.core.errors import (
 
 #: To connect, and between two pieces of an answer.
 TIMEOUT_S = (5, 60)
+#: The same for what a page waits for.
+QUESTION_TIMEOUT_S = (3, 8)
 #: Kept of what the service says about a refusal.
 MOST_SAID = 500
 #: These say that nothing was done. Any other answer that is not the expected one leaves a write's outcome open.
@@ -97,7 +99,7 @@ class Transport:
 
     def ask(self, path: str, kind: type[T], body: Mapping[str, Any]) -> T:
         """A question that the service takes as a POST, and that changes nothing."""
-        return self._understood("POST", path, kind, body=body)
+        return self._understood("POST", path, kind, body=body, timeout=QUESTION_TIMEOUT_S)
 
     def _understood(
         self,
@@ -107,9 +109,10 @@ class Transport:
         *,
         query: Query | None = None,
         body: Mapping[str, Any] | None = None,
+        timeout: tuple[int, int] = TIMEOUT_S,
     ) -> T:
         try:
-            response = self.send(method, path, 200, body, query=query, is_json=True)
+            response = self.send(method, path, 200, body, query=query, is_json=True, timeout=timeout)
             return TypeAdapter(kind).validate_python(response.json())
         except (OutcomeUnknown, ValidationError):
             raise RecruiterUnavailable(f"{_name(method, path)}: the answer could not be read.") from None
@@ -167,6 +170,7 @@ class Transport:
         query: Query | None = None,
         unsaid: Iterable[str] = (),
         is_json: bool = False,
+        timeout: tuple[int, int] = TIMEOUT_S,
     ) -> requests.Response:
         """One request on a connection of its own: a kept one may be cut while the request is under way."""
         name = _name(method, path)
@@ -178,7 +182,7 @@ class Transport:
                 json=body,
                 headers=self._headers,
                 auth=self._auth,
-                timeout=TIMEOUT_S,
+                timeout=timeout,
                 allow_redirects=False,
             )
         except requests.RequestException as error:
