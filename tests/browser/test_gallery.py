@@ -71,7 +71,7 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
             assert page.locator("main").inner_text().strip() or key == "run-trial", key
             assert "{" not in page.inner_text("body"), f"{key} shows the name of what is filled in"
             shot(page, f"gallery-{language}-{key}")
-    page.goto(f"{address}?size=768")
+    page.goto(f"{address}?size=768&to=marketplace")
     page.emulate_media(media="print")
     assert not page.is_visible("[data-action=print]") and page.locator(".gallery iframe").count() == len(keys)
     assert {model: model.objects.count() for model in STORED} == before, "nothing is stored"

@@ -38,14 +38,16 @@ ALLOWED_NAMES = {
     *("due_at", "minutes_left", "slow_down", "feedback_wrong_ms"),
     *("set_up", "longer_window_ms", "feedback_ms", "feedback_sound"),
     *("qualified", "practised", "receipt", "completion_code", "debrief", "closing", "own_result"),
+    # seals the session's number for a report of trouble
+    "report",
 }
 #: Headers that are the same for everybody.
 ALLOWED_HEADERS = {
     *("allow", "cache-control", "content-length", "content-security-policy", "content-type", "date", "server", "vary"),
     *("cross-origin-opener-policy", "referrer-policy", "x-content-type-options", "x-frame-options"),
-    *("content-language", "connection", "expires", "picture-lengths"),
+    *("content-language", "connection", "expires", "picture-lengths", "x-request-id"),
 }
-LENGTHS_AND_DATE = ("content-length", "picture-lengths", "date")
+LENGTHS_AND_DATE = ("content-length", "picture-lengths", "date", "x-request-id")
 WORDS = ("gaussian_noise", "gaussian_blur", "gold", "negative", "consistency", "sentinel", "clean", "visual_change")
 
 

@@ -29,7 +29,8 @@ PLATFORM_PATHS = re.compile(
     r"/take/[\w-]+/(open/|run/)?|/static/.+|/api/v1/run/(handoff|lease|session|status|responses|complete)/"
     r"|/api/v1/run/trials/\d+-\d+/pictures/"
 )
-_LENGTHS_AND_DATE = ("Content-Length", "Picture-Lengths", "Date")
+#: Of each reply its own, and random or the clock's; lengths are looked at by themselves.
+_LENGTHS_AND_DATE = ("Content-Length", "Picture-Lengths", "Date", "X-Request-ID")
 _TRIALS = """
     SELECT t.position, t.role, t.correct_response, t.mask_seed, i.category, i.key AS original, i.file AS original_file,
            i.sha256 AS original_sha256, s.key AS stimulus, s.file, s.sha256, s.corruption, s.parameter, s.visual_change,

@@ -14,7 +14,14 @@ function fit(frame) {
   sheet.style.setProperty("--printed", String(Math.max(SMALLEST, printed)));
 }
 
+/** Examples are filled in after a page has been loaded, and make it higher. */
+function follow(frame) {
+  fit(frame);
+  const shown = frame.contentDocument?.body;
+  if (shown) new ResizeObserver(() => fit(frame)).observe(shown);
+}
+
 for (const frame of document.querySelectorAll("[data-gallery-frame]")) {
-  frame.addEventListener("load", () => fit(frame));
-  if (frame.contentDocument?.readyState === "complete") fit(frame);
+  frame.addEventListener("load", () => follow(frame));
+  if (frame.contentDocument?.readyState === "complete") follow(frame);
 }
