@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Modules of fixtures that several folders use.
 pytest_plugins = [
     "tests.postgres",
+    "tests.object_server",
     "tests.browser.machine",
     "tests.recruitment.at_marketplace",
     "tests.recruitment.at_panel",
