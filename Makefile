@@ -13,13 +13,16 @@ TORCH ?=
 PIP_ARGS := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 ARGS ?=
 FILE ?=
+# What `make lock` needs, in an environment that is thrown away.
+LOCK_TOOLS := uv==0.13.9 cyclonedx-bom==7.5.0
+LOCK := .venv-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --no-header --no-annotate --quiet
 # What requirements.txt is made of.
 PINS := requirements.txt requirements/analysis.txt requirements/server.txt requirements/torch.txt
 # More than two cores: a test in a browser, or of processes that are killed, waits for half of its time.
 WORKERS ?= 4
 # Tests of whole pages, studies and installations take as long as all others together; faults run one after the other,
 # for they starve, stop and kill what a neighbour would need.
-WHOLE := tests/browser tests/attacks tests/journeys tests/upgrades
+WHOLE := tests/browser tests/attacks tests/journeys tests/upgrades tests/operate
 FAULTS := tests/faults
 
 .PHONY: help
@@ -52,7 +55,7 @@ test: $(VENV)/tests.stamp
 endif
 
 .PHONY: verify
-verify: $(VENV)/tests.stamp  ## pages in a browser, attacks, killed studies, upgrades, faults, simulated claims in small, and the product alone
+verify: $(VENV)/tests.stamp  ## pages in a browser, attacks, killed studies, upgrades, the operator's pages, faults, simulated claims in small, and the product alone
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(WHOLE) $(ARGS)
 	$(PY) -m pytest -m "not slow" $(FAULTS) $(ARGS)
 	$(PY) -m benchmarks.claims --smoke
@@ -92,6 +95,18 @@ fmt: $(VENV)/tests.stamp  ## format code and templates, and mend what the linter
 	$(VENV)/bin/ruff check --fix-only .
 	$(VENV)/bin/ruff format .
 	@$(VENV)/bin/djade $$(git ls-files '*.html') || $(VENV)/bin/djade $$(git ls-files '*.html')
+
+.PHONY: lock
+lock:  ## what is installed in the end, pinned with hashes (requirements/lock), and lists of it as CycloneDX (dist)
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check $(LOCK_TOOLS)
+	$(LOCK) --output-file requirements/lock/web.txt $(addprefix requirements/,analysis.txt server.txt postgres.txt s3.txt)
+	$(LOCK) --output-file requirements/lock/worker.txt requirements.txt \
+		$(addprefix requirements/,postgres.txt s3.txt classifiers.txt cluster.txt)
+	@mkdir -p dist
+	for image in web worker; do .venv-lock/bin/cyclonedx-py requirements --output-reproducible --sv 1.6 \
+		--output-file dist/$$image.cdx.json requirements/lock/$$image.txt || exit 1; done
+	rm -rf .venv-lock
 
 .PHONY: vendor
 vendor:  ## fetch the vendored browser libraries again (needs npm)

@@ -18,7 +18,8 @@ AnalysisError
 ├── StorageFailed
 ├── GeneratorUnavailable
 ├── OracleUnavailable
-└── ClassifierUnavailable
+├── ClassifierUnavailable
+└── ObserverUnavailable
 """
 
 from __future__ import annotations
@@ -109,3 +110,7 @@ class OracleUnavailable(AnalysisError):
 
 class ComputeUnavailable(AnalysisError):
     """The place where long work should run cannot be used."""
+
+
+class ObserverUnavailable(AnalysisError):
+    """A model that is asked in words cannot be asked."""

@@ -22,6 +22,8 @@ from analysis.tables import TRIALS, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from analysis.observers.questions import Style
+
 Kind = Literal["human", "classifier"]
 NO_ANSWER = "na"
 REQUIRED = ("subj", "session", "trial", "object_response", "category", "condition", "imagename")
@@ -45,12 +47,15 @@ class PublishedTrials:
         Name, sha256 and number of trials of every file.
     digest : str
         sha256 over the files' digests; does not depend on names or order.
+    kinds : dict of str to dict of str to int
+        Of models whose answers are texts: how many of each kind of answer there are (`analysis.observers.read_answer`).
     """
 
     trials: pd.DataFrame
     observers: dict[str, Kind]
     files: tuple[tuple[str, str, int], ...]
     digest: str
+    kinds: dict[str, dict[str, int]]
 
 
 def digest_of(paths: Sequence[Path]) -> str:
@@ -64,7 +69,9 @@ def digest_of(paths: Sequence[Path]) -> str:
     return _joined([_sha256(path) for path in paths])
 
 
-def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = "") -> PublishedTrials:
+def read_published_trials(
+    paths: Sequence[Path], *, study: str, humans: str = "", answers: Sequence[Path] = (), style: Style = "words"
+) -> PublishedTrials:
     """Read and check published trial files; all of them or none.
 
     Parameters
@@ -76,6 +83,12 @@ def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = ""
     humans : str
         Pattern (as of file names: ``*``, ``?``, ``[...]``) of observers who are people besides those whose name begins
         with "subject".
+    answers : sequence of Path
+        CSV files with the raw texts that models answered about the same pictures: columns ``image`` (the last part of
+        ``imagename``) and ``response``. A model is called as its file, without a date in front. Whatever names no label
+        is ``na``, and wrong.
+    style : {"words", "letters"}
+        Whether a letter in these texts names the category at its place in the alphabet.
 
     Raises
     ------
@@ -84,17 +97,25 @@ def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = ""
     """
     import pandas as pd
 
+    from analysis.published_answers import read_answers
+
     if not paths:
         raise TableRefused("No file was named: give at least one trial file.")
-    digests = [_sha256(path) for path in paths]
+    digests = [_sha256(path) for path in (*paths, *answers)]
     frames = [_read(path) for path in paths]
+    kinds = {}
+    for path in answers:
+        name, frame, kinds_of_it = read_answers(path, pd.concat(frames[: len(paths)]), style)
+        frames.append(frame)
+        kinds[name] = kinds_of_it
+    paths = [*paths, *answers]
     _refuse_doubles(paths, frames)
     raw = pd.concat(frames, ignore_index=True)
     observers: dict[str, Kind] = {
         str(name): kind_of(str(name), humans) for name in dict.fromkeys(raw["subj"].astype(str))
     }
     images = raw["imagename"].astype(str)
-    originals = images.map(_original)
+    originals = images.map(original_of)
     response = raw["object_response"]
     trials = TRIALS.validate(
         pd.DataFrame(
@@ -134,6 +155,7 @@ def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = ""
             (path.name, digest, len(frame)) for path, digest, frame in zip(paths, digests, frames, strict=True)
         ),
         digest=_joined(digests),
+        kinds=kinds,
     )
 
 
@@ -243,10 +265,15 @@ def kind_of(observer: str, humans: str) -> Kind:
     return "human" if is_human else "classifier"
 
 
-def _original(image: str) -> str:
+def original_of(image: str) -> str:
     """The picture behind a stimulus, by which two observers' trials are matched."""
     found = _ORIGINAL.search(image)
     return found[1] if found else _PREFIX.sub("", Path(image).stem)
+
+
+def picture_name(image: str) -> str:
+    """The last part of a trial's picture, by which files of pictures and answers call it: ``dog8-dog3``."""
+    return Path(image).stem.rsplit("_", 1)[-1]
 
 
 def _sha256(path: Path) -> str:

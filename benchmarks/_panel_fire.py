@@ -33,6 +33,9 @@ FAULTS = (
 PAY, PAYS_TWICE = "bonus-payment.POST", "doubled"
 #: Longer than a client waits here.
 DELAY_S, TIMEOUT_S = 4, 2.5
+#: Before the next write after one without an answer. The real service is given a second, twice that and so on: clock
+#: time in which nothing happens, and longer than a sender lives here.
+BREATH_S = 0.02
 PATIENCE_S = 900
 #: After so many of its lives, the panel's process is killed, too.
 PANEL_DIES = 0.05

@@ -2,12 +2,14 @@
 
     python -m benchmarks.findings
 
-Budget: 120 s on two cores. Baseline "bands alone": the same number of curves and refits by `fit_curve`, timed on one
-human and one classifier curve and multiplied.
+Budget: 120 s on two cores, in as many processes as the product takes when nothing is set (one a core). Baseline "bands
+alone": the same number of curves and refits by `fit_curve` in one process, timed on one human and one classifier curve
+and multiplied.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.categories import CATEGORIES
+from analysis.compute import available_cores, executor
 from analysis.curves import fit_curve
 from analysis.findings import analyse
 from benchmarks._command import run
@@ -86,18 +89,20 @@ def main() -> bool:
     classifier_s = time.perf_counter() - started
     bands_s = 2 * CORRUPTIONS * (human_s + CLASSIFIERS * classifier_s)
 
-    started, cpu_started = time.perf_counter(), time.process_time()
-    found = analyse(trials, predictions, study="benchmark", seed=1)
-    whole_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu_started
-    print(f"{len(trials)} answers, {len(predictions)} predictions; one process, one thread")
-    print(f"bands alone (baseline)  {bands_s:6.1f} s")
+    started, before = time.perf_counter(), os.times()
+    with executor("processes") as pool:
+        found = analyse(trials, predictions, study="benchmark", seed=1, executor=pool)
+    whole_s, after = time.perf_counter() - started, os.times()
+    cpu_s = sum(after[:4]) - sum(before[:4])
+    print(f"{len(trials)} answers, {len(predictions)} predictions; {available_cores()} cores")
+    print(f"bands alone (baseline)  {bands_s:6.1f} s   one process")
     print(f"whole analysis          {whole_s:6.1f} s   {whole_s / bands_s:.1f} x the bands; budget {BUDGET_S:.0f} s")
-    print(f"its processor time      {cpu_s:6.1f} s   less than the time above when the machine had other work")
+    print(f"processor time of all   {cpu_s:6.1f} s")
     print(
         f"{len(found.curves)} curves, {len(found.comparisons)} comparisons, "
         f"{len(found.similarity) + len(found.classifier_similarity)} similarities"
     )
-    return cpu_s <= BUDGET_S
+    return whole_s <= BUDGET_S
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ reported.
 
 Every kind of people is judged alone, and all of them together: of eight people two or three are careful then.
 
+Machines in people's places are reported, too: a network, a vision-language model, a person who sends a network's
+answers, and an imitator.
+
 The rules `imagenet-d` are measured on packets of 20 pictures, and reported: they are the published ones.
 
 Golds are pictures that imperfect classifiers find easy; those that people find hard are withdrawn. Long sessions have
@@ -42,10 +45,11 @@ from analysis.curves import fit_curve
 from analysis.design import DesignConfig, ValidationDesign, plan_study
 from benchmarks import _command
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel, random_stream
-from humanexp.simulation.personas import TruePicture, personas
+from humanexp.simulation.personas import MACHINE_KINDS, TruePicture, personas
 
 HONEST, CAUGHT = ("careful", "average", "lifelike"), ("random", "one-button")
-REPORTED = ("inconsistent", "careless", "too-fast")
+#: Rules of screening do not catch machines (docs/proof-of-person.md): what becomes of them is reported.
+REPORTED = ("inconsistent", "careless", "too-fast", *MACHINE_KINDS)
 #: Lines of the acceptance of this method.
 MOST_HONEST, LEAST_CAUGHT, MOST_DIFFERENCE = 0.03, 0.99, 0.005
 #: Sessions planned together; more people are more studies.

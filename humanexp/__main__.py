@@ -15,7 +15,9 @@ def main() -> None:
         from django.core.management import execute_from_command_line
     except ModuleNotFoundError as error:
         raise SystemExit(f"The platform is not installed, only the analysis: {install('server')}.") from error
-    execute_from_command_line(sys.argv)
+    # move-database and move_database are one command
+    arguments = [argument.replace("-", "_") if place == 1 else argument for place, argument in enumerate(sys.argv)]
+    execute_from_command_line(arguments)
 
 
 if __name__ == "__main__":

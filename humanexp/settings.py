@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,9 +10,9 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from analysis import __version__ as VERSION
-from analysis.extras import install
 from humanexp.addresses import is_loopback
-from humanexp.core.storage_address import storage_of_address
+from humanexp.core.database_address import database_of_address
+from humanexp.core.storage_address import parts_of_address, storage_of_address
 from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK
 from humanexp.recruitment.pricing import (
@@ -29,12 +28,24 @@ BASE_DIR = WORK
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(WORK / "media"))).resolve()
 MEDIA_ROOT.mkdir(parents=True, exist_ok=True, mode=0o700)
 
+#: Where files lie that several machines share; MEDIA_ROOT is then each machine's own copy of what it needs. Empty: the
+#: files are those in MEDIA_ROOT. s3://bucket/prefix?endpoint_url=...&region=...
+FILE_STORE = env.str("FILE_STORE", default="")
+if FILE_STORE:
+    parts_of_address(FILE_STORE, setting="FILE_STORE")
+    if not env.str("SECRET_KEY", default="") and not (MEDIA_ROOT / "keys" / "secret_key").exists():
+        raise ImproperlyConfigured(
+            "With FILE_STORE, several machines sign with one key: set SECRET_KEY to the same value on each of them."
+        )
+
 DEBUG = env.bool("DEBUG", default=False)
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 _public = urlsplit(PUBLIC_URL)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_public.hostname or "127.0.0.1", "127.0.0.1", "localhost"])
 #: Opens /metrics, and what is wrong in /readyz, to callers from elsewhere that give it as a bearer token.
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+#: After so many hours without a verified archive `doctor` finds fault.
+BACKUP_MAX_AGE_HOURS = env.int("BACKUP_MAX_AGE_HOURS", default=48)
 #: Whom participants can write to where their study names nobody.
 CONTACT = env.str("CONTACT", default="")
 #: Working days in which participants who report trouble are promised an answer.
@@ -50,6 +61,8 @@ PSEUDONYM_KEY = env.str("PSEUDONYM_KEY", default="")
 
 #: serial | processes[:n] | dask:tcp://host:8786
 COMPUTE = env.str("COMPUTE", default="processes")
+#: Hosts of models that may be asked about pictures, each with the variable that holds its key: host[:port][=NAME].
+OBSERVER_HOSTS = env.list("OBSERVER_HOSTS", default=[])
 #: Modules that register corruption functions of the lab's own.
 CORRUPTION_MODULES = env.list("CORRUPTION_MODULES", default=[])
 
@@ -135,6 +148,9 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "django_htmx",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
     "humanexp.core",
     "humanexp.jobs",
     "humanexp.stimuli",
@@ -147,6 +163,7 @@ INSTALLED_APPS = [
     "humanexp.results",
     "humanexp.counterfactuals",
     "humanexp.console",
+    "humanexp.notices",
 ]
 
 MIDDLEWARE = [
@@ -160,11 +177,14 @@ MIDDLEWARE = [
     "humanexp.core.languages.Language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "humanexp.core.sessions.SessionLimits",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "humanexp.console.access.StudyAccess",
+    "humanexp.console.second_factor.SecondFactor",
     "humanexp.core.middleware.ErrorPages",
 ]
 
@@ -186,30 +206,13 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{MEDIA_ROOT / 'humanexp.sqlite3'}")}
-DATABASES["default"]["ATOMIC_REQUESTS"] = False
-if DATABASES["default"]["ENGINE"].endswith("postgresql") and find_spec("psycopg") is None:
-    raise ImproperlyConfigured(f"DATABASE_URL names PostgreSQL; its driver is missing: {install('postgres')}.")
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"].setdefault("OPTIONS", {}).update(
-        {
-            # A writer takes its lock at BEGIN, so two of them queue instead of failing half-way.
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            # FULL: an acknowledged answer is on the disk.
-            # What is deleted is written over: a person who was forgotten is in no free page of the file.
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
-            "PRAGMA secure_delete=ON;",
-        }
+# An empty variable, as files of variables have it, counts as one that is not set.
+DATABASES = {
+    "default": database_of_address(
+        env.str("DATABASE_URL", default="") or f"sqlite:///{MEDIA_ROOT / 'humanexp.sqlite3'}",
+        kept_open_s=env.int("CONN_MAX_AGE", default=60),
     )
-elif DATABASES["default"]["ENGINE"].endswith("postgresql"):
-    # A machine that is switched off answers nothing: pages and probes say so in time.
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-# Kept open from request to request. For SQLite that is no less needed: whoever closes the last connection waits for the
-# disk twice.
-DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
-# One that the database has closed meanwhile is found at the next request, not by it.
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 STORAGES = {
@@ -224,8 +227,10 @@ FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 
 AUTH_USER_MODEL = "core.User"
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "console:studies"
@@ -241,6 +246,58 @@ EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False)
 EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"humanexp@{_public.hostname or 'localhost'}")
+#: Whom the installation itself tells what needs an administrator: mailto:NAME, https://... (signed with NOTICE_SECRET),
+#: slack+https://...
+NOTICE_ADDRESSES = env.list("NOTICE_ADDRESSES", default=[])
+NOTICE_SECRET = env.str("NOTICE_SECRET", default="")
+#: Hosts (or host:port) that people's own addresses may be at although they are in a private network, or without TLS.
+NOTICE_HOSTS = env.list("NOTICE_HOSTS", default=[])
+#: Called every so many minutes while database, job runner and the looks at recruiters are well: a service there notices
+#: when no call comes.
+ALIVE_URL = env.str("ALIVE_URL", default="")
+ALIVE_EVERY_MINUTES = env.int("ALIVE_EVERY_MINUTES", default=5)
+#: required: whoever moves money, and administrators, cannot do without; offered: whoever sets one up is asked for it.
+SECOND_FACTOR = env.str("SECOND_FACTOR", default="offered")
+if SECOND_FACTOR not in ("required", "offered", "off"):
+    raise ImproperlyConfigured(f"SECOND_FACTOR is {SECOND_FACTOR!r}: write required, offered or off.")
+#: Where it is required: how long ago somebody may have shown who they are before they move money.
+CONFIRM_MINUTES = env.int("CONFIRM_MINUTES", default=15)
+ACCOUNT_ADAPTER = "humanexp.core.second_factors.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * CONFIRM_MINUTES
+# Wrong passwords and codes are counted by humanexp.core.limits.
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
+MFA_ADAPTER = "humanexp.core.second_factors.Adapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "humanexp.core.pages.factor_forms.CodeForm",
+    "authenticate_webauthn": "humanexp.core.pages.factor_forms.PasskeyForm",
+    "reauthenticate": "humanexp.core.pages.factor_forms.ConfirmingCodeForm",
+}
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_ISSUER = f"HumanExp {_public.hostname}"
+# A clock may be half a minute off; a code that was used is refused for all that time.
+MFA_TOTP_TOLERANCE = 1
+#: The organisation's sign-in (OpenID Connect). Groups are JSON: {"group": "administrator" | "researcher" | "lab/NAME"};
+#: without any, nobody gets an account by it. An address links an account only where the administrator says so.
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="").rstrip("/")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
+OIDC_NAME = env.str("OIDC_NAME", default="your organisation")
+OIDC_SCOPES = env.list("OIDC_SCOPES", default=["openid", "profile", "email"])
+OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", default="groups")
+OIDC_GROUPS = env.json("OIDC_GROUPS", default={})
+OIDC_LINK_BY_EMAIL = env.bool("OIDC_LINK_BY_EMAIL", default=False)
+_issuer = urlsplit(OIDC_ISSUER)
+if OIDC_ISSUER and _issuer.scheme != "https" and not is_loopback(_issuer.hostname or ""):
+    raise ImproperlyConfigured("OIDC_ISSUER must begin with https://.")
+#: Whoever is away for so long is signed out; and everybody after so many hours.
+SESSION_IDLE_MINUTES = env.int("SESSION_IDLE_MINUTES", default=8 * 60)
+SESSION_HOURS = env.int("SESSION_HOURS", default=7 * 24)
+SESSION_COOKIE_AGE = 60 * SESSION_IDLE_MINUTES
+#: How long the list of sign-ins goes back.
+SIGN_INS_KEPT_DAYS = env.int("SIGN_INS_KEPT_DAYS", default=180)
 SESSION_COOKIE_NAME = "humanexp_session"
 CSRF_COOKIE_NAME = "humanexp_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _public.scheme == "https"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # System packages, where Debian's package manager and the right to use it are at hand; says what to do where not.
 #   system.sh venv    Python's venv module
-#   system.sh tests   Chromium for the browser tests; with CI=true PostgreSQL, Node.js, nginx and libfaketime too
+#   system.sh tests   Chromium for the browser tests; with CI=true PostgreSQL, Node.js, nginx, Caddy and libfaketime too
 set -euo pipefail
 
 case "${1:-}" in
@@ -12,6 +12,7 @@ tests)
     if [ "${CI:-}" = true ]; then
         command -v node >/dev/null || wanted+=(nodejs)
         command -v nginx >/dev/null || wanted+=(nginx-light)
+        command -v caddy >/dev/null || wanted+=(caddy)
         command -v faketime >/dev/null || wanted+=(faketime)
         compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || wanted+=(postgresql)
     fi

@@ -29,6 +29,7 @@ hypothesis.settings.load_profile("ci")
 #: Modules of fixtures that several folders use.
 pytest_plugins = [
     "tests.postgres",
+    "tests.object_server",
     "tests.browser.machine",
     "tests.recruitment.at_marketplace",
     "tests.recruitment.at_panel",

@@ -118,6 +118,55 @@ def make_stimulus_set(
     return stimuli
 
 
+#: Shape and texture of the cue conflicts that `add_sentinels` brings.
+PAIRS = tuple((CATEGORIES[k % 16], CATEGORIES[(k + 1 + k // 16) % 16]) for k in range(48))
+
+
+def add_sentinels(
+    stimuli: StimulusSet,
+    *,
+    conflicts: int = 24,
+    families: Sequence[str] = (),
+    picture: Callable[[int], tuple[str, str]] = stored_png,
+) -> StimulusSet:
+    """Cue conflicts from a set of their own, and a picture of each further family for every original."""
+    brought = SourceSet.objects.create(name=f"{stimuli.name}-conflicts")
+    images = SourceImage.objects.bulk_create(
+        SourceImage(
+            source_set=brought,
+            key=f"{shape}-{shape}{number}-{texture}{number}",
+            category=shape,
+            file=f"{stimuli.name}/{number}.png",
+            sha256=hashlib.sha256(f"{stimuli.name}/conflict-{number}".encode()).hexdigest(),
+        )
+        for number, (shape, texture) in enumerate(PAIRS[:conflicts])
+    )
+    shown = [("cue_conflict", image, 0.0) for image in images]
+    shown += [(family, image, 0.9) for family in families for image in stimuli.source_set.images.order_by("key")]
+    made = []
+    for number, (family, image, change) in enumerate(shown, start=10_000):
+        file, sha256 = picture(number)
+        made.append(
+            Stimulus(
+                stimulus_set=stimuli,
+                key=f"{number:016x}",
+                source_image=image,
+                corruption=family,
+                corruption_version="1",
+                parameter=0.0,
+                seed=0,
+                visual_change=change,
+                sha256=sha256,
+                file=file,
+            )
+        )
+    Stimulus.objects.bulk_create(made)
+    stimuli.cue_conflicts = brought
+    stimuli.person_families = sorted({"cue_conflict", *families})
+    stimuli.save(update_fields=["cue_conflicts", "person_families"])
+    return stimuli
+
+
 def configuration(**changes):
     """A study of 16 main trials a session on the small pictures."""
     values = {

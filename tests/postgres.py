@@ -35,8 +35,8 @@ def missing_programs() -> str:
 class Cluster:
     """`initdb` and `pg_ctl` as an unprivileged user: PostgreSQL refuses to run as root."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, superuser: str = "humanexp") -> None:
+        self.folder, self.superuser = folder, superuser
         self.user = pwd.getpwuid(os.getuid()).pw_name
         self._prefix: list[str] = []
         if os.getuid() == 0:
@@ -51,12 +51,12 @@ class Cluster:
         # Output to a file: the server inherits it, and a pipe would never end.
         with (self.folder / f"{program}.log").open("ab") as log:
             subprocess.run(
-                [*self._prefix, path, *arguments], check=True, stdout=log, stderr=log, cwd=self.folder, timeout=60
+                [*self._prefix, path, *arguments], check=True, stdout=log, stderr=log, cwd=self.folder, timeout=300
             )
 
     def start(self, *, durable: bool = False) -> None:
         """`durable`: commits wait for the disk, as they do in production."""
-        self._run("initdb", "-D", str(self.folder / "cluster"), "-U", "humanexp", "-A", "trust", "--no-sync")
+        self._run("initdb", "-D", str(self.folder / "cluster"), "-U", self.superuser, "-A", "trust", "--no-sync")
         self._durable = durable
         self.start_again()
 
@@ -99,12 +99,12 @@ def _exists(name: str) -> bool:
 
 
 @contextmanager
-def running_cluster(*, durable: bool = False) -> Iterator[Cluster]:
+def running_cluster(*, durable: bool = False, superuser: str = "humanexp") -> Iterator[Cluster]:
     """A cluster that is gone afterwards, with its folder."""
     # A short path: the name of a socket has at most 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="hx-pg-"))
     folder.chmod(0o755)
-    cluster = Cluster(folder)
+    cluster = Cluster(folder, superuser)
     try:
         cluster.start(durable=durable)
         yield cluster

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from analysis.corruptions import NO_CORRUPTION
+from analysis.spec.persons import PERSON
 
 #: Up to here an attentive person knows what a picture shows; beyond, honest guessing looks like careless answering.
 LIGHT_VISUAL_CHANGE = 0.3
@@ -48,7 +49,7 @@ class SessionRecord:
     answer was right, beyond LIGHT_VISUAL_CHANGE the answer and its time as well. What is left of such a trial is its
     place and its timing; of a trial that was set aside, its place alone. In validation the answer itself is the
     outcome: of new pictures it is removed as well, but for those that are shown twice. So no rule, present or future,
-    can select on the outcome.
+    can select on the outcome. Sentinels of persons are left out as a whole: no rule knows that they were there.
 
     Parameters
     ----------
@@ -97,6 +98,7 @@ class SessionRecord:
                     input_kind=str(row.get("input_kind") or ""),
                 )
                 for row in rows
+                if row["role"] != PERSON
             ),
         )
 

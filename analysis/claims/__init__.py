@@ -14,6 +14,7 @@ from analysis.claims import (
     difficulty,
     models,
     own_performance,
+    persons,
     recruiters,
     robustness,
     telling_apart,
@@ -32,4 +33,5 @@ CLAIMS: tuple[Claim, ...] = (
     *recruiters.CLAIMS,
     *telling_apart.CLAIMS,
     *own_performance.CLAIMS,
+    *persons.CLAIMS,
 )

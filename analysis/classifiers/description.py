@@ -77,6 +77,40 @@ def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
     return Description(str(fields.get("name", "")) or path.stem, labels, inputs, fields["outputs"]), content
 
 
+def inputs_beside(path: Path, usual: Preprocessing) -> Preprocessing:
+    """What a network of a library sees with the weights in ``path``: as the library says, unless a JSON file beside it
+    names another ``input_px``, ``mean`` or ``std``.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If the JSON file cannot be used.
+    """
+    beside = path.with_suffix(".json")
+    if not beside.is_file():
+        return usual
+    fields = _parsed(beside.read_bytes(), beside)
+    given = {"input_px": usual.input_px, "mean": usual.mean, "std": usual.std, **fields}
+    try:
+        mean, std = (tuple(float(value) for value in given[field]) for field in ("mean", "std"))
+        return Preprocessing(int(given["input_px"]), mean, std)
+    except (TypeError, ValueError, InvalidInput) as error:
+        raise ClassifierUnavailable(f"{beside}: input_px, mean or std cannot be used: {error}") from error
+
+
+def labels_beside(path: Path) -> tuple[str, ...] | None:
+    """Labels that a JSON file beside a file of weights names; None where it names none.
+
+    Raises
+    ------
+    ClassifierUnavailable, TableRefused
+        If the JSON file, or the mapping file that it names, cannot be used.
+    """
+    beside = path.with_suffix(".json")
+    fields = _parsed(beside.read_bytes(), beside) if beside.is_file() else {}
+    return _labels(fields["labels"], beside) if "labels" in fields else None
+
+
 def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
     try:
         fields = json.loads(content)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.classifiers import clip, exported, factory, huggingface, onnx_network, published, recorded
+from analysis.classifiers import clip, exported, factory, huggingface, lite, onnx_network, published, recorded
+from analysis.classifiers.arithmetic import Precision, check_precision
 from analysis.classifiers.labels import read_labels
 from analysis.classifiers.networks import TorchNetwork
 from analysis.classifiers.onnx_network import OnnxNetwork
 from analysis.classifiers.port import Classifier, RecordedPredictions
-from analysis.errors import UnknownName
+from analysis.errors import ClassifierUnavailable, UnknownName
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,15 @@ class LoadOptions:
         Whether published weights may be fetched from the network.
     labels : tuple of str or None
         Labels of the outputs from a mapping file.
+    precision : {"float32", "tf32", "float16", "bfloat16"}
+        Numbers that a torch network computes with on CUDA.
     """
 
     device: str = "cpu"
     allow_code: bool = False
     allow_download: bool = False
     labels: tuple[str, ...] | None = None
+    precision: Precision = "float32"
 
 
 Loader = Callable[[str, LoadOptions], Classifier | RecordedPredictions]
@@ -44,20 +48,20 @@ Network = TorchNetwork | OnnxNetwork
 
 
 def _from_file(load: Callable[..., Network]) -> Loader:
-    return lambda reference, options: _labelled(
-        load(reference, device=options.device, labels=options.labels), options.labels
-    )
+    return lambda reference, options: _as_asked(load(reference, device=options.device, labels=options.labels), options)
 
 
 def _from_library(load: Callable[..., Network]) -> Loader:
-    return lambda reference, options: _labelled(
-        load(reference, device=options.device, labels=options.labels, allow_download=options.allow_download),
-        options.labels,
+    return lambda reference, options: _as_asked(
+        load(reference, device=options.device, labels=options.labels, allow_download=options.allow_download), options
     )
 
 
-def _labelled(network: Network, labels: tuple[str, ...] | None) -> Network:
-    """The network with a digest that tells its mapping file, too: other labels are other answers."""
+def _as_asked(network: Network, options: LoadOptions) -> Network:
+    """The network in this precision, with a digest that tells its mapping file, too: other labels are other answers."""
+    if isinstance(network, TorchNetwork):
+        network = replace(network, precision=options.precision)
+    labels = options.labels
     if labels is None:
         return network
     named = "\x00".join((network.digest, *labels))
@@ -66,6 +70,7 @@ def _labelled(network: Network, labels: tuple[str, ...] | None) -> Network:
 
 #: A new scheme is one function and one line here.
 SCHEMES: Mapping[str, Loader] = {
+    "lite": _from_library(lite.load),
     "torchvision": _from_library(published.load_torchvision),
     "timm": _from_library(published.load_timm),
     "hf": _from_library(huggingface.load),
@@ -84,13 +89,14 @@ def load_classifier(
     device: str = "cpu",
     allow_download: bool = False,
     labels: Path | None = None,
+    precision: Precision = "float32",
 ) -> Classifier | RecordedPredictions:
     """Load a classifier.
 
     Parameters
     ----------
     spec : str
-        ``torchvision:NAME[@WEIGHTS]``, ``timm:NAME[@WEIGHTS]``, ``hf:FOLDER`` or ``hf:organisation/name``,
+        ``lite:0``, ``torchvision:NAME[@WEIGHTS]``, ``timm:NAME[@WEIGHTS]``, ``hf:FOLDER`` or ``hf:organisation/name``,
         ``open_clip:MODEL/TAG``, ``export:PATH.pt2``, ``onnx:PATH.onnx``, ``python:package.module:factory``, or
         ``table:PATH.csv`` (``.parquet``). WEIGHTS is a file, ``random``, or (torchvision) the name of published
         weights.
@@ -102,6 +108,8 @@ def load_classifier(
         Whether published weights may be fetched; otherwise they must be on this machine.
     labels : Path, optional
         Mapping file of a network with its own labels: columns ``label`` and ``category``, one row an output.
+    precision : {"float32", "tf32", "float16", "bfloat16"}
+        Numbers that a torch network computes with on CUDA: exact float32 unless another precision is asked for.
 
     Returns
     -------
@@ -123,5 +131,9 @@ def load_classifier(
             f"{spec!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)} "
             "(for example export:model.pt2)."
         )
+    check_precision(precision, device)
     own = read_labels(labels) if labels else None
-    return SCHEMES[scheme](reference, LoadOptions(device, allow_code, allow_download, own))
+    classifier = SCHEMES[scheme](reference, LoadOptions(device, allow_code, allow_download, own, precision))
+    if precision != "float32" and not isinstance(classifier, TorchNetwork):
+        raise ClassifierUnavailable(f"{spec} is no torch network: its precision cannot be set. Leave out {precision}.")
+    return classifier

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES
+from analysis.classifiers.arithmetic import BATCH, Precision, arithmetic, fastest_batch, is_accelerator
 from analysis.classifiers.decision import columns_of_categories
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.errors import ClassifierUnavailable
 from analysis.extras import install
-
-#: Pictures that go through a network at once.
-BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +30,10 @@ class TorchNetwork:
         "cpu", "cuda" or "cuda:1".
     outputs : {"logits", "probabilities"}
         What ``forward`` puts out.
-    full_precision : bool
-        Compute in float32 on CUDA too, where `predict` otherwise mixes float16 in.
+    precision : {"float32", "tf32", "float16", "bfloat16"}
+        Numbers that `predict` computes with on CUDA; on a processor always float32.
+    batches : dict
+        Pictures that go through at once on CUDA, by their shape and the precision, as they were found.
     """
 
     name: str
@@ -43,7 +43,8 @@ class TorchNetwork:
     forward: Callable[[Any], Any]
     device: str = "cpu"
     outputs: Literal["logits", "probabilities"] = "logits"
-    full_precision: bool = False
+    precision: Precision = "float32"
+    batches: dict[tuple[object, ...], int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def label_space(self) -> int:
@@ -54,15 +55,6 @@ class TorchNetwork:
     def preprocessing(self) -> str:
         """What is done to a picture, in words."""
         return str(self.inputs)
-
-    @property
-    def precision(self) -> str:
-        """Numbers that `predict` computes with, in words."""
-        return "mixed float16" if self._mixes_precision else "float32"
-
-    @property
-    def _mixes_precision(self) -> bool:
-        return self.device.startswith("cuda") and not self.full_precision
 
     def predict(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Probabilities, shape (n, k), of RGB pictures, shape (n, h, w, 3).
@@ -77,14 +69,11 @@ class TorchNetwork:
         import torch
 
         check_images(images)
-        parts: list[NDArray[np.float32]] = []
-        with torch.inference_mode(), torch.autocast("cuda", torch.float16, enabled=self._mixes_precision):
-            for start in range(0, len(images), BATCH):
-                batch = torch.from_numpy(images[start : start + BATCH]).to(self.device, non_blocking=True)
-                outputs = self._outputs(batch.permute(0, 3, 1, 2).float().div_(255)).float()
-                probabilities = torch.softmax(outputs, dim=1) if self.outputs == "logits" else outputs
-                parts.append(np.asarray(probabilities.cpu().numpy(), dtype=np.float32))
-        result = np.concatenate(parts) if parts else np.zeros((0, len(self.labels)), dtype=np.float32)
+        with torch.inference_mode():
+            parts = self._parts(torch.from_numpy(images), self._batch(images.shape))
+            result = np.asarray(
+                torch.cat(parts).cpu().numpy() if parts else np.zeros((0, len(self.labels))), np.float32
+            )
         if not np.isfinite(result).all():
             picture = int(np.argmin(np.isfinite(result).all(axis=1)))
             raise ClassifierUnavailable(
@@ -92,6 +81,45 @@ class TorchNetwork:
                 f"of {len(images)}. Check its weights and its mean and std."
             )
         return result
+
+    def _parts(self, images: Any, step: int) -> list[Any]:
+        """Probabilities, a tensor a batch, on the device; where its memory runs out, in smaller batches."""
+        import torch
+
+        try:
+            return [self._probabilities(images[start : start + step]) for start in range(0, len(images), step)]
+        except torch.OutOfMemoryError as error:
+            if step == 1:
+                raise ClassifierUnavailable(
+                    f"{self.name} does not fit into the memory of {self.device}: free it, or ask for another device."
+                ) from error
+        torch.cuda.empty_cache()
+        key = self._key(images.shape)
+        self.batches[key] = step // 2
+        return self._parts(images, step // 2)
+
+    def _probabilities(self, images: Any) -> Any:
+        import torch
+
+        on_device = images.to(self.device, non_blocking=True)
+        inputs = self.inputs.apply_to_tensor(on_device.permute(0, 3, 1, 2).float().div_(255))
+        if is_accelerator(self.device):
+            inputs = inputs.contiguous(memory_format=torch.channels_last)
+        with arithmetic(self.device, self.precision):
+            outputs = self._checked(self.forward(inputs)).float()
+        return torch.softmax(outputs, dim=1) if self.outputs == "logits" else outputs
+
+    def _key(self, shape: tuple[int, ...]) -> tuple[object, ...]:
+        return (*shape[1:], self.precision, self.device)
+
+    def _batch(self, shape: tuple[int, ...]) -> int:
+        """Pictures that go through at once: on a processor always as many, so that sums are rounded alike."""
+        if not is_accelerator(self.device):
+            return BATCH
+        key = self._key(shape)
+        if key not in self.batches and shape[0] > BATCH:
+            self.batches[key] = fastest_batch(self._probabilities, tuple(shape[1:]), self.device)
+        return self.batches.get(key, BATCH)
 
     def logits(self, pictures: Any) -> Any:
         """Differentiable outputs, a tensor of shape (n, k).
@@ -125,7 +153,9 @@ class TorchNetwork:
         return torch.stack(means, dim=1)
 
     def _outputs(self, pictures: Any) -> Any:
-        outputs = self.forward(self.inputs.apply_to_tensor(pictures))
+        return self._checked(self.forward(self.inputs.apply_to_tensor(pictures)))
+
+    def _checked(self, outputs: Any) -> Any:
         if outputs.ndim != 2 or outputs.shape[1] != len(self.labels):
             raise ClassifierUnavailable(
                 f"{self.name} puts out {tuple(outputs.shape[1:])} values a picture but names "
@@ -152,8 +182,13 @@ def require_gradients(classifier: object) -> TorchNetwork:
 
 
 def frozen(network: Any, device: str) -> Any:
-    """The module ready to predict on a device: evaluation mode, no gradients of weights."""
-    return network.eval().requires_grad_(False).to(device)
+    """The module ready to predict on a device: evaluation mode, no gradients of weights, channels last on CUDA."""
+    ready = network.eval().requires_grad_(False)
+    if not is_accelerator(device):
+        return ready.to(device)
+    import torch
+
+    return ready.to(device, memory_format=torch.channels_last)
 
 
 def check_device(device: str) -> None:
@@ -175,6 +210,11 @@ def check_device(device: str) -> None:
         raise ClassifierUnavailable(f"{device!r} is no device: write cpu, cuda or cuda:0.") from error
     if kind == "cuda" and not torch.cuda.is_available():
         raise ClassifierUnavailable("This machine has no CUDA device that torch can use: ask for device cpu.")
+    number = torch.device(device).index or 0
+    if kind == "cuda" and number >= torch.cuda.device_count():
+        raise ClassifierUnavailable(
+            f"This machine has {torch.cuda.device_count()} CUDA device(s), numbered from 0: {device} is not one."
+        )
 
 
 def weights_digest(state: dict[str, Any], *, also: str) -> str:

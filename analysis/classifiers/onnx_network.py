@@ -112,14 +112,17 @@ def _session(path: Path, device: str) -> Any:
         errors = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     except ImportError as error:
         raise ClassifierUnavailable(f"onnxruntime is not installed: {INSTALL}") from error
-    provider = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}.get(device.partition(":")[0], device)
+    kind, _, number = device.partition(":")
+    provider = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}.get(kind, device)
     if provider not in runtime.get_available_providers():
         raise ClassifierUnavailable(f"ONNX Runtime cannot compute on {device!r} here: ask for device cpu.")
     options = runtime.SessionOptions()
     options.log_severity_level = 4
     failures = (errors.InvalidProtobuf, errors.Fail, errors.InvalidGraph, errors.InvalidArgument, errors.NotImplemented)
     try:
-        return runtime.InferenceSession(str(path), options, providers=[provider])
+        # Exact float32: on CUDA, ONNX Runtime rounds products as TF32 unless it is told.
+        how = {"device_id": number or "0", "use_tf32": "0"} if kind == "cuda" else {}
+        return runtime.InferenceSession(str(path), options, providers=[(provider, how)])
     except (*failures, RuntimeError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ClassifierUnavailable(f"{path}: ONNX Runtime cannot read it ({reason}). Export it again.") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,9 +96,22 @@ def classify(
     TableRefused
         If a stimulus has no recorded prediction.
     """
+    answers = None if isinstance(classifier, RecordedPredictions) else np.asarray(classifier.predict(load_pictures()))
+    return decided(classifier, stimuli, answers, rule, own_labels=own_labels)
+
+
+def decided(
+    classifier: Classifier | RecordedPredictions,
+    stimuli: Sequence[str],
+    probabilities: NDArray[Any] | None,
+    rule: Rule = "mean",
+    *,
+    own_labels: bool = False,
+) -> Decisions:
+    """`classify` where the pictures have been looked at: ``probabilities`` are what `Classifier.predict` returned."""
     if isinstance(classifier, RecordedPredictions):
         return classifier.predictions(stimuli, rule, own_labels=own_labels)
-    probabilities = np.asarray(classifier.predict(load_pictures()))
+    probabilities = np.asarray(probabilities)
     expected = (len(stimuli), len(classifier.labels))
     if probabilities.shape != expected:
         raise ClassifierUnavailable(

@@ -64,19 +64,12 @@ class Preprocessing:
         Resizing is linear and separable: with the weights that OpenCV itself uses, two matrix products give what
         `apply` gives, up to rounding.
         """
-        import torch
-
         height, width = (int(side) for side in pictures.shape[-2:])
         if (height, width) != (self.input_px, self.input_px):
             how = _interpolation(height, width, self.input_px)
-            rows, columns = (
-                torch.tensor(_weights(side, self.input_px, how), device=pictures.device) for side in (height, width)
-            )
+            rows, columns = (_weights_on(pictures.device, side, self.input_px, how) for side in (height, width))
             pictures = (rows @ pictures @ columns.T).clamp(0, 1)
-        mean, std = (
-            torch.tensor(three, dtype=torch.float32, device=pictures.device).view(1, 3, 1, 1)
-            for three in (self.mean, self.std)
-        )
+        mean, std = (_constants_on(pictures.device, three) for three in (self.mean, self.std))
         return (pictures - mean) / std
 
 
@@ -110,3 +103,21 @@ def _weights(side: int, input_px: int, interpolation: int) -> NDArray[np.float32
     return np.asarray(
         cv2.resize(np.eye(side, dtype=np.float32), (side, input_px), interpolation=interpolation), dtype=np.float32
     )
+
+
+@lru_cache(maxsize=32)
+def _weights_on(device: Any, side: int, input_px: int, interpolation: int) -> Any:
+    """The same as a tensor: copied to an accelerator once, because each copy waits for all that is under way there."""
+    import torch
+
+    with torch.inference_mode(mode=False):
+        return torch.tensor(_weights(side, input_px, interpolation), device=device)
+
+
+@lru_cache(maxsize=32)
+def _constants_on(device: Any, values: tuple[float, ...]) -> Any:
+    """One number a channel, as a tensor."""
+    import torch
+
+    with torch.inference_mode(mode=False):
+        return torch.tensor(values, dtype=torch.float32, device=device).view(1, len(values), 1, 1)

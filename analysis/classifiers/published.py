@@ -1,24 +1,25 @@
 """Adapters ``torchvision:NAME[@WEIGHTS]`` and ``timm:NAME[@WEIGHTS]``: published ImageNet networks.
 
-WEIGHTS is a file of weights (.pt, .pth or .safetensors: tensors alone, nothing that runs), ``random`` (an untrained
-baseline), or for torchvision the name of published weights; without it the library's default weights are used. Weights
-are taken from the library's cache, and fetched only when downloads are allowed. A network with its own labels has a
-file of weights and a mapping file: see `analysis.classifiers.labels`.
+WEIGHTS is a file of weights (.pt, .pth, .ckpt or .safetensors: tensors are read, nothing runs), ``random`` (an
+untrained baseline), or for torchvision the name of published weights; without it the library's default weights are
+used. Weights are taken from the library's cache, and fetched only when downloads are allowed. A network with its own
+labels has a file of weights and a mapping file: see `analysis.classifiers.labels`. A JSON file next to a file of
+weights may name ``labels``, ``mean``, ``std`` and ``input_px`` where they are not the library's.
 """
 
 from __future__ import annotations
 
 import importlib
-import pickle
-from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from analysis.categories import IMAGENET_WNIDS
+from analysis.classifiers.description import inputs_beside, labels_beside
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.torchvision_import import INSTALL, import_torchvision, untrained
+from analysis.classifiers.weights import load_weights
 from analysis.errors import ClassifierUnavailable
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -41,6 +42,7 @@ def load_torchvision(
     if name not in models.list_models(module=models):
         raise ClassifierUnavailable(f"torchvision has no classification network {name!r}.")
     spec = f"torchvision:{reference}"
+    labels = labels or (labels_beside(Path(wanted)) if Path(wanted).is_file() else None)
     inputs = Preprocessing(_published_px(models, name), IMAGENET_MEAN, IMAGENET_STD)
     if wanted == "random" or Path(wanted).is_file():
         # GoogLeNet and Inception have helpers for training that published weights lack too.
@@ -49,7 +51,8 @@ def load_torchvision(
             options |= {"aux_logits": False, "init_weights": True}
         network = untrained(lambda: models.get_model(name, **options))
         if wanted != "random":
-            _load_weights(network, Path(wanted), spec)
+            load_weights(network, Path(wanted), spec)
+            inputs = inputs_beside(Path(wanted), inputs)
     else:
         choices = models.get_model_weights(name)
         if wanted and wanted not in choices.__members__:
@@ -85,12 +88,13 @@ def load_timm(
     if not timm.is_model(name):
         raise ClassifierUnavailable(f"timm has no network {name!r}; timm.list_models() names them.")
     spec = f"timm:{reference}"
+    labels = labels or (labels_beside(Path(wanted)) if Path(wanted).is_file() else None)
     if wanted and wanted != "random" and not Path(wanted).is_file():
         raise ClassifierUnavailable(f"{spec}: there is no file {wanted}. Give a file of weights, or random.")
     if wanted:
         network = untrained(lambda: timm.create_model(name, num_classes=len(labels or IMAGENET_WNIDS)))
         if wanted != "random":
-            _load_weights(network, Path(wanted), spec)
+            load_weights(network, Path(wanted), spec)
     else:
         path = _cached_by_timm(timm, name)
         if not path and not allow_download:
@@ -99,6 +103,8 @@ def load_timm(
         network = timm.create_model(name, pretrained=True, **overlay)
     settings = timm.data.resolve_model_data_config(network)
     inputs = Preprocessing(int(settings["input_size"][-1]), tuple(settings["mean"]), tuple(settings["std"]))
+    if wanted and wanted != "random":
+        inputs = inputs_beside(Path(wanted), inputs)
     return _network(reference, network, inputs, device, labels)
 
 
@@ -108,74 +114,21 @@ def _network(
     return TorchNetwork(
         name=reference,
         labels=labels or IMAGENET_WNIDS,
-        digest=weights_digest(network.state_dict(), also=str(inputs)),
+        digest=weights_digest(network.state_dict(), also=f"{inputs}{_named(labels)}"),
         inputs=inputs,
         forward=frozen(network, device),
         device=device,
     )
 
 
+def _named(labels: tuple[str, ...] | None) -> str:
+    """Own labels, as the digest tells them: other labels are other answers."""
+    return "" if labels in (None, IMAGENET_WNIDS) else " ".join(labels or ())
+
+
 def _published_px(models: ModuleType, name: str) -> int:
     """Input size of a network's published weights."""
     return int(models.get_model_weights(name).DEFAULT.transforms().crop_size[0])
-
-
-def _load_weights(network: Any, path: Path, spec: str) -> None:
-    """Put a file's weights into a network; a file of something else is refused, and no code in it is run."""
-    import torch
-
-    safetensors = importlib.import_module("safetensors.torch") if path.suffix == ".safetensors" else None
-    damaged = importlib.import_module("safetensors").SafetensorError if safetensors else ValueError
-    try:
-        state: Mapping[str, Any] = (
-            safetensors.load_file(path) if safetensors else torch.load(path, map_location="cpu", weights_only=True)
-        )
-    except pickle.UnpicklingError as error:
-        raise ClassifierUnavailable(
-            f"{spec}: {path.name} is damaged, or holds more than weights, which could run code. Save the network's "
-            "state_dict() alone."
-        ) from error
-    except (OSError, RuntimeError, ValueError, EOFError, damaged) as error:
-        raise ClassifierUnavailable(
-            f"{spec}: {path.name} cannot be read as weights ({error}). Save it again."
-        ) from error
-    if not isinstance(state, Mapping):
-        raise ClassifierUnavailable(f"{spec}: {path.name} holds no state_dict. Save the network's state_dict() alone.")
-    weights: Mapping[str, Any] = state.get("state_dict", state)
-    if all(
-        name.startswith("module.") for name in weights
-    ):  # as torch saves a network that was trained on several devices
-        weights = {name.removeprefix("module."): value for name, value in weights.items()}
-    try:
-        network.load_state_dict(weights)
-    except (RuntimeError, TypeError) as error:
-        if remedy := _wrapped(weights, set(network.state_dict())):
-            raise ClassifierUnavailable(f"{spec}: {path.name} {remedy}") from error
-        raise ClassifierUnavailable(
-            f"{spec}: {path.name} holds another network's weights, or another number of labels "
-            f"({_difference(str(error))}). A network with its own labels needs a mapping file."
-        ) from error
-
-
-def _wrapped(weights: Mapping[str, Any], wanted: set[str]) -> str:
-    """How a checkpoint of a training wraps a network's weights, and what to do; empty where it does not."""
-    inside = [name for name, value in weights.items() if isinstance(value, Mapping) and wanted & set(value)]
-    if inside:
-        return (
-            f"is a checkpoint of a training: the weights lie under {inside[0]!r}. Save that part alone: "
-            f"torch.save(torch.load(FILE, weights_only=True)[{inside[0]!r}], OUT)."
-        )
-    first = next(iter(weights), "")
-    known = max((name for name in wanted if first.endswith(f".{name}")), key=len, default="")
-    if not known:
-        return ""
-    prefix = first.removesuffix(known)
-    return f"names its weights with {prefix!r} in front, as a wrapper does. Save the wrapped network's state_dict()."
-
-
-def _difference(message: str) -> str:
-    lines = [line.strip() for line in message.splitlines()[1:] if line.strip()]
-    return lines[0][:200] if lines else message[:200]
 
 
 def _check_cached(url: str, spec: str, *, allow_download: bool) -> None:

@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.classifiers.arithmetic import Precision, is_accelerator
 from analysis.classifiers.decision import Decisions, Rule
 from analysis.classifiers.loading import load_classifier
-from analysis.classifiers.port import Classifier, RecordedPredictions, classify
+from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import ClassifierUnavailable, PictureRefused
-
-if TYPE_CHECKING:
-    pass
 
 #: Stimuli a shard holds: what is lost when the process is killed.
 SHARD_STIMULI = 512
-#: Pictures that are decoded and classified at once.
-BATCH = 64
 _SECONDS = b"seconds"
 
 
@@ -54,6 +50,7 @@ class Asked:
     allow_code: bool = False
     allow_download: bool = False
     digest: str = ""
+    precision: Precision = "float32"
 
     def load(self) -> Classifier | RecordedPredictions:
         """Load the classifier; errors as in `load_classifier`."""
@@ -62,6 +59,7 @@ class Asked:
             device=self.device,
             allow_code=self.allow_code,
             allow_download=self.allow_download,
+            precision=self.precision,
             labels=Path(self.labels) if self.labels else None,
         )
 
@@ -93,9 +91,9 @@ class PredictionShard:
         """File of this shard, named by all that decides its rows: it is used again only for the very same."""
         asked = self.asked
         digest = hashlib.sha256(f"{asked.digest} {asked.rule} {asked.own_labels} {self.name}".encode())
-        if asked.device != "cpu":
-            # An accelerator computes in another precision: rows of both never stand in one run.
-            digest.update(b"accelerator")
+        if is_accelerator(asked.device):
+            # An accelerator sums in another order, and in the precision asked for: a run never mixes such rows.
+            digest.update(f"accelerator {asked.precision}".encode())
         for one in self.stimuli:
             digest.update(f"{one.stimulus} {one.category} {one.sha256} {one.visual_change!r}\n".encode())
         return Path(self.folder) / f"part-{digest.hexdigest()[:24]}.parquet"
@@ -112,41 +110,20 @@ class PredictionShard:
             return False
 
 
-def predict_shard(shard: PredictionShard) -> Path:
-    """Predict a shard's stimuli and write them, unless its file is there already; returns the file.
-
-    Raises
-    ------
-    PictureRefused
-        If a stimulus's file is gone or is not the one that was measured and shown.
-    ClassifierUnavailable, TableRefused
-        If the classifier cannot be loaded or does not answer as it should.
-    """
-    path = shard.path
-    if shard.is_done:
-        return path
+def write_shard(shard: PredictionShard, rows: Sequence[dict[str, Any]], seconds: float) -> None:
+    """Write a shard's rows, and how long predicting them took, whole or not at all."""
     import pyarrow as pa
     from pyarrow import parquet
 
     from analysis.tables import PREDICTIONS
 
-    classifier = _loaded(shard.asked)
-    started = time.perf_counter()
-    rows: list[dict[str, Any]] = []
-    for start in range(0, len(shard.stimuli), BATCH):
-        batch = shard.stimuli[start : start + BATCH]
-        decisions = _decided(classifier, shard.asked, batch)
-        rows.extend(prediction_rows(shard.name, batch, decisions))
-    frame = PREDICTIONS.frame(rows)
-    table = pa.Table.from_pandas(frame, preserve_index=False)
+    table = pa.Table.from_pandas(PREDICTIONS.frame(rows), preserve_index=False)
+    path = shard.path
     # A killed process leaves a temporary file, never half a shard.
     unfinished = path.with_name(f".{path.name}.{time.monotonic_ns()}")
     with unfinished.open("wb") as file:
-        parquet.write_table(
-            table.replace_schema_metadata({_SECONDS: repr(time.perf_counter() - started).encode()}), file
-        )
+        parquet.write_table(table.replace_schema_metadata({_SECONDS: repr(seconds).encode()}), file)
     unfinished.replace(path)
-    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,34 +202,37 @@ def read_picture(file: str, sha256: str, stimulus: str) -> NDArray[np.uint8]:
     return np.asarray(decoded, dtype=np.uint8)
 
 
-#: The classifier that this process has loaded last, under what was asked for: a process predicts many shards with it.
+#: The classifiers that this process has loaded last, under what was asked for: a process predicts many shards.
 _held: dict[Asked, Classifier | RecordedPredictions] = {}
 
 
-def hold(asked: Asked, classifier: Classifier | RecordedPredictions) -> None:
-    """Keep a classifier that is loaded already for the shards that this process will predict."""
+def hold(classifiers: Mapping[Asked, Classifier | RecordedPredictions]) -> None:
+    """Keep classifiers that are loaded already for the shards that this process will predict."""
     _held.clear()
-    _held[asked] = classifier
+    _held.update(classifiers)
 
 
-def _loaded(asked: Asked) -> Classifier | RecordedPredictions:
-    if asked not in _held:
-        classifier = asked.load()
-        if asked.digest and classifier.digest != asked.digest:
-            raise ClassifierUnavailable(
-                f"{asked.spec} is another classifier here ({classifier.digest[:12]}) than where the work began "
-                f"({asked.digest[:12]}): put the same files on every machine, and start again."
-            )
-        hold(asked, classifier)
-    return _held[asked]
+def held(wanted: Sequence[Asked]) -> list[Classifier | RecordedPredictions]:
+    """These classifiers, loaded unless this process holds them; others are let go.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If one of them cannot be loaded, or is not the one with which the work began.
+    """
+    if not all(asked in _held for asked in wanted):
+        hold({asked: _held.get(asked) or _checked(asked) for asked in wanted})
+    return [_held[asked] for asked in wanted]
 
 
-def _decided(classifier: Classifier | RecordedPredictions, asked: Asked, batch: Sequence[ShownStimulus]) -> Decisions:
-    def pictures() -> NDArray[np.uint8]:
-        return np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in batch])
-
-    names = [one.stimulus for one in batch]
-    return classify(classifier, names, pictures, asked.rule, own_labels=asked.own_labels)
+def _checked(asked: Asked) -> Classifier | RecordedPredictions:
+    classifier = asked.load()
+    if asked.digest and classifier.digest != asked.digest:
+        raise ClassifierUnavailable(
+            f"{asked.spec} is another classifier here ({classifier.digest[:12]}) than where the work began "
+            f"({asked.digest[:12]}): put the same files on every machine, and start again."
+        )
+    return classifier
 
 
 def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisions) -> Iterator[dict[str, Any]]:
@@ -283,8 +263,12 @@ def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
     for name, distribution in _LIBRARIES.items():
         if name in sys.modules:
             found[name] = metadata.version(distribution)
-    precision = getattr(classifier, "precision", "")
-    return {**found, "precision": precision} if precision else found
+    precision, device = getattr(classifier, "precision", ""), str(getattr(classifier, "device", ""))
+    if precision:
+        found["precision"] = precision
+    if device.startswith("cuda"):
+        found["accelerator"] = str(sys.modules["torch"].cuda.get_device_name(device))
+    return found
 
 
 _LIBRARIES = {

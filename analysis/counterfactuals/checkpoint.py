@@ -8,28 +8,17 @@ pickle names is replaced by an empty placeholder, so that a file can run no code
 from __future__ import annotations
 
 import hashlib
-import pickle  # noqa: S403  find_class below makes tensors only
 import re
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import torch
 
+from analysis.classifiers.tensors import Unreadable, read_tensors
 from analysis.counterfactuals.autoencoder import GROUPS, Layout, VqAutoencoder, shapes
 from analysis.errors import GeneratorUnavailable
 
-#: What a checkpoint may name besides tensor types.
-_ALLOWED = frozenset(
-    {
-        ("collections", "OrderedDict"),
-        ("torch._utils", "_rebuild_tensor_v2"),
-        ("torch._utils", "_rebuild_parameter"),
-        *(("torch", f"{kind}Storage") for kind in ("Float", "Half", "BFloat16", "Double", "Long", "Int", "Bool")),
-    }
-)
 _LOSS = "loss."
 
 
@@ -58,29 +47,10 @@ def load_autoencoder(path: Path, *, device: str = "cpu") -> tuple[VqAutoencoder,
     return network, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-class _Placeholder:
-    """Stands for an object of the training program."""
-
-    def __init__(self, *_arguments: Any, **_named: Any) -> None: ...
-
-    def __setstate__(self, _state: Any) -> None: ...
-
-
-class _TensorUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _ALLOWED:
-            return super().find_class(module, name)
-        return type(name, (_Placeholder,), {})
-
-
 def _weights(path: Path) -> dict[str, Any]:
-    reader = SimpleNamespace(
-        Unpickler=_TensorUnpickler, load=lambda file, **how: _TensorUnpickler(file, **how).load(), __name__="tensors"
-    )
     try:
-        loaded = torch.load(path, map_location="cpu", weights_only=False, pickle_module=reader)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, TypeError, KeyError, AttributeError,
-            zipfile.BadZipFile) as error:  # fmt: skip
+        loaded = read_tensors(path)
+    except Unreadable as error:
         raise GeneratorUnavailable(f"{path}: this is no checkpoint that torch can read. Fetch it again.") from error
     state = loaded.get("state_dict", loaded) if isinstance(loaded, dict) else None
     if not isinstance(state, Mapping):

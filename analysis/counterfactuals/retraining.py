@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from analysis.classifiers.networks import TorchNetwork
 from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.errors import SearchRefused
-from analysis.retraining import Recipe, fine_tune
+from analysis.retraining import Recipe, fine_tune, hold_out
+from analysis.retraining.held_out import Epoch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +50,30 @@ class LabelledPictures:
         return np.stack(pictures), places.astype(np.int64)
 
     @property
+    def original_names(self) -> list[str]:
+        """Digest of the original of each example."""
+        return [*self._names, *self._names]
+
+    @property
+    def _names(self) -> list[str]:
+        return [hashlib.sha256(picture.tobytes()).hexdigest() for picture in self.originals]
+
+    def split(self, *, share: float, seed: int) -> tuple[LabelledPictures, LabelledPictures | None]:
+        """What is trained on, and what is held out from it; None where that is nothing."""
+        names = self._names
+        contents = {name: (label, name) for name, label in zip(names, self.labels, strict=True)}
+        chosen = hold_out(contents, share=share, seed=seed)
+        is_held_out = np.array([name in chosen for name in names])
+        return self._some(~is_held_out), self._some(is_held_out) if chosen else None
+
+    def _some(self, chosen: NDArray[np.bool_]) -> LabelledPictures:
+        labels = tuple(label for label, is_chosen in zip(self.labels, chosen, strict=True) if is_chosen)
+        return LabelledPictures(self.originals[chosen], self.counterfactuals[chosen], labels)
+
+    @property
     def digests(self) -> frozenset[str]:
         """SHA-256 of every original's pixels."""
-        return frozenset(hashlib.sha256(picture.tobytes()).hexdigest() for picture in self.originals)
+        return frozenset(self._names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,12 +90,18 @@ class TwoByTwo:
         The retrained network.
     seconds : float
         Time to train.
+    curve : tuple of Epoch
+        How it did on held-out originals and their counterfactuals, epoch by epoch.
+    kept : int
+        Epoch whose weights it has; 0 where training brought nothing.
     """
 
     accuracy: NDArray[np.float64]
     n: int
     network: TorchNetwork
     seconds: float
+    curve: tuple[Epoch, ...]
+    kept: int
 
 
 def retrain_on_counterfactuals(
@@ -88,16 +116,20 @@ def retrain_on_counterfactuals(
 
     Notes
     -----
-    OOR paper, Table 7. The counterfactuals of the test were made against the network as it was.
+    OOR paper, Table 7. Of the training originals, a share of `Recipe.held_out` tells when to stop and which epoch to
+    keep. The counterfactuals of the test were made against the network as it was.
     """
     if shared := training.digests & test.digests:
         raise SearchRefused(f"{len(shared)} originals stand in training and test: leave them out of one.")
-    retrained = fine_tune(network, training, recipe)
+    trained_on, held_out = training.split(share=recipe.held_out, seed=recipe.seed)
+    retrained = fine_tune(network, trained_on, recipe, held_out=held_out)
     accuracy = [
         [_accuracy(one, pictures, test.labels) for pictures in (test.originals, test.counterfactuals)]
         for one in (network, retrained.network)
     ]
-    return TwoByTwo(np.array(accuracy), len(test.labels), retrained.network, retrained.seconds)
+    return TwoByTwo(
+        np.array(accuracy), len(test.labels), retrained.network, retrained.seconds, retrained.curve, retrained.kept
+    )
 
 
 def _accuracy(network: TorchNetwork, pictures: NDArray[np.uint8], labels: Sequence[str]) -> float:

@@ -12,7 +12,8 @@ from analysis.design.plan import BlockPlan, PlannedTrial, SessionPlan, StudyPlan
 from analysis.design.planner import plan_study
 from analysis.design.substitution import without_seen
 from analysis.design.sufficiency import Sufficiency, sufficiency_of
-from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.spec.design import DesignConfig, DiscriminationDesign
+from analysis.spec.validation import ValidationDesign
 
 __all__ = [
     "BlockPlan",

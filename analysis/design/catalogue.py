@@ -34,16 +34,24 @@ class Catalogue:
         Sorted by name.
     held_plain : tuple of StimulusRow
         Stimuli that practice and plain comparisons alone may show (`analysis.design.plain`), sorted by name.
+    person_sentinels : tuple of StimulusRow
+        Pictures of sentinels of persons, sorted by name; cue conflicts are originals of their own, in no other map.
     """
 
     category_of: Mapping[str, str]
     clean: Mapping[str, StimulusRow]
     corrupted: tuple[StimulusRow, ...]
     held_plain: tuple[StimulusRow, ...] = ()
+    person_sentinels: tuple[StimulusRow, ...] = ()
 
     @classmethod
     def from_rows(
-        cls, originals: Mapping[str, str], stimuli: Iterable[Mapping[str, Any]], *, plain: Collection[str] = ()
+        cls,
+        originals: Mapping[str, str],
+        stimuli: Iterable[Mapping[str, Any]],
+        *,
+        plain: Collection[str] = (),
+        person_families: Collection[str] = (),
     ) -> Catalogue:
         """Index stimuli by what they were made from.
 
@@ -55,6 +63,8 @@ class Catalogue:
             With the columns stimulus, original, category, corruption, visual_change (``analysis.tables.STIMULI``).
         plain : collection of str
             Functions whose stimuli are held for practice and plain comparisons.
+        person_families : collection of str
+            Families of sentinels of persons.
 
         Raises
         ------
@@ -62,7 +72,7 @@ class Catalogue:
             If there is nothing to plan with, a stimulus has no original, or an original has no clean stimulus.
         """
         clean: dict[str, StimulusRow] = {}
-        corrupted, held_plain = [], []
+        corrupted, held_plain, sentinels = [], [], []
         for columns in stimuli:
             row = StimulusRow(
                 str(columns["stimulus"]),
@@ -71,6 +81,9 @@ class Catalogue:
                 str(columns["corruption"]),
                 float(columns["visual_change"]),
             )
+            if row.corruption in person_families:
+                sentinels.append(row)
+                continue
             if originals.get(row.original) != row.category:
                 raise DesignRefused(
                     f"Stimulus {row.stimulus} says original {row.original} of category {row.category}, but the picture "
@@ -95,6 +108,7 @@ class Catalogue:
             clean=dict(sorted(clean.items())),
             corrupted=tuple(sorted(corrupted)),
             held_plain=tuple(sorted(held_plain)),
+            person_sentinels=tuple(sorted(sentinels)),
         )
 
     @property
@@ -112,4 +126,9 @@ class Catalogue:
 
     def by_stimulus(self) -> dict[str, StimulusRow]:
         """Every stimulus by its name."""
-        return {row.stimulus: row for row in (*self.clean.values(), *self.corrupted, *self.held_plain)}
+        rows = (*self.clean.values(), *self.corrupted, *self.held_plain, *self.person_sentinels)
+        return {row.stimulus: row for row in rows}
+
+    def categories_of_all(self) -> dict[str, str]:
+        """Category of every original, those of cue conflicts among them."""
+        return {**{row.original: row.category for row in self.person_sentinels}, **self.category_of}

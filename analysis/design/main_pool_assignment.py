@@ -63,7 +63,8 @@ def fit_to_stimuli(
         f"{scarcest}, and every corrupted answer takes a new one. Generate more stimuli for more sessions."
     )
     if config.clean_trials is None and demand.main:
-        more_clean = demand_of(config.but(sessions=possible), originals=len(catalogue.category_of))[0]
+        fewer, originals = config.but(sessions=possible), len(catalogue.category_of)
+        more_clean = demand_of(fewer, originals=originals, person_originals=demand.person_originals)[0]
         grown = dataclasses.replace(demand, clean=more_clean.clean)
         if more_clean.main == demand.main and grown.main_originals <= len(pool):
             demand = grown

@@ -118,6 +118,24 @@ def spread_blocked(
     return sequence, [after - before for before, after in zip(bounds, bounds[1:], strict=False)]
 
 
+def insert_inside(
+    sequence: Sequence[Entry], entries: Sequence[Entry], rng: np.random.Generator
+) -> tuple[list[Entry], list[int]]:
+    """The sequence with further entries, one at random in each of as many equal parts, and never first or last.
+
+    Returns
+    -------
+    list of Entry, list of int
+        The longer sequence, and for every entry the number of those of the shorter one that come before it.
+    """
+    ends = [1 + (len(sequence) - 1) * part // max(len(entries), 1) for part in range(len(entries) + 1)]
+    gaps = [int(rng.integers(low, high)) for low, high in pairwise(ends)]
+    longer = list(sequence)
+    for gap, entry in sorted(zip(gaps, entries, strict=True), key=lambda pair: -pair[0]):
+        longer.insert(gap, entry)
+    return longer, gaps
+
+
 def equal_blocks(trials: int, longest: int) -> list[int]:
     """Lengths of as few blocks as possible, as equal as can be."""
     count = -(-trials // longest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from analysis.design.practice import SHORT_ROUND, SHORT_ROUND_OF_PAIRS, Part, practice_parts, shortened
 from analysis.errors import DesignRefused
@@ -25,6 +26,7 @@ class Demand:
 
     `plain_pairs` are discrimination sentinels, `practice_pairs` those with feedback; these and the `pairs` take
     `pair_pictures` originals each. Practice is counted with all its rounds, whether or not a person comes to see them.
+    `person` are sentinels of persons; `person_originals` those of the set that a person needs for all their sessions.
     """
 
     practice_parts: tuple[Part, ...]
@@ -40,6 +42,8 @@ class Demand:
     sessions_per_participant: int
     qualification_tries: int = 1
     pair_pictures: int = 2
+    person: int = 0
+    person_originals: int = 0
 
     @property
     def practice(self) -> int:
@@ -68,7 +72,10 @@ class Demand:
 
     @property
     def outside_main(self) -> int:
-        return self.practice_originals + self.qualification_originals + self.gold_originals + self.consistency_originals
+        return (
+            self.practice_originals + self.qualification_originals + self.gold_originals + self.consistency_originals
+            + self.person_originals
+        )  # fmt: skip
 
     @property
     def main_originals(self) -> int:
@@ -85,11 +92,11 @@ class Demand:
         """Trials of a session, practice and qualification included."""
         return (
             self.practice + self.qualification + self.gold + self.negative + 2 * self.consistency
-            + self.main + self.clean + self.pairs + self.plain_pairs + self.practice_pairs
+            + self.main + self.clean + self.pairs + self.plain_pairs + self.practice_pairs + self.person
         )  # fmt: skip
 
 
-def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str]]:
+def demand_of(config: DesignConfig, *, originals: int, person_originals: int = 0) -> tuple[Demand, list[str]]:
     """What a session takes, cut until it fits the number of originals.
 
     Parameters
@@ -97,6 +104,8 @@ def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str
     config : DesignConfig
     originals : int
         Pictures of the set.
+    person_originals : int
+        Of these, for sentinels of persons (`analysis.design.persons`).
 
     Returns
     -------
@@ -114,26 +123,27 @@ def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str
     of 8, no negatives, 2 consistency pairs, 4 practice trials or one round at speed), never below the configured
     minimum of main trials.
     """
-    asked = _full(config, main=config.main_trials, originals=originals)
+    full = partial(_full, config, originals=originals, person_originals=person_originals)
+    asked = full(main=config.main_trials)
     if asked.originals <= originals:
         return asked, _warnings(asked)
     for short in (False, True):
         for main in range(config.main_trials, config.minimum_main_trials - 1, -1):
-            demand = _full(config, main=main, originals=originals)
+            demand = full(main=main)
             if short:
                 demand = _shortened(config, demand)
             if demand.originals <= originals:
                 return demand, _cuts(asked, demand, originals) + _warnings(demand)
-    smallest = _shortened(
-        config, _full(config, main=min(config.main_trials, config.minimum_main_trials), originals=originals)
-    )
+    smallest = _shortened(config, full(main=min(config.main_trials, config.minimum_main_trials)))
     if smallest.originals <= originals:  # discrimination alone: only the sentinels could be cut
         return smallest, _cuts(asked, smallest, originals) + _warnings(smallest)
     raise DesignRefused(
         f"{originals} originals are too few: the smallest session takes {smallest.originals} "
         f"({smallest.practice_originals} practice, {smallest.gold_originals} gold, "
-        f"{smallest.consistency_originals} consistency, {smallest.main_originals} main). "
-        f"Add at least {smallest.originals - originals} pictures"
+        f"{smallest.consistency_originals} consistency, "
+        + (f"{smallest.person_originals} sentinels of persons, " if smallest.person_originals else "")
+        + f"{smallest.main_originals} main). "
+        + f"Add at least {smallest.originals - originals} pictures"
         + (", or ask for fewer sessions a participant." if config.sessions_per_participant > 1 else ".")
     )
 
@@ -147,7 +157,7 @@ def _warnings(demand: Demand) -> list[str]:
     ]
 
 
-def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
+def _full(config: DesignConfig, *, main: int, originals: int, person_originals: int) -> Demand:
     block = config.discrimination
     with_choices = main > 0
     clean = _clean(config, main=main, originals=originals) if with_choices else 0
@@ -173,6 +183,8 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
         sessions_per_participant=config.sessions_per_participant,
         qualification_tries=config.qualification_tries,
         pair_pictures=block.pictures if block else 2,
+        person=config.person_trials if with_choices else 0,
+        person_originals=person_originals,
     )
 
 

@@ -11,10 +11,28 @@ import numpy as np
 
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.main_pool_assignment import Dealt, by_corruption, deal_main, fit_to_stimuli
-from analysis.design.ordering import Entry, Stretch, choice, cut, equal_blocks, shuffled, spread, spread_blocked
+from analysis.design.ordering import (
+    Entry,
+    Stretch,
+    choice,
+    cut,
+    equal_blocks,
+    insert_inside,
+    shuffled,
+    spread,
+    spread_blocked,
+)
 from analysis.design.originals_needed import Demand, demand_of
 from analysis.design.overlap import choose_common, common_count, stream
 from analysis.design.pairs import Pair
+from analysis.design.persons import (
+    brought_pools,
+    deal_persons,
+    families_asked,
+    needed_of_family,
+    originals_of_set,
+    pool_of_family,
+)
 from analysis.design.plain import PlainDealer, plain_functions, plain_stimuli
 from analysis.design.plan import SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
@@ -25,9 +43,10 @@ from analysis.design.trial_numbering import numbered
 from analysis.design.validation import plan_validation
 from analysis.errors import DesignRefused
 from analysis.spec.design import DesignConfig, DiscriminationDesign
+from analysis.spec.persons import PERSON
 
 #: Domains of the random streams, so that a change in one part leaves the others as they were.
-_POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS, _COMMON = range(6)
+_POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS, _COMMON, _PERSONS, _PERSON_PLACES = range(8)
 
 
 def plan_study(
@@ -38,6 +57,7 @@ def plan_study(
     *,
     gold_candidates: Collection[str] | None = None,
     plain: Collection[str] = (),
+    person_families: Collection[str] = (),
 ) -> StudyPlan:
     """Plan every session of a study.
 
@@ -54,6 +74,8 @@ def plan_study(
         Originals that were checked to be easy.
     plain : collection of str
         Functions whose stimuli are held for practice and plain comparisons, and stand in no other trial.
+    person_families : collection of str
+        Families of sentinels of persons among the stimuli; they stand in no other trial.
 
     Returns
     -------
@@ -72,15 +94,24 @@ def plan_study(
     information than repeats (Δv varies between pictures far more than answers to one). The stimuli of the `overlap` are
     answered by everybody.
     """
-    catalogue = Catalogue.from_rows(originals, stimuli, plain=plain)
+    catalogue = Catalogue.from_rows(originals, stimuli, plain=plain, person_families=person_families)
     corruptions = catalogue.corruptions
     _check_names(config, catalogue, gold_candidates)
     if config.validation is not None:
         return plan_validation(catalogue, config, config.validation, seed, gold_candidates=gold_candidates)
     if not corruptions:
         raise DesignRefused("The stimulus set holds clean pictures only: generate corrupted stimuli first.")
-    demand, notes = demand_of(config, originals=len(catalogue.category_of))
-    pools, more = draw_pools(catalogue.category_of, demand, stream(seed, _POOLS), gold_candidates=gold_candidates)
+    families = families_asked(config, catalogue)
+    of_set, each = originals_of_set(families, catalogue), needed_of_family(config, len(families))
+    demand, notes = demand_of(config, originals=len(catalogue.category_of), person_originals=each * len(of_set))
+    pools, more = draw_pools(
+        catalogue.category_of,
+        demand,
+        stream(seed, _POOLS),
+        gold_candidates=gold_candidates,
+        person_families={pool_of_family(family): held for family, held in of_set.items()},
+    )
+    pools |= brought_pools(families, catalogue, each)
     notes += more
     common_for = partial(_common, config, catalogue, pools["main"], seed)
     demand, sessions, more = fit_to_stimuli(config, demand, catalogue, pools["main"], common_for(demand.main))
@@ -88,7 +119,10 @@ def plan_study(
     streams = partial(stream, seed, _MAIN)
     dealt = deal_main(config, demand, catalogue, pools["main"], sessions, streams, common_for)
     notes += dealt.notes
-    plans = _compose(config, dealt, catalogue, pools, seed)
+    persons = deal_persons(
+        families, pools, sessions=len(dealt.main), per_session=config.person_trials, rng=stream(seed, _PERSONS)
+    )
+    plans = _compose(config, dealt, persons, catalogue, pools, seed)
     plan = StudyPlan(config=config, seed=seed, pools=pools, sessions=plans, notes=(), summary={})
     summary = summarise(plan, catalogue)
     notes += notes_on(summary, config, dealt.demand)
@@ -127,12 +161,19 @@ def _check_names(config: DesignConfig, catalogue: Catalogue, gold_candidates: Co
 
 
 def _compose(
-    config: DesignConfig, dealt: Dealt, catalogue: Catalogue, pools: Mapping[str, tuple[str, ...]], seed: int
+    config: DesignConfig,
+    dealt: Dealt,
+    persons: Sequence[Sequence[StimulusRow]],
+    catalogue: Catalogue,
+    pools: Mapping[str, tuple[str, ...]],
+    seed: int,
 ) -> tuple[SessionPlan, ...]:
     demand, main, clean, pairs = dealt.demand, dealt.main, dealt.clean, dealt.pairs
     rng = stream(seed, _SENTINELS)
     category_of = catalogue.category_of
-    rotas = {role: Rota(pool=pools[role], category_of=category_of, rng=rng) for role in pools if role != "main"}
+    rotas = {
+        role: Rota(pool=pools[role], category_of=category_of, rng=rng) for role in ("practice", "qualification", "gold")
+    }
     repeated = deal_consistency(
         pools["consistency"],
         category_of,
@@ -166,7 +207,9 @@ def _compose(
                 [choice("gold", catalogue.clean[o]) for o in gold],
                 [choice("negative", catalogue.clean[o]) for o in negative],
             ]
-            stretches += _main_blocks(config, main[slot], groups, repeated[slot], order)
+            asked = [choice(PERSON, row) for row in persons[slot]]
+            places = stream(seed, _PERSON_PLACES, slot)
+            stretches += _main_blocks(config, main[slot], groups, repeated[slot], asked, order, places)
         if block is not None:
             warm_up = _plain(dealers, "practice", demand.practice_pairs, practice)
             parts = dealt_to(demand.practice_pair_parts, _pair_entries(warm_up, "practice", block.task))
@@ -211,7 +254,9 @@ def _main_blocks(
     main: Sequence[StimulusRow],
     groups: list[list[Entry]],
     repeated: Sequence[StimulusRow],
+    persons: Sequence[Entry],
     order: np.random.Generator,
+    places: np.random.Generator,
 ) -> list[Stretch]:
     by_corruption: dict[str, list[Entry]] = {}
     for row in main:
@@ -219,8 +264,12 @@ def _main_blocks(
     corruptions = [by_corruption[name] for name in sorted(by_corruption)]
     if config.corruption_order == "blocked":
         sequence, lengths = spread_blocked(corruptions, groups, repeated, order)
+        sequence, gaps = insert_inside(sequence, persons, places)
+        ends = np.cumsum(lengths)
+        for gap in gaps:
+            lengths[int(np.searchsorted(ends, gap, side="right"))] += 1
     else:
-        sequence = spread([*corruptions, *groups], repeated, order)
+        sequence, _ = insert_inside(spread([*corruptions, *groups], repeated, order), persons, places)
         lengths = equal_blocks(len(sequence), config.block_trials)
     return cut("main", sequence, lengths)
 

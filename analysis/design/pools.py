@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from analysis.categories import superordinate
 from analysis.design.originals_needed import Demand
+from analysis.design.persons import too_few
 from analysis.errors import DesignRefused
 
 #: Pools beside the main one are drawn up to twice as large as needed while they stay under this share of all originals.
@@ -22,6 +24,7 @@ def draw_pools(
     *,
     gold_candidates: Collection[str] | None = None,
     spare: Collection[str] = (),
+    person_families: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Deal the originals into pools; what no other pool needs is main.
 
@@ -37,6 +40,8 @@ def draw_pools(
         qualification pictures as far as they reach. Pictures that enter curves never do: they would be too easy.
     spare : collection of str
         Originals that the main pool has no use for. They are taken first, and pools grow beyond need from them alone.
+    person_families : mapping of str to collection of str
+        Originals of which there is a sentinel of persons, by pool; each of these pools is as large as the others.
 
     Returns
     -------
@@ -78,6 +83,7 @@ def draw_pools(
         if allowed is not None and demand.gold_originals:
             notes += _on_candidates(category_of, allowed, drawn=len(drawn), wanted=wanted)
         pools[role] = tuple(sorted(drawn))
+    persons = _draw_persons(remaining, person_families, sizes["person"])
     pools["main"] = tuple(sorted(original for left in remaining.values() for original in left))
     if demand.gold and gold_candidates is None:
         notes.append(
@@ -90,7 +96,22 @@ def draw_pools(
         notes.append(
             f"{', '.join(single)}: one main original each, so these categories come up at most once a session."
         )
-    return {role: pools[role] for role in ("practice", "qualification", "gold", "consistency", "main")}, notes
+    ordered = {role: pools[role] for role in ("practice", "qualification", "gold", "consistency", "main")}
+    return ordered | persons, notes
+
+
+def _draw_persons(
+    remaining: dict[str, list[str]], families: Mapping[str, Collection[str]], size: tuple[int, int]
+) -> dict[str, tuple[str, ...]]:
+    """One pool for each family; the family with the fewest pictures chooses first."""
+    drawn: dict[str, tuple[str, ...]] = {}
+    for pool in sorted(families, key=lambda name: (len(families[name]), name)):
+        needed, wanted = (count // len(families) for count in size)
+        found = _draw(remaining, wanted, set(families[pool]))
+        if len(found) < needed:
+            raise too_few(pool, len(found), needed)
+        drawn[pool] = tuple(sorted(found))
+    return dict(sorted(drawn.items()))
 
 
 def _by_category(category_of: Mapping[str, str], originals: Collection[str]) -> str:
@@ -121,12 +142,14 @@ def _sizes(demand: Demand, originals: int) -> dict[str, tuple[int, int]]:
         "qualification": demand.qualification_originals,
         "gold": demand.gold_originals,
         "consistency": demand.consistency_originals,
+        "person": demand.person_originals,
     }
     spare = max(0, min(int(SHARE_OUTSIDE_MAIN * originals), originals - demand.main_originals) - sum(needed.values()))
     # Larger pools mean that people who compare notes have seen other sentinels, and that a bad gold can be withdrawn.
     extra_gold = min(spare, needed["gold"])
     extra_consistency = min(spare - extra_gold, 3 * needed["consistency"])
-    extra = {"gold": extra_gold, "consistency": extra_consistency}
+    extra_person = min(spare - extra_gold - extra_consistency, needed["person"])
+    extra = {"gold": extra_gold, "consistency": extra_consistency, "person": extra_person}
     return {role: (count, count + extra.get(role, 0)) for role, count in needed.items()}
 
 

@@ -8,6 +8,7 @@ from analysis.categories import superordinate
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.plan import PlannedTrial, SessionPlan
 from analysis.errors import DesignRefused
+from analysis.spec.persons import PERSON
 
 #: A session that keeps less than this share of its main trials is not worth a person's time.
 LEAST_SHARE_OF_MAIN = 0.5
@@ -38,8 +39,8 @@ def without_seen(
     -------
     SessionPlan
         Unchanged if nothing was seen. Corrupted trials get an untaken stimulus of the same corruption with the nearest
-        visual change; a trial without a replacement is left out and the positions close up. New pictures of a
-        validation have a planned number of answers and are never replaced.
+        visual change, sentinels of persons another one of their family; a trial without a replacement is left out and
+        the positions close up. New pictures of a validation have a planned number of answers and are never replaced.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def without_seen(
                         pool_of,
                         used,
                         # What enters no result may come up again with other people.
-                        set() if trial.role in ("practice", "negative") else spent,
+                        set() if trial.role in ("practice", "negative", PERSON) else spent,
                         keep_group=keep_group,
                     )
         shown = [found for name in names if (found := swapped[name]) is not None]
@@ -115,12 +116,13 @@ def _replacement(
     if keep_group:
         group = superordinate(row.category)
         pool = {original for original in pool if superordinate(catalogue.category_of[original]) == group}
-    if row.stimulus == catalogue.clean[row.original].stimulus:
+    clean = catalogue.clean.get(row.original)
+    if clean is not None and row.stimulus == clean.stimulus:
         candidates = [catalogue.clean[original] for original in pool]
     else:
         candidates = [
             other
-            for other in (*catalogue.corrupted, *catalogue.held_plain)
+            for other in (*catalogue.corrupted, *catalogue.held_plain, *catalogue.person_sentinels)
             if other.corruption == row.corruption and other.original in pool and other.stimulus not in spent
         ]
     if not candidates:

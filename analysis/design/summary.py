@@ -17,7 +17,7 @@ STRATA = 10
 
 def summarise(plan: StudyPlan, catalogue: Catalogue) -> dict[str, Any]:
     """Originals by pool and category, trials a session by role, planned answers by corruption and visual change."""
-    by_stimulus = catalogue.by_stimulus()
+    by_stimulus, category_of = catalogue.by_stimulus(), catalogue.categories_of_all()
     strata = {corruption: [0] * STRATA for corruption in catalogue.corruptions}
     roles: Counter[str] = Counter()
     clean: Counter[str] = Counter()
@@ -46,7 +46,7 @@ def summarise(plan: StudyPlan, catalogue: Catalogue) -> dict[str, Any]:
         "pools": {
             role: {
                 "originals": len(originals),
-                "by_category": dict(sorted(Counter(catalogue.category_of[o] for o in originals).items())),
+                "by_category": dict(sorted(Counter(category_of[o] for o in originals).items())),
             }
             for role, originals in plan.pools.items()
         },

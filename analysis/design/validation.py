@@ -28,7 +28,8 @@ from analysis.design.summary import STRATA, summarise
 from analysis.design.trial_numbering import numbered
 from analysis.errors import DesignRefused
 from analysis.judgements import IS_NONE, IS_ONE
-from analysis.spec.design import DesignConfig, ValidationDesign
+from analysis.spec.design import DesignConfig
+from analysis.spec.validation import ValidationDesign
 
 #: Fewer pictures than this make no session: a second showing would follow its first.
 FEWEST_PICTURES = 4

@@ -65,8 +65,23 @@ def rank_sets(
     alike = _measured_alike(people, models, conditions)
     if len(alike) < 2:
         return {}
-    names = list(alike)
-    family = _pairwise(list(alike.values()))
+    return places_left_open(list(alike), _pairwise(list(alike.values())), level=level, seed=seed, draws=draws)
+
+
+def places_left_open(
+    names: Sequence[str], family: Estimates, *, level: float = 0.95, seed: int = 0, draws: int = DRAWS
+) -> dict[str, RankSet]:
+    """Places that the differences of all pairs leave open, by the rule of `rank_sets`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        At least two models.
+    family : Estimates
+        Differences of all pairs, in the order of `itertools.combinations`; the higher value has the better place.
+    level, seed, draws
+        As in `rank_sets`.
+    """
     (moved,) = null_draws([family], seed=seed, n_draws=draws)
     scores = np.copysign(family.normal_scores, family.values)
     p, _ = stepdown(np.concatenate([scores, -scores]), np.concatenate([moved, -moved], axis=1), 1.0 - level)

@@ -214,18 +214,20 @@ def _after_number(table: Table, place: int) -> float:
 
 
 def _widths(pdf: FPDF, texts: list[list[str]], gaps: Sequence[float]) -> list[float]:
-    """Columns as wide as what they hold, scaled to the text's width; where that is too much, no word is broken."""
-    least, wanted = [], []
+    """Columns as wide as what they hold; where that is too much, lines are broken, intervals last and words never."""
+    unbroken, least, wanted = [], [], []
     for (head, *cells), gap in zip(zip(*texts, strict=True), gaps, strict=True):
         # Heads are bold, and so wider than they are measured.
         words = [1.15 * pdf.get_string_width(word) for text in (head, *cells) for word in text.split() or [""]]
-        whole = max([max(words), *map(pdf.get_string_width, cells)]) + 1.8 + gap
+        word, whole = max(words) + 1.8 + gap, max([max(words), *map(pdf.get_string_width, cells)]) + 1.8 + gap
         # Heads and names may stand in several lines; an estimate and its interval had better not.
         is_estimate = any(_INTERVAL.search(text) for text in cells)
-        least.append(whole if is_estimate else max(words) + 1.8 + gap)
+        unbroken.append(word)
+        least.append(whole if is_estimate else word)
         wanted.append(whole)
-    if sum(wanted) <= _TEXT or sum(least) >= _TEXT:
-        chosen = wanted if sum(wanted) <= _TEXT else least
-        return [_TEXT * width / sum(chosen) for width in chosen]
-    share = (_TEXT - sum(least)) / (sum(wanted) - sum(least))
-    return [low + share * (high - low) for low, high in zip(least, wanted, strict=True)]
+    for narrow, wide in ((least, wanted), (unbroken, least)):
+        if sum(narrow) < _TEXT < sum(wide):
+            share = (_TEXT - sum(narrow)) / (sum(wide) - sum(narrow))
+            return [low + share * (high - low) for low, high in zip(narrow, wide, strict=True)]
+    chosen = wanted if sum(wanted) <= _TEXT else unbroken
+    return [_TEXT * width / sum(chosen) for width in chosen]

@@ -37,7 +37,7 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
         "yaxis": _plotly_axis(figure.y) | {"domain": [0.24, 1] if strip else [0, 1]},
         "shapes": _shapes(figure),
         "annotations": _annotations(figure),
-        "margin": {"l": 52, "r": 12, "t": 22, "b": 44},
+        "margin": {"l": 64, "r": 12, "t": 22, "b": 44},
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK_SOFT},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

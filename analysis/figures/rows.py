@@ -138,7 +138,7 @@ def similarity_figure(names: Sequence[str], pairs: Sequence[Pair], *, title: str
                 range=(0.0, 2.0),
             ),
         ),
-        notes=("= equivalent, ≠ different, ? undecided; numbers are mean differences over what both measured.",),
+        notes=("= equivalent, ≠ different, ? undecided; numbers: size of the mean difference where both measured.",),
     )
 
 

@@ -60,7 +60,7 @@ def agreement_entries(
     """
     if not len(people):
         return [], []
-    included, notes = _included(people, scales)
+    included, notes = included_conditions(people, scales)
     if not included:
         return [], notes
     theirs = people.select(np.isin(conditions_of(people), included))
@@ -95,8 +95,15 @@ def pooled_within(people: Observations, settings: FitSettings) -> PooledConsiste
     return _pooled(people, None, settings)
 
 
-def _included(people: Observations, scales: Mapping[str, ConditionScale]) -> tuple[list[str], list[str]]:
-    """Conditions that count, and what is said of the others."""
+def included_conditions(people: Observations, scales: Mapping[str, ConditionScale]) -> tuple[list[str], list[str]]:
+    """Conditions that count, and what is said of the others.
+
+    Parameters
+    ----------
+    people : Observations
+    scales : mapping of corruption to ConditionScale
+        Axes of published conditions: the one at 0 is the control.
+    """
     names = conditions_of(people)
     controls = _controls(people, scales)
     # At 0.2 itself the published list leaves a condition out; means of shares meet it only up to rounding.

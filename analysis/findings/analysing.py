@@ -7,13 +7,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
-import numpy as np
-
 import analysis
 from analysis.differences.twin import Twins
 from analysis.errors import InvalidInput
 from analysis.findings.agreement import agreement_entries
+from analysis.findings.analysed_tables import AnalysedTables
 from analysis.findings.answers import confusion_entries, participant_entries, response_time_entries
+from analysis.findings.asked import asked_entries
+from analysis.findings.benchmark import published_benchmark
 from analysis.findings.caveats import study_caveats
 from analysis.findings.cue_conflict import shape_bias_entries
 from analysis.findings.curve_entries import curve_entries
@@ -43,16 +44,17 @@ from analysis.findings.observations import (
     Observations,
     accepted_answers,
     attended,
-    digest_of,
+    curve_predictions,
     is_set_aside,
     read_predictions,
+    read_sentinels,
     read_set_aside,
     read_trials,
-    sentinel_originals,
 )
 from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
+from analysis.findings.persons import person_entries
 from analysis.findings.recruiters import origins_of, recruiter_entries
 from analysis.findings.sensitivity import sensitivity_entries
 from analysis.findings.steps import Steps
@@ -94,6 +96,7 @@ def analyse(
     session_table: pd.DataFrame | None = None,
     stimuli: pd.DataFrame | None = None,
     level_predictions: pd.DataFrame | None = None,
+    answers: pd.DataFrame | None = None,
     borrow: Mapping[str, str] | None = None,
     level: float = LEVEL,
     margin: float = MARGIN,
@@ -119,7 +122,7 @@ def analyse(
         Columns of `analysis.tables.PREDICTIONS`. Classifiers are scored on the stimuli that people saw, and beside
         that on all.
     study : str
-        Name that is written into the result.
+        Its name.
     seed : int
         Seed of every resampling; the same tables and seed give the same result.
     n_bootstrap : int
@@ -135,16 +138,17 @@ def analyse(
         Columns of `analysis.tables.STIMULI`: coverage and reach.
     level_predictions : pandas.DataFrame, optional
         Columns of `analysis.tables.LEVEL_PREDICTIONS`: fixed levels beside areas.
+    answers : pandas.DataFrame, optional
+        Columns of `analysis.tables.ANSWERS`: what became of the trials of models that were asked in words.
     borrow : mapping of corruption to corruption, optional
         Compare classifiers on the first also with the human curve of the second, labelled borrowed.
     level : float
-        Level of intervals.
     margin, band_margin : float
         Margins of equivalence of curves, set before looking at results.
     d_prime_margin : float, optional
         Margin of equivalence of same/different and ABX. None, as in plans that were frozen before there was one: the
-        d' at which an observer who judges every picture on its own is right in 1/2 + ``discrimination_margin``; the
-        verdict rests on that observer then, whatever ``observer_model`` says.
+        d' at which an observer who judges every picture on its own is right in 1/2 + ``discrimination_margin``, and on
+        that observer the verdict rests, whatever ``observer_model`` says.
     observer_model : {"differencing", "independent"}
         Observer of same/different and ABX on whose d' the verdict rests.
     discrimination_margin : float
@@ -152,17 +156,17 @@ def analyse(
     validation_threshold : float
         Share of qualified answers that accepts a picture.
     sensitivity : bool
-        Whether headline numbers are also computed under other choices of sessions and trials.
+        Whether to compute headline numbers under other choices, too.
     estimand : {"categories", "people", "answers"}
         Whether curves are means in which people and categories count equally (of models: categories), people alone, or
         answers. They are the same where all gave equally many answers, equally many to each category.
     recruiter_weights : mapping of recruiter to float, optional
-        By which the people of each recruiter count together in curves and in everything that compares them; recruiters
-        are those of ``session_table``, and sessions of others are left out. Without any everybody counts once.
+        By which the people of each recruiter count together in everything about people. Sessions of recruiters that
+        ``session_table`` lacks are left out. Without any everybody counts once.
     executor : Executor, optional
-        Where curves are fitted and compared (`analysis.compute.executor`); here, without one. The result is the same.
+        Where curves are fitted and compared (`analysis.compute.executor`), with the same result; here, without one.
     report : callable, optional
-        Called with (steps done, steps in all, what) on the way; what it raises is let through.
+        Called with (steps done, steps in all, what); what it raises is let through.
 
     Returns
     -------
@@ -195,29 +199,13 @@ def analyse(
         estimand=estimand,
         **({"recruiter_weights": dict(recruiter_weights)} if recruiter_weights else {}),
     )
-    tables = _Tables(trials, predictions, discrimination, session_table, stimuli, level_predictions)
+    tables = AnalysedTables(trials, predictions, discrimination, session_table, stimuli, level_predictions)
     found = _findings(study, tables, settings, executor, Steps(report))
+    if answers is not None:
+        found = found.model_copy(update={"asked": asked_entries(answers)})
     if sessions is not None:
         found = found.model_copy(update={"sessions": SessionCounts.model_validate(sessions)})
     return found if session_table is None else found.model_copy(update={"flow": inclusion_flow(session_table)})
-
-
-@dataclass(frozen=True, eq=False)
-class _Tables:
-    """What is analysed, as `analyse` was given it."""
-
-    trials: pd.DataFrame
-    predictions: pd.DataFrame | None
-    discrimination: pd.DataFrame | None
-    sessions: pd.DataFrame | None
-    stimuli: pd.DataFrame | None
-    level_predictions: pd.DataFrame | None
-
-    def digest(self) -> str:
-        added = [] if self.level_predictions is None else [self.level_predictions]
-        if self.sessions is not None and "recruiter" in self.sessions and self.sessions["recruiter"].nunique() > 1:
-            added.append(self.sessions[["session", "recruiter"]])
-        return digest_of(self.trials, self.predictions, self.discrimination, *added)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,15 +230,16 @@ class _Compared:
     leaderboard: list[Leader]
 
 
-def _findings(study: str, tables: _Tables, settings: Settings, executor: Executor | None, steps: Steps) -> Findings:
+def _findings(
+    study: str, tables: AnalysedTables, settings: Settings, executor: Executor | None, steps: Steps
+) -> Findings:
     classifiers, label_spaces = read_predictions(tables.predictions)
     origins = origins_of(tables.trials, tables.sessions, settings.recruiter_weights)
     tables = replace(tables, trials=origins.trials)
     observed = _Observed(
         read_trials(tables.trials),
         read_trials(tables.trials, accepted_only=False),
-        # Golds and practice pictures enter no curve, human or classifier.
-        classifiers.select(~np.isin(classifiers.original, sentinel_originals(tables.trials))),
+        curve_predictions(classifiers, tables.trials),
         label_spaces,
     )
     fitting = FitSettings(
@@ -274,9 +263,10 @@ def _findings(study: str, tables: _Tables, settings: Settings, executor: Executo
     steps.then("agreement of observers")
     told_apart = _told_apart(tables, settings)
     found = _assemble(study, tables, observed, curves, compared, settings, fitting, told_apart, executor)
-    found = found.model_copy(
-        update=recruiter_entries(curves, observed.people, fitting, margin=settings.margin, origins=origins)
-    )
+    margins = (settings.margin, settings.band_margin) if compared.verdicts is not None else None
+    told = (observed.people, classifiers, curves, found.curves, found.comparisons, fitting, margins)
+    added = recruiter_entries(curves, observed.people, fitting, margin=settings.margin, origins=origins)
+    found = found.model_copy(update=added | person_entries(tables.trials, *told))
     steps.then("other choices of sessions and trials")
     if not settings.sensitivity:
         return found
@@ -286,7 +276,7 @@ def _findings(study: str, tables: _Tables, settings: Settings, executor: Executo
         accepted_answers(tables.trials),
         tables.sessions,
         fitting,
-        margins=(settings.margin, settings.band_margin) if compared.verdicts is not None else None,
+        margins=margins,
         set_aside=read_set_aside(tables.trials),
     )
     return found.model_copy(update={"sensitivity": tuple(varied)})
@@ -301,13 +291,15 @@ def _compare(
     steps: Steps,
 ) -> _Compared:
     steps.then("similarity of corruptions")
-    similarity: dict[str, list[Similarity]] = {}
-    classes: list[AlikeClasses] = []
-    for population in (HUMANS, *sorted(observed.label_spaces)):
-        similarity[population], groups = similarity_entries(
-            curves, population, observed.people, fitting, margin=settings.margin, band_margin=settings.band_margin
-        )
-        classes.extend(groups)
+    similarity, classes = similarity_entries(
+        curves,
+        (HUMANS, *sorted(observed.label_spaces)),
+        observed.people,
+        fitting,
+        margin=settings.margin,
+        band_margin=settings.band_margin,
+        executor=executor,
+    )
     steps.then("people beside classifiers")
     verdicts = None
     if settings.n_bootstrap:
@@ -326,7 +318,7 @@ def _compare(
     return _Compared(similarity, classes, verdicts, comparisons, twins, leaderboard)
 
 
-def _told_apart(tables: _Tables, settings: Settings) -> list[Discrimination]:
+def _told_apart(tables: AnalysedTables, settings: Settings) -> list[Discrimination]:
     """Same/different and ABX; without a margin of d' by the observer who judges every picture on its own."""
     margin = settings.d_prime_margin
     return discrimination_entries(
@@ -342,7 +334,7 @@ def _told_apart(tables: _Tables, settings: Settings) -> list[Discrimination]:
 
 def _assemble(
     study: str,
-    tables: _Tables,
+    tables: AnalysedTables,
     observed: _Observed,
     curves: StudyCurves,
     compared: _Compared,
@@ -356,6 +348,7 @@ def _assemble(
     consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, fitting)
     of_people, *of_classifiers = compared.similarity.values()
+    persons = len(read_sentinels(tables.trials))
     threshold = VALIDATION_THRESHOLD if settings.validation_threshold is None else settings.validation_threshold
     return Findings(
         study=study,
@@ -379,6 +372,7 @@ def _assemble(
         discrimination=tuple(told_apart),
         error_consistency=tuple(consistency),
         agreement=tuple(agreement),
+        benchmark=published_benchmark(study, people, classifiers, level=level, seed=settings.seed),
         difficulty=tuple(difficulty_entries(people, classifiers, level=level)),
         shape_bias=tuple(shape_bias_entries(people, classifiers, level=level)),
         confusion=tuple(confusion_entries(curves, people, classifiers)),
@@ -394,6 +388,7 @@ def _assemble(
             in_accepted_sessions=len(people),
             predictions=len(classifiers),
             set_aside=int(is_set_aside(tables.trials).sum()),
+            **({"persons": persons} if persons else {}),
         ),
         notes=(*curves.notes, *consistency_notes, *agreement_notes, *study_caveats(curves.curves)),
     )

@@ -69,6 +69,14 @@ def confusion_entries(study: StudyCurves, people: Observations, classifiers: Obs
             rows = (place >= low) & ((place < high) | (high == 1.0))
             if rows.any():
                 entries.append(_matrix(key.population, key.corruption, answers.select(rows), (low, high)))
+    curved = {(key.population, key.corruption) for key in study.curves}
+    for population, own in _populations(people, classifiers):
+        # Published trials of one condition, or of conditions that are no numbers: no curve, but answers.
+        for corruption in sorted(set(own.corruption[own.imported].tolist())):
+            answers = own.select((own.corruption == corruption) & own.imported)
+            labels = set(answers.category.tolist()) | set(answers.response.tolist())
+            if (population, corruption) not in curved and labels <= {*CATEGORIES, NO_ANSWER}:
+                entries.append(_matrix(population, corruption, answers, None))
     return entries
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.categories import NO_ANSWER
 from analysis.errors import TableRefused
+from analysis.spec.persons import PERSON
 from analysis.tables.coarse import coarse_trials
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ TextArray = NDArray[np.str_]
 
 #: Roles whose answers may enter a curve. Golds, negatives, practice and second showings never do.
 CURVE_ROLES = ("main", "clean", "consistency_first")
+#: Those that enter no curve, nor do their originals for classifiers.
+SENTINEL_ROLES = ("practice", "qualification", "gold", "negative", PERSON)
 CLEAN = "none"
 
 _TRIAL_COLUMNS = (
@@ -155,6 +158,20 @@ def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observati
     return _observations(part, "participant", "trials")
 
 
+def read_sentinels(frame: pd.DataFrame) -> Observations:
+    """Trials of accepted sessions that ask whether people are people; they enter no curve.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of `analysis.tables.TRIALS`.
+    """
+    part = _curve_rows(attended(frame), (PERSON,))
+    part = part.loc[_truth(part, "accepted", "trials")]
+    # Sentinels have no visual change; that they are conditions of their own is enough.
+    return _observations(part.assign(condition=part["corruption"]), "participant", "trials")
+
+
 def read_set_aside(frame: pd.DataFrame) -> Observations:
     """Categorisation trials of accepted sessions that were set aside, as missed answers.
 
@@ -234,12 +251,34 @@ def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str
     ), spaces
 
 
+def curve_predictions(predictions: Observations, frame: pd.DataFrame) -> Observations:
+    """Predictions that may enter curves: as for people, not those on golds, practice pictures or sentinels of persons.
+
+    Parameters
+    ----------
+    predictions : Observations
+    frame : pandas.DataFrame
+        Columns of `analysis.tables.TRIALS`.
+    """
+    of_no_curve = np.isin(predictions.original, sentinel_originals(frame))
+    return predictions.select(~(of_no_curve | np.isin(predictions.corruption, person_families(frame))))
+
+
 def sentinel_originals(frame: pd.DataFrame) -> list[str]:
-    """Originals that people saw only as golds, negatives, in qualification or practice, sorted."""
-    original, role = _text(frame, "original"), _text(frame, "role")
+    """Originals that people saw only as sentinels, in qualification or practice, sorted."""
+    return _only_in(frame, "original", SENTINEL_ROLES)
+
+
+def person_families(frame: pd.DataFrame) -> list[str]:
+    """What the table names as the corruption of sentinels of persons, and of no trial of a curve, sorted."""
+    return _only_in(frame, "corruption", (PERSON,))
+
+
+def _only_in(frame: pd.DataFrame, column: str, roles: Sequence[str]) -> list[str]:
+    value, role = _text(frame, column), _text(frame, "role")
     categorised = _text(frame, "task") == "categorisation"
-    other = set(original[categorised & np.isin(role, ("practice", "qualification", "gold", "negative"))].tolist())
-    return sorted(other - set(original[categorised & np.isin(role, CURVE_ROLES)].tolist()))
+    there = set(value[categorised & np.isin(role, roles)].tolist())
+    return sorted(there - set(value[categorised & np.isin(role, CURVE_ROLES)].tolist()))
 
 
 def digest_of(*tables: pd.DataFrame | None) -> str:
@@ -262,12 +301,10 @@ def digest_of(*tables: pd.DataFrame | None) -> str:
     return running.hexdigest()
 
 
-def _curve_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Categorisation trials of roles that may enter curves, in the order of session and position."""
+def _curve_rows(frame: pd.DataFrame, roles: tuple[str, ...] = CURVE_ROLES) -> pd.DataFrame:
+    """Categorisation trials of these roles, in the order of session and position."""
     _need(frame, _TRIAL_COLUMNS, "trials")
-    part: pd.DataFrame = frame.loc[
-        (_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), CURVE_ROLES)
-    ]
+    part: pd.DataFrame = frame.loc[(_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), roles)]
     order = [name for name in ("participant", "session", "position") if name in part.columns]
     return part.sort_values(order, kind="stable")
 

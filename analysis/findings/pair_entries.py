@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -176,57 +177,87 @@ def _full_set(human: CurveFit, curve: FittedCurve) -> FullSet | None:
 
 def similarity_entries(
     study: StudyCurves,
-    population: str,
+    populations: Sequence[str],
     people: Observations,
     settings: FitSettings,
     *,
     margin: float,
     band_margin: float,
-) -> tuple[list[Similarity], list[AlikeClasses]]:
-    """Similarity of every pair of corruptions for one population, and the classes of alike ones, per property.
+    executor: Executor | None = None,
+) -> tuple[dict[str, list[Similarity]], list[AlikeClasses]]:
+    """Similarity of every pair of corruptions for each population, and the classes of alike ones, per property.
 
     Parameters
     ----------
     study : StudyCurves
-    population : str
+    populations : sequence of str
     people : Observations
         Answers of people that count, clean ones among them: they tell how many came from looking.
     settings : FitSettings
     margin, band_margin : float
         As in `analysis.similarity.compare_all`.
+    executor : Executor, optional
+        Where the families are compared; here, without one.
     """
-    pairs: list[Similarity] = []
+    pairs: dict[str, list[Similarity]] = {population: [] for population in populations}
     classes: list[AlikeClasses] = []
     if not settings.n_bootstrap:
         return pairs, classes
-    for subject in PROPERTIES:
-        chosen = {
-            key.corruption: curve
-            for key, curve in study.curves.items()
-            if key.population == population and key.property == subject and key.corruption not in study.scales
-        }
-        if len(chosen) < 2:
-            continue
-        found = compare_all(
-            {name: curve.answers for name, curve in chosen.items()},
-            attentive=attentive_shares(_accurate(study, chosen), people) if population == HUMANS else None,
-            margin=margin,
-            band_margin=band_margin,
-            seed=settings.seed,
-        )
-        for (one, two), outcome in found.items():
-            pairs.append(_similarity_entry(population, subject, (one, two), outcome, chosen[one].fit, chosen[two].fit))
-        groups = alike_classes(list(chosen), found)
-        saving = reuse_saving(groups, {name: curve.fit.n_trials for name, curve in chosen.items()})
-        classes.append(
-            AlikeClasses(
-                population=population,
-                property=subject,
-                classes=tuple(map(tuple, groups)),
-                reuse=Reuse(answers=saving.answers, saved=saving.saved, share=saving.share),
-            )
-        )
+    compared = partial(_alike, margin=margin, band_margin=band_margin, seed=settings.seed)
+    for population, (found, alike) in run_in_order(executor, compared, _families(study, populations, people)):
+        pairs[population] += found
+        classes.append(alike)
     return pairs, classes
+
+
+#: What `_alike` is given of one family.
+_Family = tuple[str, Property, dict[str, FittedCurve], dict[str, float] | None]
+
+
+def _families(study: StudyCurves, populations: Iterable[str], people: Observations) -> Iterator[tuple[str, _Family]]:
+    """Curves that are compared with each other, by population: those of one property, where there are two."""
+    for population in populations:
+        for subject in PROPERTIES:
+            chosen = {
+                key.corruption: curve
+                for key, curve in study.curves.items()
+                if key.population == population and key.property == subject and key.corruption not in study.scales
+            }
+            if len(chosen) > 1:
+                attentive = attentive_shares(_accurate(study, chosen), people) if population == HUMANS else None
+                yield population, (population, subject, chosen, attentive)
+
+
+def _alike(
+    population: str,
+    subject: Property,
+    curves: dict[str, FittedCurve],
+    attentive: dict[str, float] | None,
+    *,
+    margin: float,
+    band_margin: float,
+    seed: int,
+) -> tuple[list[Similarity], AlikeClasses]:
+    """Similarity of every pair of one family, and its classes, in whatever process."""
+    found = compare_all(
+        {name: curve.answers for name, curve in curves.items()},
+        attentive=attentive,
+        margin=margin,
+        band_margin=band_margin,
+        seed=seed,
+    )
+    pairs = [
+        _similarity_entry(population, subject, (one, two), outcome, curves[one].fit, curves[two].fit)
+        for (one, two), outcome in found.items()
+    ]
+    groups = alike_classes(list(curves), found)
+    saving = reuse_saving(groups, {name: curve.fit.n_trials for name, curve in curves.items()})
+    return pairs, AlikeClasses(
+        population=population,
+        property=subject,
+        classes=tuple(map(tuple, groups)),
+        reuse=Reuse(answers=saving.answers, saved=saving.saved, share=saving.share),
+    )
 
 
 def _accurate(study: StudyCurves, names: Iterable[str]) -> dict[str, AnswersToOne]:

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from analysis.errors import InvalidInput
 from analysis.findings.analysing import analyse
 from analysis.findings.model import Settings
-from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
+from analysis.tables import ANSWERS, LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,6 +126,7 @@ def analyse_export(folder: Path, **changes: JsonValue) -> dict[str, JsonValue]:
         session_table=_read(folder, SESSIONS),
         stimuli=_read(folder, STIMULI),
         level_predictions=_read(folder, LEVEL_PREDICTIONS),
+        answers=_read(folder, ANSWERS),
         **settings.model_dump(exclude_unset=True),
     )
     return {**found.to_json(), **description.get("beside", {})}

@@ -100,7 +100,7 @@ def sensitivity_entries(
     if margins is None:
         return entries
     return [
-        entry.model_copy(update={"verdicts": _verdicts(study, everyone.select(one.rows), settings, margins)})
+        entry.model_copy(update={"verdicts": verdicts_under(study, everyone.select(one.rows), settings, margins)})
         for entry, one in zip(entries, told, strict=True)
     ]
 
@@ -183,7 +183,7 @@ def _entry(
     )
 
 
-def _verdicts(
+def verdicts_under(
     study: StudyCurves, people: Observations, settings: FitSettings, margins: tuple[float, float]
 ) -> tuple[ChoiceVerdict, ...]:
     """What is said of every classifier beside these answers of people."""

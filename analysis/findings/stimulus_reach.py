@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.findings.model import Reach
 from analysis.findings.observations import CLEAN
+from analysis.persons import SENTINELS
 from analysis.visual_change.coverage import measure_coverage, measure_paper_coverage
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def reach_entries(stimuli: pd.DataFrame | None) -> list[Reach]:
     if stimuli is None or stimuli.empty:
         return []
     entries = []
-    for name, own in stimuli[stimuli["corruption"] != CLEAN].groupby("corruption", sort=True):
+    # Sentinels of persons lie on no curve. Published pictures of such a name have no version here.
+    is_sentinel = stimuli["corruption"].isin(SENTINELS) & stimuli["corruption_version"].notna()
+    for name, own in stimuli[(stimuli["corruption"] != CLEAN) & ~is_sentinel].groupby("corruption", sort=True):
         change = own["visual_change"].to_numpy(dtype=np.float64)
         largest = own.groupby("original", sort=True)["visual_change"].max().to_numpy(dtype=np.float64)
         ours, paper = measure_coverage(change), measure_paper_coverage(change)

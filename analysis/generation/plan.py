@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,6 +16,7 @@ from analysis.design.plain import PLAIN_VISUAL_CHANGE
 from analysis.errors import InvalidInput
 from analysis.generation.originals import Framing
 from analysis.generation.target_assignment import share_out
+from analysis.persons.sentinels import find_sentinel
 from analysis.visual_change import PilotMap, draw_targets
 from analysis.visual_change.pilot import PILOT_PICTURES
 
@@ -109,8 +111,9 @@ class _Column:
 class StimulusPlan:
     """All stimuli of a set, as a few numbers each; requests are made while it is walked through.
 
-    Iteration gives one `OriginalPlan` for every original, in order of their keys. The length is the number of stimuli,
-    clean ones included.
+    Iteration gives one `OriginalPlan` for every original, in order of their keys, then for every one that was brought.
+    The length is the number of stimuli, clean ones included; sentinels of persons may be fewer, because not every
+    picture lends itself.
 
     Parameters
     ----------
@@ -120,18 +123,33 @@ class StimulusPlan:
     seed : int
     size_px : int
     framing : str
+    person_families : sequence of str
+        Families of sentinels of persons (`analysis.persons`) of which every original gets a picture.
+    brought : mapping of str to sequence of Original
+        By family: originals of which the picture itself is a sentinel, and nothing else is made.
     """
 
     def __init__(
-        self, originals: Sequence[Original], columns: Sequence[_Column], *, seed: int, size_px: int, framing: Framing
+        self,
+        originals: Sequence[Original],
+        columns: Sequence[_Column],
+        *,
+        seed: int,
+        size_px: int,
+        framing: Framing,
+        person_families: Sequence[str] = (),
+        brought: Mapping[str, Sequence[Original]] = MappingProxyType({}),
     ) -> None:
         self.originals = tuple(originals)
         self._columns = tuple(columns)
+        self._families = tuple(person_families)
+        self._brought = {family: tuple(pictures) for family, pictures in brought.items()}
         self._seed = seed
         self._picture = (size_px,) if framing == "whole" else (size_px, framing)
 
     def __len__(self) -> int:
-        return len(self.originals) + sum(len(column.values) for column in self._columns)
+        made = len(self.originals) * (1 + len(self._families)) + sum(len(column.values) for column in self._columns)
+        return made + sum(map(len, self._brought.values()))
 
     def __iter__(self) -> Iterator[OriginalPlan]:
         for index, original in enumerate(self.originals):
@@ -144,7 +162,14 @@ class StimulusPlan:
                     requests.append(
                         self._request(original, column.corruption, column.version, target, parameter, field)
                     )
+            requests += [self._sentinel(original, family) for family in self._families]
             yield OriginalPlan(original, tuple(requests))
+        for family, originals in self._brought.items():
+            for original in originals:
+                yield OriginalPlan(original, (self._sentinel(original, family),))
+
+    def _sentinel(self, original: Original, family: str) -> StimulusRequest:
+        return self._request(original, family, find_sentinel(family).version, None, None, 0)
 
     def _request(
         self,
@@ -204,6 +229,8 @@ def plan_stimuli(
     size_px: int,
     sampling: Sampling = "even",
     framing: Framing = "whole",
+    person_families: Sequence[str] = (),
+    brought: Mapping[str, Sequence[Original]] = MappingProxyType({}),
 ) -> StimulusPlan:
     """Plan the stimuli of every function, and one clean stimulus an original.
 
@@ -235,6 +262,8 @@ def plan_stimuli(
     sampling : {"even", "uniform", "imagenet-c-levels"}
     framing : {"whole", "imagenet"}
         How originals are cut to the square; it is part of a stimulus' name.
+    person_families, brought
+        As `StimulusPlan` has them.
 
     Returns
     -------
@@ -273,7 +302,15 @@ def plan_stimuli(
             raise _without_pilot(name)
         columns.append(_alike(pilots[name], len(order)))
     by_key = {original.key: original for original in order}
-    return StimulusPlan([by_key[key] for key in keys], columns, seed=seed, size_px=size_px, framing=framing)
+    return StimulusPlan(
+        [by_key[key] for key in keys],
+        columns,
+        seed=seed,
+        size_px=size_px,
+        framing=framing,
+        person_families=person_families,
+        brought=brought,
+    )
 
 
 def _even(pilot: PilotMap, positions: NDArray[Any], first: int, count: int, seed: int) -> _Column:

@@ -19,6 +19,7 @@ from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomi
 from analysis.generation.originals import Framing, prepare_original
 from analysis.generation.plan import Original, OriginalPlan, StimulusRequest
 from analysis.generation.png import encode_png
+from analysis.persons.sentinels import SENTINELS, find_sentinel
 from analysis.visual_change import METRIC, METRIC_VERSION, PilotMap, VifReference, fit_pilot_map, reach_target
 
 #: What the `metric` column says.
@@ -82,7 +83,7 @@ class ShardOutcome:
     Parameters
     ----------
     refusals : tuple of str
-        A sentence for every file of an import that cannot be used.
+        A sentence for every file of an import that cannot be used, and for every original that makes no sentinel.
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -169,6 +170,7 @@ def generate_shard(shard: Shard) -> ShardOutcome:
     _settle_process(shard.modules)
     folder = Path(shard.folder)
     rows: list[dict[str, Any]] = []
+    refusals: list[str] = []
     found = 0
     for plan in shard.plans:
         missing = [request for request in plan.requests if not is_intact(folder / request.file, request.sha256)]
@@ -177,10 +179,16 @@ def generate_shard(shard: Shard) -> ShardOutcome:
             continue
         picture, reference = _referenced(plan.original, shard.size_px, shard.framing)
         for request in missing:
-            made = make_stimulus(picture, reference, request, shard.pilots)
+            try:
+                made = make_stimulus(picture, reference, request, shard.pilots)
+            except PictureRefused as error:
+                if request.corruption not in SENTINELS:
+                    raise
+                refusals.append(f"{request.corruption} of {plan.original.key}: {error}")
+                continue
             write_atomically(folder / request.file, made.png, beside=folder / UNFINISHED)
             rows.append(stimulus_row(plan.original, request, made, shard.size_px))
-    return ShardOutcome(tuple(rows), found)
+    return ShardOutcome(tuple(rows), found, tuple(refusals))
 
 
 def make_stimulus(
@@ -206,9 +214,15 @@ def make_stimulus(
     ------
     InvalidInput
         If the function has changed since the request was planned.
+    PictureRefused
+        If the picture does not lend itself to the family of sentinels.
     """
     if request.corruption == NO_CORRUPTION:
         return MadeStimulus(encode_png(picture), 0.0, 0.0, 0, True, request.seed)
+    if request.corruption in SENTINELS:
+        shown = make_sentinel(picture, request.corruption, request.version)
+        change = 0.0 if shown is picture else reference.visual_change(shown)
+        return MadeStimulus(encode_png(shown), 0.0, change, 0, True, request.seed)
     corruption = _planned_corruption(request)
     if request.parameter is not None:
         corrupted = apply_corruption(corruption, picture, request.parameter, request.seed)
@@ -230,6 +244,25 @@ def make_stimulus(
         reach_low=reached.reach_low,
         reach_high=reached.reach_high,
     )
+
+
+def make_sentinel(picture: Picture, family: str, version: str) -> Picture:
+    """The prepared original as a sentinel of persons; the same picture where a lab brings it.
+
+    Raises
+    ------
+    UnknownName
+        If the family is not there in this version.
+    PictureRefused
+        If the picture does not lend itself.
+    """
+    sentinel = find_sentinel(family)
+    if sentinel.version != version:
+        raise UnknownName(
+            f"Sentinels of the family {family} have changed to version {sentinel.version} since this set was planned "
+            f"with version {version}: start a new set."
+        )
+    return picture if sentinel.make is None else sentinel.make(picture)
 
 
 def prepare_reference(original: Original, size_px: int, framing: Framing = "whole") -> tuple[Picture, VifReference]:

@@ -15,7 +15,8 @@ from analysis.generation.files import digest
 from analysis.generation.originals import Framing
 from analysis.generation.plan import Original
 from analysis.generation.png import decode_png, encode_png
-from analysis.generation.shards import prepare_reference
+from analysis.generation.shards import make_sentinel, prepare_reference
+from analysis.persons.sentinels import SENTINELS
 from analysis.visual_change import VifReference
 
 #: On another kind of processor a pixel may round the other way; more than that is another picture.
@@ -170,6 +171,8 @@ def _verify(record: StimulusRecord, picture: Picture, reference: VifReference, i
 
 def _made_again(record: StimulusRecord, picture: Picture) -> Picture | None:
     try:
+        if record.corruption in SENTINELS:
+            return make_sentinel(picture, record.corruption, record.version)
         return corrupt(picture, record.corruption, record.parameter, record.seed, version=record.version or None)
     except UnknownName:
         return None

@@ -206,6 +206,13 @@ def _models(findings: Findings, seen_whole: Collection[str]) -> Iterable[str]:
     yield f"{counted(len(networks), 'model')} classified the same pictures: {names}."
     if set(networks) <= set(seen_whole):
         yield "Each got the whole picture, resized to its input and never cropped."
+    for one in findings.asked:
+        trials = one.trials
+        yield (
+            f"{one.observer} was asked in words about {counted(trials.asked, 'stimulus', 'stimuli')}: it answered "
+            f"{trials.answered:,} with a label, refused {trials.refused:,}, and gave {trials.unreadable:,} unreadable "
+            f"and {trials.missed:,} empty answers, which count as wrong."
+        )
     spaces = {curve.label_space for curve in findings.curves if curve.population != HUMANS}
     if spaces - {16}:
         yield f"Label spaces: {listed(f'{space}-way' for space in sorted(spaces))}; only equal ones are compared."
@@ -233,7 +240,9 @@ def kept_defaults(plan: FrozenPlan, kind: type[StudyConfiguration] = StudyConfig
     if not stored or not isinstance(stored, dict) or stored.get("spec", 1) == kind.VERSION:
         return
     study = kind.from_dict(stored)
-    if kept := earlier_defaults(study):
+    # Terms of recruitment say how a campaign is watched while it runs, and change nothing that was measured.
+    kept = {name: value for name, value in earlier_defaults(study).items() if not name.startswith("recruitment.")}
+    if kept:
         said = listed(f"{name} {'none' if value is None else value}" for name, value in kept.items())
         yield f"The plan keeps the defaults of version {study.spec} of the study file: {said}."
 

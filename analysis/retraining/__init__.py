@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from analysis.retraining.comparison import before_and_after
 from analysis.retraining.energy import Energy
-from analysis.retraining.originals import Split, check_disjoint, split_originals
-from analysis.retraining.training import Examples, Recipe, Retrained, fine_tune
+from analysis.retraining.guards import warnings_after, warnings_before
+from analysis.retraining.held_out import Examples, HeldOut
+from analysis.retraining.originals import Split, check_disjoint, hold_out, split_originals
+from analysis.retraining.training import Recipe, Retrained, fine_tune
 
 __all__ = [
     "Energy",
     "Examples",
+    "HeldOut",
     "Recipe",
     "Retrained",
     "Split",
     "before_and_after",
     "check_disjoint",
     "fine_tune",
+    "hold_out",
     "split_originals",
+    "warnings_after",
+    "warnings_before",
 ]

@@ -41,17 +41,13 @@ def split_originals(contents: Mapping[str, tuple[str, str]], *, share: float, se
     """
     if not 0 < share < 1:
         raise InvalidInput(f"The share of training originals lies between 0 and 1, not at {share}.")
-    by_category: dict[str, set[str]] = defaultdict(set)
-    for category, digest in contents.values():
-        by_category[category].add(digest)
     chosen: set[str] = set()
-    for category, digests in sorted(by_category.items()):
-        if len(digests) < 2:
+    for category, ordered in _shuffled(contents, f"{seed}"):
+        if len(ordered) < 2:
             raise InvalidInput(
                 f"The category {category} has one original: training and evaluation need one each. Add pictures, or "
                 "evaluate on another set."
             )
-        ordered = sorted(digests, key=lambda digest: hashlib.sha256(f"{seed} {digest}".encode()).digest())
         chosen.update(ordered[: min(len(ordered) - 1, max(1, round(share * len(ordered))))])
     training = frozenset(name for name, (_, digest) in contents.items() if digest in chosen)
     split = Split(training, frozenset(contents) - training)
@@ -78,3 +74,41 @@ def check_disjoint(training: Iterable[str], evaluation: Iterable[str]) -> None:
             f"{len(shared)} originals of evaluation are originals of training too, by their content (the first is "
             f"{min(shared)[:12]}...). What a network has learned by heart says nothing: evaluate on other pictures."
         )
+
+
+def hold_out(contents: Mapping[str, tuple[str, str]], *, share: float, seed: int) -> frozenset[str]:
+    """Training originals that are not trained on but tell when to stop, from every category alike.
+
+    Parameters
+    ----------
+    contents : mapping of original to (category, digest)
+        Of the training originals. Originals of one content stay on one side.
+    share : float
+        In [0, 0.5].
+    seed : int
+
+    Returns
+    -------
+    frozenset of str
+        The same for the same contents. Two contents at least, where there are four; none of one content.
+    """
+    placed = [
+        ((place + 0.5) / len(ordered), digest)
+        for _, ordered in _shuffled(contents, f"{seed} held out")
+        for place, digest in enumerate(ordered)
+    ]
+    ordered_all = list(dict.fromkeys(digest for _, digest in sorted(placed)))
+    count = max(round(share * len(ordered_all)), min(2, len(ordered_all) // 2)) if share else 0
+    chosen = set(ordered_all[:count])
+    return frozenset(name for name, (_, digest) in contents.items() if digest in chosen)
+
+
+def _shuffled(contents: Mapping[str, tuple[str, str]], salt: str) -> list[tuple[str, list[str]]]:
+    """Contents of each category, in an order that their digests and the salt alone decide."""
+    by_category: dict[str, set[str]] = defaultdict(set)
+    for category, digest in contents.values():
+        by_category[category].add(digest)
+    return [
+        (category, sorted(digests, key=lambda digest: hashlib.sha256(f"{salt} {digest}".encode()).digest()))
+        for category, digests in sorted(by_category.items())
+    ]

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import Spec
-from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.spec.design import DesignConfig, DiscriminationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.link import Link
+from analysis.spec.persons import PersonsDesign
 from analysis.spec.protocol import PROTOCOLS, ProtocolConfig, load_protocol
 from analysis.spec.rules import RULE_SETS, Rule, RuleSet, load_rule_set, read_rule_set
 from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration, digest_of
 from analysis.spec.terms import Quiz, QuizQuestion, Terms
+from analysis.spec.validation import ValidationDesign
 
 __all__ = [
     "PROTOCOLS",
@@ -26,6 +28,7 @@ __all__ = [
     "Ending",
     "ProtocolConfig",
     "Link",
+    "PersonsDesign",
     "Quiz",
     "QuizQuestion",
     "Rule",

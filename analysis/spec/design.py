@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, Strict, model_serializer, model_validator
 
 from analysis.spec.base import Earlier, InForm, Must, Number, Spec, refusal
+from analysis.spec.persons import PersonsDesign
+from analysis.spec.validation import ValidationDesign
 from analysis.spec.words import _
 
 CorruptionOrder = Literal["interleaved", "blocked"]
 DiscriminationForm = Literal["same-different", "abx"]
-Shown = Literal["all", "clean", "corrupted"]
 Pair = Annotated[tuple[str, str], Strict(False)]
-#: Most screens of a validation session, practice aside (ImageNet-D, supplement: up to 20 pictures).
-MOST_SCREENS = 20
 
 
 _Slow = Annotated[
@@ -43,6 +42,8 @@ class PracticeDesign(Spec):
 
     #: name of the setting that asks for a single round without a criterion instead
     SINGLE: ClassVar[str] = ""
+    #: settings that came later: where nothing is asked for, a design is stored as before there were any
+    LATER: ClassVar[tuple[str, ...]] = ()
     if TYPE_CHECKING:
         practice_slow: int
         practice_round: int
@@ -63,6 +64,9 @@ class PracticeDesign(Spec):
     def _asked(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
         """Without the settings of a criterion that is not asked for: what earlier versions stored stays as it is."""
         values: dict[str, object] = handler(self)
+        for name in self.LATER:
+            if values[name] is None:
+                del values[name]
         if values[self.SINGLE] is None:
             return values
         return {name: value for name, value in values.items() if name not in _CRITERION}
@@ -166,90 +170,11 @@ class DiscriminationDesign(PracticeDesign):
         return 3 if self.form == "abx" else 2
 
 
-class ValidationDesign(Spec):
-    """A study that asks of every picture whether it shows its category, and could be used as one.
-
-    The defaults are those of ImageNet-D (supplement): 16 + 1 + 1 + 2 screens, two of practice, 10 workers a picture.
-    """
-
-    new_pictures: Annotated[
-        int,
-        Field(ge=4, le=MOST_SCREENS, description="new pictures a session"),
-        InForm(_("New pictures"), part="validation"),
-    ] = 16
-    second_showings: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=MOST_SCREENS,
-            description="how many of them come a second time, well apart; lightly changed ones where there are enough",
-        ),
-        InForm(_("Of these shown twice"), part="validation"),
-    ] = 2
-    positive: Annotated[
-        int,
-        Field(ge=0, le=MOST_SCREENS, description="clean, easy pictures asked about with their own category"),
-        InForm(_("Positive"), part="validation"),
-    ] = 1
-    negative: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=MOST_SCREENS,
-            description="clean, easy pictures asked about with a category of the other group (animals, artefacts)",
-        ),
-        InForm(_("Negative"), part="validation"),
-    ] = 1
-    practice: Annotated[
-        int,
-        Field(ge=0, le=MOST_SCREENS, description="screens that show the right answers"),
-        InForm(_("Practice"), name="validation_practice", part="validation"),
-    ] = 2
-    answers_per_picture: Annotated[
-        int,
-        Field(ge=1, le=1000, description="people who judge one picture"),
-        InForm(_("People who judge a picture"), part="validation"),
-    ] = 10
-    shown: Annotated[
-        Shown,
-        Field(description="which stimuli are judged: `clean`, `corrupted` or `all`"),
-        InForm(
-            _("Which pictures"),
-            part="validation",
-            choices={"": _("all"), "clean": _("clean ones"), "corrupted": _("corrupted ones")},
-        ),
-    ] = "all"
-
-    @classmethod
-    def called(cls) -> str:
-        return "validation"
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
-        if self.second_showings > self.new_pictures // 2:
-            raise refusal(
-                f"{{place}} must be a whole number from 0 to {self.new_pictures // 2} (half of the new pictures), not "
-                f"{self.second_showings}.",
-                "second_showings",
-            )
-        if self.screens > MOST_SCREENS:
-            raise refusal(
-                f"A validation session has at most {MOST_SCREENS} screens beside practice, not {self.screens} "
-                "(new_pictures + second_showings + positive + negative).",
-                "new_pictures",
-            )
-        return self
-
-    @property
-    def screens(self) -> int:
-        """Screens of a session, practice aside."""
-        return self.new_pictures + self.second_showings + self.positive + self.negative
-
-
 class DesignConfig(PracticeDesign):
     """What a session contains and how many sessions there are. What makes no study is refused."""
 
     SINGLE = "practice_trials"
+    LATER = ("persons",)
 
     sessions: Annotated[
         int,
@@ -307,7 +232,7 @@ class DesignConfig(PracticeDesign):
         Field(
             ge=0, le=200, description="clean animals and artefacts in turn; 6, or none in short sessions, if left out"
         ),
-        InForm(_("Negative"), part="naming", placeholder=_("6, or none if short")),
+        InForm(_("Negative"), part="naming", placeholder=_("6, or 0 if short")),
     ] = None
     consistency_pairs: Annotated[
         int, Field(ge=0, le=100, description="pictures shown twice"), InForm(_("Shown twice"), part="naming")
@@ -371,6 +296,10 @@ class DesignConfig(PracticeDesign):
     validation: Annotated[
         ValidationDesign | None, Field(description="a table of its own: pictures are judged, and nothing else is asked")
     ] = None
+    persons: Annotated[
+        PersonsDesign | None,
+        Field(description="a table of its own: sentinels of persons ([proof-of-person.md](proof-of-person.md))"),
+    ] = None
 
     @classmethod
     def called(cls) -> str:
@@ -397,6 +326,18 @@ class DesignConfig(PracticeDesign):
                 "A validation study asks nothing else: set main_trials = 0, without a discrimination block.",
                 "main_trials",
             )
+        if self.person_trials and not self.main_trials:
+            raise refusal(
+                f"{{place}} is {self.person_trials}, but nobody names pictures in this study (main_trials = 0), so "
+                "everybody would notice them: set it to 0, or add main trials.",
+                "persons",
+                "per_session",
+            )
         if self.validation is None and self.main_trials == 0 and self.discrimination is None:
             raise refusal("{place} is 0 and there is no discrimination block: nothing would be asked.", "main_trials")
         return self
+
+    @property
+    def person_trials(self) -> int:
+        """Sentinels of persons in a session."""
+        return self.persons.per_session if self.persons is not None else 0

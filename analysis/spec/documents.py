@@ -10,15 +10,17 @@ from pydantic.fields import FieldInfo
 
 from analysis.spec.analysis_plan import AnalysisPlan
 from analysis.spec.base import expected, model_in
-from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.spec.design import DesignConfig, DiscriminationDesign
 from analysis.spec.ending import Ending
 from analysis.spec.ethics import Ethics
 from analysis.spec.link import Link
+from analysis.spec.persons import PersonsDesign
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
 from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration
 from analysis.spec.terms import Quiz, Terms
+from analysis.spec.validation import ValidationDesign
 from analysis.spec.wording import Wording
 
 #: What a description may ask for, as ``<!-- settings: design -->``.
@@ -28,6 +30,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "design": DesignConfig,
     "design.discrimination": DiscriminationDesign,
     "design.validation": ValidationDesign,
+    "design.persons": PersonsDesign,
     "ethics": Ethics,
     "setup": SetUp,
     "recruitment": Terms,

@@ -170,6 +170,23 @@ class Ethics(EthicsTexts):
         InForm(_("Last day of the deletion code"), help=_("Like 2027-03-31. Empty: it does not end."), part="ethics"),
         Must("a day like 2027-03-31"),
     ] = ""
+    ids_kept_days: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=3650,
+            description="days after a person's last session until the id under which a recruiter knows them is erased, "
+            "once nothing is owed to them and no study of the family recruits; the answers stay, under a code. 0: ids "
+            "are kept until somebody erases them",
+        ),
+        InForm(
+            _("Days until ids are erased"),
+            help=_(
+                "After a person’s last session, once everyone is paid. 0: they are kept. Answers stay, under a code."
+            ),
+            part="ethics",
+        ),
+    ] = 0
     translations: Annotated[
         dict[str, EthicsTexts],
         Field(description="the same texts in another language of the pages, by its code, such as `de`"),

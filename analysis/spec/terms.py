@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
 
-from analysis.spec.base import Context, InForm, Must, Names, Sparse, Spec, refusal
+from analysis.spec.base import Context, Earlier, InForm, Must, Names, Number, Sparse, Spec, refusal
 from analysis.spec.link import Link
 from analysis.spec.words import _
 
@@ -98,10 +98,14 @@ NO_REQUIREMENTS = WorkerRequirements()
 USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED = 95, 100
 
 
+#: What a suggested reward pays for an hour, where the plan does not say it.
+SUGGESTED_HOURLY_CENTS = 1_500
 #: What people are paid who stop before the end: nothing, the share of their minutes, or everything.
 PayOnLeaving = Literal["none", "share", "full"]
 #: When people are paid: a person does it, a job after the verdict, or a job every hour.
 SettlePolicy = Literal["hand", "verdict", "hourly"]
+#: What happens by itself when many people give their places back.
+OnReturns = Literal["warn", "pause"]
 #: As stated; `Quiz` is what it has to be.
 Quizlike = dict[str, object] | None
 
@@ -115,7 +119,13 @@ class Terms(Sparse):
     contact: Annotated[
         str,
         Field(max_length=200, description="an address that participants can write to"),
-        InForm(_("Contact"), help=_("An address that participants can write to.")),
+        InForm(
+            _("Contact"),
+            help=_(
+                "An address that participants can write to. People cannot be invited without one. Empty: the "
+                "installation's, if it has one."
+            ),
+        ),
     ] = ""
     estimated_minutes: Annotated[int | None, Field(ge=1, le=600, description="time that people are told")] = None
     reward_cents: Annotated[int | None, Field(ge=0, le=1_000_000, description="pay for a session")] = None
@@ -174,6 +184,125 @@ class Terms(Sparse):
             part="texts",
         ),
     ] = None
+    least_hourly_cents: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=100_000,
+            description="least pay of an hour at the median of a campaign, in the smallest unit of each account's "
+            "currency; the installation's or the recruiter's minimum counts where it is higher, or where this is left "
+            "out ([money.md](money.md))",
+        ),
+        InForm(
+            _("Least pay of an hour"),
+            help=_("In cents, at the median. Empty: the minimum of the installation or of the recruiter."),
+            part="texts",
+        ),
+    ] = None
+    wage_people: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10_000,
+            description="from so many people of a campaign whose time is known, its median hourly pay is watched: "
+            "below the minimum the campaign is paused, and one equal top-up for everyone is offered; 0 = not watched",
+        ),
+        Earlier(4, 0),
+        InForm(
+            _("People from which the hourly pay is watched"),
+            help=_("A campaign whose median hourly pay is below the minimum is paused. 0: not watched."),
+            part="texts",
+        ),
+    ] = 10
+    return_alarm: Annotated[
+        float,
+        Field(
+            gt=0,
+            le=1,
+            description="share of the people who started that may give their places back: an alarm is raised once the "
+            "exact lower bound of the share is above this; 1 = no alarm",
+        ),
+        Number,
+        Earlier(4, 1),
+        InForm(
+            _("Alarm at this share of returned places"),
+            help=_("Raised once more people give their places back than chance explains. 1: no alarm."),
+            part="texts",
+        ),
+    ] = 0.3
+    on_return_alarm: Annotated[
+        OnReturns,
+        Field(description="what the alarm does: `warn` in Monitor, or `pause` the campaign as well"),
+        InForm(
+            _("When too many places are returned"),
+            choices={"": _("a warning in Monitor (default)"), "pause": _("a warning, and the campaign is paused")},
+            part="texts",
+        ),
+    ] = "warn"
+    hourly_cents: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=100_000,
+            description="pay of an hour from which rewards are suggested, in the smallest unit of each account's "
+            "currency; left out = what `reward_cents` and `estimated_minutes` state, or else 15.00 "
+            "([money.md](money.md))",
+        ),
+        InForm(
+            _("Planned pay of an hour"),
+            help=_("In cents. The reward is suggested from it and from the time that the pilot took. Empty: 1500."),
+            part="texts",
+        ),
+    ] = None
+    pilot_places: Annotated[
+        int | None,
+        Field(
+            ge=5,
+            le=10,
+            description="the study begins with a pilot of at most so many people, who count like everyone else: until "
+            "the times of five are known, no campaign can have more places; left out = no pilot of its own "
+            "([money.md](money.md))",
+        ),
+        InForm(
+            _("People of a pilot"),
+            help=_("5 to 10. They come first, count like all others, and their times suggest the reward. Empty: none."),
+            part="texts",
+        ),
+    ] = None
+    batch_places: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=100_000,
+            description="a campaign's places are opened in batches of so many, the first at the launch; left out = all "
+            "at once ([money.md](money.md))",
+        ),
+        InForm(
+            _("Places opened at a time"),
+            help=_("People of one hour are not people of all hours. Empty: all places are opened at the launch."),
+            part="texts",
+        ),
+    ] = None
+    batch_every_hours: Annotated[
+        int,
+        Field(ge=1, le=168, description="of batches: hours from one to the next"),
+        InForm(_("Hours from one batch to the next"), help=_("Only if places are opened in batches."), part="texts"),
+    ] = 24
+    batch_from_hour: Annotated[
+        int,
+        Field(ge=0, le=23, description="of batches: hour of the day (UTC) before which none is opened"),
+        InForm(_("Batches from this hour of the day"), help=_("In UTC, 0 to 23."), part="texts"),
+    ] = 0
+    batch_until_hour: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=24,
+            description="of batches: hour of the day (UTC) from which none is opened; where it is before "
+            "`batch_from_hour`, the time runs over midnight",
+        ),
+        InForm(_("Batches until this hour of the day"), help=_("In UTC, 1 to 24."), part="texts"),
+    ] = 24
     assignments: Annotated[int | None, Field(ge=1, le=100_000, description="places")] = None
     places: Annotated[
         dict[str, Annotated[int, Field(ge=1, le=100_000)]],
@@ -202,6 +331,20 @@ class Terms(Sparse):
                     raise refusal('Only settle = "hourly" has a delay and a cap: leave {place} out.', name)
         return self
 
+    @model_validator(mode="after")
+    def _hours_of_batches(self) -> Self:
+        if self.batch_places is None:
+            for name, usual in (("batch_every_hours", 24), ("batch_from_hour", 0), ("batch_until_hour", 24)):
+                if getattr(self, name) != usual:
+                    raise refusal(
+                        "Only places in batches have these hours: set batch_places, or leave {place} out.", name
+                    )
+        if self.batch_from_hour == self.batch_until_hour:
+            raise refusal(
+                "{place} is the hour at which the time for batches begins: leave some time.", "batch_until_hour"
+            )
+        return self
+
     @field_validator("quiz")
     @classmethod
     def _can_be_graded(
@@ -211,3 +354,12 @@ class Terms(Sparse):
         if values is not None and not (info.context or {}).get("is_stored"):
             Quiz.model_validate(values)
         return values
+
+    @property
+    def planned_hourly_cents(self) -> int:
+        """Pay of an hour as stated, or as reward and minutes give it; in the smallest unit of a currency."""
+        if self.hourly_cents:
+            return self.hourly_cents
+        if self.reward_cents and self.estimated_minutes:
+            return round(self.reward_cents * 60 / self.estimated_minutes)
+        return SUGGESTED_HOURLY_CENTS

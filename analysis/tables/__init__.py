@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from analysis.tables.answers import ANSWERS
 from analysis.tables.closing import CLOSING
 from analysis.tables.predictions import LEVEL_PREDICTIONS, PREDICTIONS
 from analysis.tables.schema import Column, Kind, TableSchema, guard, read_table
@@ -17,10 +18,12 @@ from analysis.tables.timing import TIMING_COLUMNS
 from analysis.tables.trials import INPUT_KINDS, TRIALS
 
 SCHEMAS: Mapping[str, TableSchema] = {
-    schema.name: schema for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, SESSIONS, CLOSING, SETUP)
+    schema.name: schema
+    for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, ANSWERS, SESSIONS, CLOSING, SETUP)
 }
 
 __all__ = [
+    "ANSWERS",
     "CLOSING",
     "LEVEL_PREDICTIONS",
     "PREDICTIONS",

@@ -27,7 +27,7 @@ TRIALS = TableSchema(
         Column(
             name="role",
             kind="text",
-            description="why the trial was there",
+            description="why the trial was there; person: a sentinel of persons, which enters no curve, rule or pay",
             levels=(
                 "practice",
                 "qualification",
@@ -37,6 +37,7 @@ TRIALS = TableSchema(
                 "negative",
                 "consistency_first",
                 "consistency_second",
+                "person",
             ),
         ),
         Column(name="original", kind="text", description="picture the stimulus was made from"),

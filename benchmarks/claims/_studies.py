@@ -43,11 +43,21 @@ class Size:
     @property
     def ease(self) -> FloatArray:
         """How much easier each category is for people; for models in reverse."""
-        return np.asarray(self.category_sd * norm.ppf((np.arange(16) + 0.5) / 16))
+        return ease_of(self.category_sd)
 
     def categories_of(self, rng: np.random.Generator, originals: int) -> IntArray | None:
-        often = np.linspace(0.4, 1.6, 16)
-        return rng.choice(16, originals, p=often / often.sum()) if self.category_sd else None
+        return categories_of(rng, originals) if self.category_sd else None
+
+
+def ease_of(sd: float) -> FloatArray:
+    """How much easier each category is on the logit: those that are shown more often are easier."""
+    return np.asarray(sd * norm.ppf((np.arange(16) + 0.5) / 16))
+
+
+def categories_of(rng: np.random.Generator, originals: int) -> IntArray:
+    """The category of each original, some shown up to four times as often as others."""
+    often = np.linspace(0.4, 1.6, 16)
+    return rng.choice(16, originals, p=often / often.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,8 +72,7 @@ def gap_study(rng: np.random.Generator, *, name: str, curve: Curve, gap: tuple[f
     return judged(gap_fit(rng, curve, gap), curve, name)
 
 
-#: At least; a Monte Carlo error of .05 for a rate of .8.
-RUNS = 400
+RUNS = 2000
 COVERS = Limit(at_least=0.80)
 #: How many times as wide as the former band it may be: on the mean over the cells of `FORMER`, and in each of them
 #: within the errors of both widths.

@@ -5,7 +5,9 @@
 Equal curves: 200 people x 25 answers a corruption, the same people and originals on both or others, and few people:
 to call them different is false. At the margin: curves shifted, crossing, dipping or of shapes of their own, such that
 some window mean differs by exactly .10, or the areas by exactly .03: to call them equivalent is false, as it is where
-a part of the answers is careless. Families: 14 functions of one crowd, ten of one curve and four lower by .02 to .06.
+a part of the answers is careless. Categories that count equally: the common ones are easier under one corruption, and
+harder under the other, so that only the weights make them alike. Families: 14 functions of one crowd, ten of one curve
+and four lower by .02 to .06.
 """
 
 from __future__ import annotations
@@ -23,7 +25,19 @@ from analysis.differences.family import DRAWS
 from analysis.power.crowd import marginal_logit
 from analysis.similarity import CurveSimilarity, compare_all
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
-from benchmarks.claims._studies import CLEAN, CLEAN_EACH, CLIFF, SHARP, SMOOTH, Curve, answered, expit
+from benchmarks.claims._studies import (
+    CATEGORIES,
+    CLEAN,
+    CLEAN_EACH,
+    CLIFF,
+    SHARP,
+    SMOOTH,
+    Curve,
+    answered,
+    categories_of,
+    ease_of,
+    expit,
+)
 from benchmarks.claims.models_beside_people import bump, crossing, scaled_to_margin
 
 
@@ -41,6 +55,8 @@ class Crowd:
     #: by corruption and person, beside what a person is on all
     own_sd: float = 0.0
     careless: float = 0.0
+    #: between categories, which then count equally; what is easier under one function is harder under the next
+    category_sd: float = 0.0
 
 
 def answers_of(rng: np.random.Generator, crowd: Crowd, curves: list[Curve]) -> tuple[list[AnswersToOne], float]:
@@ -48,19 +64,25 @@ def answers_of(rng: np.random.Generator, crowd: Crowd, curves: list[Curve]) -> t
     count = crowd.people * crowd.each
     who = np.repeat(np.arange(crowd.people), crowd.each)
     pictures = count if crowd.originals is None else crowd.originals
+    category = categories_of(rng, pictures) if crowd.category_sd else None
     found, person, original = [], np.empty(0), np.empty(0)
     for number, truth in enumerate(curves):
         if not number or not crowd.joint:
             person = rng.normal(0.0, crowd.person_sd, crowd.people)
             original = rng.normal(0.0, crowd.image_sd * np.sqrt(0.5), pictures)
         v, of = rng.random(count), rng.permutation(count) % pictures
-        sd = np.sqrt(crowd.image_sd**2 + crowd.person_sd**2 + crowd.own_sd**2)
+        sd = np.sqrt(crowd.image_sd**2 + crowd.person_sd**2 + crowd.own_sd**2 + crowd.category_sd**2)
         logit = marginal_logit(truth(v), float(sd)) + person[who] + original[of]
         logit += rng.normal(0.0, crowd.image_sd * np.sqrt(0.5), count)
         logit += rng.normal(0.0, crowd.own_sd, crowd.people)[who]
+        categories = None
+        if category is not None:
+            logit += (-1) ** number * ease_of(crowd.category_sd)[category[of]]
+            categories = Clusters(CATEGORIES, category[of])
         outcome = answered(rng, expit(logit), crowd.careless)
         start = "" if crowd.joint else f"{number} "
-        found.append(AnswersToOne(v, outcome, clusters(start, of, pictures), clusters(start, who, crowd.people)))
+        originals, people = clusters(start, of, pictures), clusters(start, who, crowd.people)
+        found.append(AnswersToOne(v, outcome, originals, people, categories))
     seen = np.repeat(np.arange(crowd.people), CLEAN_EACH)
     chance = expit(marginal_logit(np.full(len(seen), CLEAN), crowd.person_sd) + person[seen])
     clean = AnswersToOne(
@@ -172,9 +194,11 @@ def cells() -> Iterator[Cell]:
     for joint, crowd in (("one crowd", large), ("crowds of their own", replace(large, joint=False))):
         for name, (truth, least) in EQUALS.items():
             limits = covers | never | {"equivalent": Limit(at_least=least)}
-            yield Cell(
-                EQUIVALENT.name, f"200 x 25, {name}, equal, {joint}", partial(equal, crowd, truth), limits, DRAWN_RUNS
-            )
+            yield Cell(EQUIVALENT.name, f"200 x 25, {name}, equal, {joint}", partial(equal, crowd, truth), limits, RUNS)
+    weighted = replace(large, category_sd=0.7)
+    study = partial(equal, weighted, SMOOTH)
+    name = "200 x 25, smooth, equal where categories count equally"
+    yield Cell(EQUIVALENT.name, name, study, covers | never, RUNS)
     few = {
         "10 people x 250, by corruption .7": Crowd(10, 250, own_sd=0.7),
         "crowds of 10 x 250": Crowd(10, 250, joint=False),
@@ -184,7 +208,7 @@ def cells() -> Iterator[Cell]:
         "60 people x 16": Crowd(60, 16),
     }
     for name, crowd in few.items():
-        yield Cell(DIFFERENT.name, f"{name}, smooth, equal", partial(equal, crowd, SMOOTH), covers | never, DRAWN_RUNS)
+        yield Cell(DIFFERENT.name, f"{name}, smooth, equal", partial(equal, crowd, SMOOTH), covers | never, RUNS)
     for joint, crowd in (("one crowd", large), ("crowds of their own", replace(large, joint=False))):
         for name, (truth, change) in MARGINS.items():
             other = scaled_to_margin(truth, change)
@@ -224,8 +248,8 @@ def cells() -> Iterator[Cell]:
 
 #: Where the mean of a true difference is taken.
 GRID = (np.arange(20_000) + 0.5) / 20_000
-#: Runs a cell where nothing is drawn, where a difference is sought, and of whole families.
-RUNS, DRAWN_RUNS, FAMILY_RUNS = 400, 400, 200
+#: Runs a cell, and of whole families.
+RUNS, FAMILY_RUNS = 2000, 200
 CELLS = tuple(cells())
 
 if __name__ == "__main__":

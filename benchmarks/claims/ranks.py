@@ -3,14 +3,15 @@
     python -m benchmarks.claims.ranks [--runs 0] [--cell TEXT] [--kept FILE] [--write]
 
 Models answer the same pictures, most of which are hard for all of them alike; an original gives 4 to 20 pictures, whose
-answers move together. Tied models have one true curve: each of
-their sets must hold all of their places, and all sets together must be right.
+answers move together. Tied models have one true curve: each of their sets must hold all of their places, and all sets
+together must be right. Where categories count equally, the common ones are easier for every other model, and harder for
+those between: without the weights these models would not be tied.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from analysis.differences import AnswersToOne, Clusters, rank_sets
 from analysis.power import LogisticDrop
 from analysis.power.crowd import marginal_logit
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
-from benchmarks.claims._studies import CLIFF, SHARP, SMOOTH, Curve, answered, expit
+from benchmarks.claims._studies import CATEGORIES, CLIFF, SHARP, SMOOTH, Curve, answered, categories_of, ease_of, expit
 
 #: three corruptions, on which models are tied together
 TRUTHS = (SMOOTH, SHARP, CLIFF)
@@ -46,10 +47,12 @@ class Pictures:
     differing: float = 1.0
     #: whether some originals have many times as many pictures as others
     unequal: bool = False
+    #: between categories, which then count equally; what is easier for one model is harder for the next
+    category_sd: float = 0.0
 
     @property
     def sd(self) -> float:
-        return float(np.hypot(self.shared_sd, self.own_sd))
+        return float(np.hypot(np.hypot(self.shared_sd, self.own_sd), self.category_sd))
 
     def of_original(self, rng: np.random.Generator) -> np.ndarray:
         """The original of each picture of a corruption."""
@@ -82,6 +85,7 @@ def simulated(
     names = np.char.zfill(np.arange(pictures.originals).astype(str), 4)
     by_original = rng.normal(0.0, pictures.shared_sd / np.sqrt(2), pictures.originals)
     own = rng.normal(0.0, pictures.own_sd, (len(models), pictures.originals))
+    category = categories_of(rng, pictures.originals) if pictures.category_sd else None
     people: dict[str, AnswersToOne] = {}
     answers: dict[str, dict[str, AnswersToOne]] = {f"model {number}": {} for number in range(len(models))}
     for corruption in range(len(models[0])):
@@ -91,15 +95,20 @@ def simulated(
         of = pictures.of_original(rng)
         effect = by_original[of] + rng.normal(0.0, pictures.shared_sd / np.sqrt(2), count)
         originals = Clusters(names, of)
-        people[name] = AnswersToOne(place, np.zeros(count), originals, Clusters(names[:1], np.zeros(count, np.int64)))
+        categories = None if category is None else Clusters(CATEGORIES, category[of])
+        nobody = Clusters(names[:1], np.zeros(count, np.int64))
+        people[name] = AnswersToOne(place, np.zeros(count), originals, nobody, categories)
         same: FloatArray | None = None
         for number, (model, levels) in enumerate(zip(answers, models, strict=True)):
-            right = answered(rng, expit(np.interp(place, GRID, levels[corruption]) + effect + own[number, of]))
+            logit = np.interp(place, GRID, levels[corruption]) + effect + own[number, of]
+            if category is not None:
+                logit += (-1) ** number * ease_of(pictures.category_sd)[category[of]]
+            right = answered(rng, expit(logit))
             if same is None:
                 same = right
             elif pictures.differing < 1.0:
                 right = np.where(rng.random(count) < pictures.differing, right, same)
-            answers[model][name] = AnswersToOne(place, right, originals)
+            answers[model][name] = AnswersToOne(place, right, originals, categories=categories)
     return people, answers
 
 
@@ -114,8 +123,11 @@ def ranked(pictures: Pictures, models: Sequence[Sequence[Curve]], order: Sequenc
     def study(rng: np.random.Generator) -> Outcome:
         people, answers = simulated(rng, pictures, levels)
         found = list(rank_sets(people, answers, seed=int(rng.integers(1 << 31)), draws=DRAWS).values())
+        if not found:  # a category is missing over a part of the axis: no order is said
+            return {"ranked": False}
         low, high = np.array(found).T
         outcome = {
+            "ranked": True,
             "all sets hold the ranks": bool(np.all((low <= best) & (high >= worst))),
             "no order is said": bool(np.all((low == 1) & (high == len(heights)))),
             "mean width": float((high - low + 1).mean()),
@@ -171,6 +183,8 @@ def cells() -> Iterator[Cell]:
         "10 tied, 16 originals, alike in 95 of 100 answers": tied(Pictures(16, 20, differing=0.05), 10),
         "10 tied, 60 originals, nearly always right": tied(few, 10, [EASY]),
         "10 tied in area, curves cross, 100 originals": crossing(USUAL, 10),
+        "3 tied where 16 categories count equally, 100 originals": tied(replace(USUAL, category_sd=0.7), 3),
+        "10 tied where 16 categories count equally, 200 originals": tied(Pictures(200, 20, category_sd=0.7), 10),
         "10 in steps of .005, 100 originals": in_steps(USUAL, 10, 0.005),
         "10 in steps of .03, 100 originals": in_steps(USUAL, 10, 0.03),
         "10, one better by .05, 100 originals": with_one_better(USUAL, 10, 0.05),

@@ -76,7 +76,7 @@ def cell(name: str, limits: Mapping[str, Limit], make: Callable[..., dict[str, f
     return Cell(CLAIM, name, partial(make, **how), limits, runs=RUNS)
 
 
-RUNS = 400
+RUNS = 2000
 NULL = {"false": FALSE}
 MANY = Crowd(40, 60)
 

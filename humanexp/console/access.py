@@ -72,6 +72,8 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:sync": (Action.SEE, Action.EVIDENCE),
     "recruitment:try-again": (Action.PAY, Action.PAY),
     "recruitment:assignment": (Action.EVIDENCE, Action.EVIDENCE),
+    "recruitment:person": (Action.EVIDENCE, Action.MEMBERS),
+    "recruitment:person-json": (Action.EXPORT, Action.EXPORT),
     "recruitment:find-person": (Action.REVIEW, Action.REVIEW),
     "recruitment:let-in": (Action.REVIEW, Action.REVIEW),
     "recruitment:extend": (Action.LAUNCH, Action.LAUNCH),
@@ -85,6 +87,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:exclusions": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:exclusion": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:top-up": (Action.PAY, Action.PAY),
+    "recruitment:top-up-campaign": (Action.PAY, Action.PAY),
     "recruitment:resolve": (Action.PAY, Action.PAY),
     "recruitment:ledger-csv": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:codes": (Action.EVIDENCE, Action.EVIDENCE),
@@ -147,7 +150,7 @@ _MATERIAL_PAGES: Mapping[str, str] = {
     "": """
         stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
         stimuli:compare_file stimuli:new_source evaluations:classifiers evaluations:new evaluations:upload
-        evaluations:take counterfactuals:leaderboard counterfactuals:new counterfactuals:across
+        evaluations:take evaluations:upload_model counterfactuals:leaderboard counterfactuals:new counterfactuals:across
         counterfactuals:group counterfactuals:transfer counterfactuals:group-file
     """,
     "source_set": """

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from humanexp.console import sites
 from humanexp.console.preflight.running import JOB, run_preflight
 from humanexp.console.services import RETRAIN
+from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services import retraining as retrainings
@@ -27,7 +29,12 @@ def preflight(progress: Progress, *, study_id: int, to: str, by_id: int | None =
 
 @handler(RETRAIN, title=gettext_noop("A network is retrained"))
 def retrain(
-    progress: Progress, *, retraining_id: int, study_id: int | None, allow_download: bool = False
+    progress: Progress,
+    *,
+    retraining_id: int,
+    study_id: int | None,
+    allow_download: bool = False,
+    allow_code: bool = False,
 ) -> dict[str, Any]:
     """Train, and compare before with after."""
     row = Retraining.objects.select_related("stimulus_set", "evaluation_set").get(pk=retraining_id)
@@ -36,7 +43,7 @@ def retrain(
         study = Study.objects.get(pk=study_id)
         screening.judge_study(study)
         trials = trials_of(study)
-    report = retrainings.train_and_compare(row, trials, progress, allow_download=allow_download)
+    report = retrainings.train_and_compare(row, trials, progress, allow_download=allow_download, allow_code=allow_code)
     return {"rows": len(report["rows"]), "clean": report["clean"]["after"]}
 
 
@@ -44,3 +51,12 @@ def retrain(
 def keep_sites(progress: Progress) -> dict[str, Any]:
     """Start what is wanted, end what is not."""
     return sites.keep()
+
+
+if settings.FILE_STORE:
+
+    @handler("console.collect_files", title=gettext_noop("Files that nobody names are deleted"), every_s=3600)
+    def collect_files(progress: Progress) -> dict[str, Any]:
+        """In the storage, and among this machine's copies."""
+        progress(0, 1, "files looked at")
+        return {"collected": file_store.collect(), "copies": file_store.sweep_copies()}

@@ -73,3 +73,25 @@ class LocalSite(models.Model):
 
     def __str__(self) -> str:
         return f"site of {self.kind}"
+
+
+class Backup(models.Model):
+    """An archive that this installation has written; the archive itself knows nothing of this row."""
+
+    name = models.CharField(max_length=40)
+    place = models.CharField(max_length=500)
+    made_at = models.DateTimeField()
+    #: when it was restored into a scratch database and found the same; None: never
+    verified_at = models.DateTimeField(null=True, blank=True)
+    rows = models.PositiveBigIntegerField()
+    files = models.PositiveBigIntegerField()
+    #: that the database names, and that were missing or altered by then
+    lost_files = models.PositiveIntegerField(default=0)
+    #: written for it; the rest was there from earlier ones
+    bytes_new = models.PositiveBigIntegerField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"archive {self.name}"

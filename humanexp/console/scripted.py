@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from secrets import token_hex
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
 from django.conf import settings
 from django.db import connection
 
+from analysis.findings.cue_conflict import conflicts
+from analysis.persons import CUE_CONFLICT
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment import selectors as recruitment
@@ -51,9 +54,20 @@ def true_pictures(study: Study) -> dict[str, TruePicture]:
     rows = study.stimulus_set.stimuli.values_list(
         "sha256", "source_image__key", "source_image__category", "corruption", "visual_change"
     )
+    found = list(rows)
+    _, textures, _ = conflicts(np.array([original for _, original, *_ in found], dtype=np.str_))
     return {
-        sha256: TruePicture(original=original, category=category, corruption=corruption, visual_change=visual_change)
-        for sha256, original, category, corruption, visual_change in rows
+        sha256: TruePicture(
+            original=original,
+            category=category,
+            corruption=corruption,
+            visual_change=visual_change,
+            texture=texture if corruption == CUE_CONFLICT.name else "",
+            is_sentinel=corruption in study.stimulus_set.person_families,
+        )
+        for (sha256, original, category, corruption, visual_change), texture in zip(
+            found, textures.tolist(), strict=True
+        )
     }
 
 

@@ -62,6 +62,8 @@ def retrain(
         retraining_id=row.pk,
         study_id=study.pk if study else None,
         allow_download=allow_download,
+        # The command line may name a researcher's own factory; an account may not.
+        allow_code=by is None,
     )
 
 

@@ -20,7 +20,7 @@ from django.conf import settings
 from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.recruitment import recruiters
 
-READY_S = 60
+READY_S = 180
 _PR_SET_PDEATHSIG = 1
 
 

@@ -8,11 +8,12 @@ from django.core.management.base import OutputWrapper
 from rich.console import Console
 from rich.table import Table
 
-from analysis.findings.model import Findings
+from analysis.findings.model import Findings, Standing
 from analysis.reporting.results_text import recruiter_sentences
 from humanexp.recruitment import money
 from humanexp.recruitment.selectors import PaymentSummary
 from humanexp.results.charts import conditions_of
+from humanexp.results.charts.agreement import benchmark_table
 from humanexp.results.headline import headline_of, interval_text, readable
 
 #: Wider tables than this are left to the JSON.
@@ -33,6 +34,7 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
             _models(findings),
             _similarity(findings),
             _told_apart(findings),
+            _standings(findings.benchmark),
             _accuracy(findings),
         ):
             if table.row_count:
@@ -48,6 +50,21 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
         for note in findings.notes:
             console.print(f"Note: {note}", style="dim")
     out.write(captured.get())
+
+
+def print_standings(out: OutputWrapper, standings: Sequence[Standing]) -> None:
+    """Observers next to people in published experiments."""
+    console = Console(width=WIDTH, highlight=False)
+    with console.capture() as captured:
+        console.print(_standings(standings))
+        for note in benchmark_table(standings).notes:
+            console.print(f"Note: {note}", style="dim")
+    out.write(captured.get())
+
+
+def _standings(standings: Sequence[Standing]) -> Table:
+    shown = benchmark_table(standings)
+    return _table(shown.title if standings else "", [column.label for column in shown.columns], shown.texts)
 
 
 def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

@@ -10,7 +10,7 @@ class CoreConfig(AppConfig):
     name = "humanexp.core"
 
     def ready(self) -> None:
-        from humanexp.core import checks  # noqa: F401  (registers)
+        from humanexp.core import checks, sign_ins  # noqa: F401  (register)
 
         post_migrate.connect(_make_default_lab, sender=self)
 

@@ -8,6 +8,8 @@ ApplicationError
 ├── NotAllowed                403
 ├── NotFound                  404
 ├── PictureDamaged            503  its file is not what was made
+├── FilesAway                 503  the storage of files does not answer
+├── FileRefused               503  what the storage of files holds under a digest is something else, or gone
 ├── TooManyCalls              429
 │   ├── TooFast               faster than the pictures of the trials are shown
 │   └── TooManyOpenings       more sessions begun from one place than people sit there
@@ -97,6 +99,18 @@ class NotFound(ApplicationError, problem="not-found", status_code=404):
 
 class PictureDamaged(ApplicationError, problem="picture-damaged", status_code=503):
     """A picture is damaged and cannot be shown. Your answers are saved, and the study's team has been notified."""
+
+    def __init__(self, message: str = "", *, is_missing: bool = False) -> None:
+        super().__init__(message)
+        self.is_missing = is_missing
+
+
+class FilesAway(ApplicationError, problem="files-away", status_code=503):
+    """The files cannot be reached at this moment. Nothing is lost: wait a little, then go on."""
+
+
+class FileRefused(ApplicationError, problem="file-refused", status_code=503):
+    """A stored file is missing or damaged: restore it from the backup."""
 
     def __init__(self, message: str = "", *, is_missing: bool = False) -> None:
         super().__init__(message)

@@ -38,13 +38,6 @@ class Allowance:
                 self._buckets.popitem(last=False)
         return 0.0 if granted else (1 - left) / self.per_s
 
-    def give_back(self, key: Hashable) -> None:
-        """Undo the last call: it was none of those that are limited."""
-        with self._lock:
-            if key in self._buckets:
-                left, then = self._buckets[key]
-                self._buckets[key] = (min(float(self.burst), left + 1), then)
-
     def clear(self) -> None:
         with self._lock:
             self._buckets.clear()
@@ -61,17 +54,28 @@ class SharedAllowance:
 
     def spend(self, key: Hashable) -> float:
         """Take one call; 0.0 if there was one, else the seconds until there is."""
-        hashed = int.from_bytes(sha256(repr((self.name, key)).encode()).digest()[:8], "big")
-        places = [(hashed + step) % RATES for step in range(_PROBES)]
         now = clock.monotonic_s()
         with in_turn():
-            mine = [place for place in places if _HASHES[place] == hashed]
-            place = mine[0] if mine else min(places, key=_FULL_AT.__getitem__)
-            full_at = max(now, _FULL_AT[place]) if mine else now
+            hashed, place, is_mine = self._place_of(key)
+            full_at = max(now, _FULL_AT[place]) if is_mine else now
             left = self.burst - (full_at - now) * self.per_s
             granted = left > 1 - 1e-6  # moments are rounded
             _HASHES[place], _FULL_AT[place] = hashed, full_at + granted / self.per_s
         return 0.0 if granted else (1 - left) / self.per_s
+
+    def give_back(self, key: Hashable) -> None:
+        """Undo the last call: it was none of those that are limited."""
+        with in_turn():
+            _hashed, place, is_mine = self._place_of(key)
+            if is_mine:
+                _FULL_AT[place] -= 1 / self.per_s
+
+    def _place_of(self, key: Hashable) -> tuple[int, int, bool]:
+        """The hash of a key, where it is or would be, and whether it is there."""
+        hashed = int.from_bytes(sha256(repr((self.name, key)).encode()).digest()[:8], "big")
+        places = [(hashed + step) % RATES for step in range(_PROBES)]
+        mine = [place for place in places if _HASHES[place] == hashed]
+        return hashed, mine[0] if mine else min(places, key=_FULL_AT.__getitem__), bool(mine)
 
     def clear(self) -> None:
         with in_turn():

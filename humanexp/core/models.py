@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import NotAllowed
 
@@ -27,6 +28,73 @@ class User(AbstractUser):
     """A researcher's account. Participants, and whoever works for a recruiter, have none here."""
 
     lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="accounts")
+
+
+class Invitation(models.Model):
+    """The link with which the owner of a new account chooses its first password: once, and only for so long."""
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="invitation")
+    #: SHA-256 of the link's secret, which is not kept
+    digest = models.CharField(max_length=64)
+    made_at = models.DateTimeField()
+    #: nobody: a command
+    made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.user} until {self.expires_at:%Y-%m-%d}"
+
+    @staticmethod
+    def digest_of(secret: str) -> str:
+        return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Identity(models.Model):
+    """Who an account is to the organisation's sign-in: its subject there, which is never given to another person."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=200)
+    subject = models.CharField(max_length=255)
+    linked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="identity_of_one_account")]
+
+    def __str__(self) -> str:
+        return f"{self.user} at {self.issuer}"
+
+
+class SignIn(models.Model):
+    """An attempt to sign in: when, how it ended and with which browser. The address is kept as the hash of a day."""
+
+    class Outcome(models.TextChoices):
+        SIGNED_IN = "signed-in", _("signed in")
+        WRONG_PASSWORD = "wrong-password", _("wrong password")
+        WRONG_CODE = "wrong-code", _("wrong code or passkey")
+        CLOSED = "closed", _("refused: the account is closed")
+        REFUSED = "refused", _("refused by the organisation's sign-in")
+
+    class Way(models.TextChoices):
+        PASSWORD = "password", _("password")
+        CODE = "code", _("password and second factor")
+        PASSKEY = "passkey", _("passkey")
+        ORGANISATION = "organisation", _("organisation's sign-in")
+
+    at = models.DateTimeField(db_index=True)
+    #: nobody: there is no account of the name that was typed, which is not kept
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="sign_ins")
+    outcome = models.CharField(max_length=20, choices=Outcome)
+    way = models.CharField(max_length=20, choices=Way)
+    #: the family, e.g. "Firefox on Linux"
+    browser = models.CharField(max_length=60)
+    caller = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.user} {self.outcome} {self.at:%Y-%m-%d %H:%M}"
 
 
 class Owned(models.Model):
@@ -106,6 +174,41 @@ class StorageMark(models.Model):
 
     def __str__(self) -> str:
         return f"marked on {self.made_at:%Y-%m-%d}"
+
+
+class StoredObject(models.Model):
+    """A content that FILE_STORE holds under its digest."""
+
+    sha256 = models.CharField(primary_key=True, max_length=64)
+    size = models.BigIntegerField()
+    #: when somebody last began to upload it: it goes only where nobody names it, and nobody is about to
+    touched_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
+class StoredFile(models.Model):
+    """A file that every machine can have: its path under MEDIA_ROOT, and what stands in it."""
+
+    path = models.CharField(primary_key=True, max_length=400)
+    content = models.ForeignKey(StoredObject, on_delete=models.PROTECT, related_name="names")
+    #: of the file that was published; every copy has it, too, so that an older copy shows without being read
+    mtime_ns = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class ForgottenFile(models.Model):
+    """A file that was deleted or replaced: copies of it on other machines are to go."""
+
+    path = models.CharField(max_length=400)
+    mtime_ns = models.BigIntegerField()
+    forgotten_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.path
 
 
 class KeyFingerprint(models.Model):

@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from humanexp import health
 from humanexp.controls import is_from_this_machine
 from humanexp.core import fingerprints, metrics, storage_mark
+from humanexp.core.objects import objects
 
 #: With less than this on the disk, answers and logs would soon be lost.
 FREE_MB = 500
@@ -119,3 +120,5 @@ register_question("migrations", _migrations)
 register_question("keys", _keys)
 register_question("storage", storage_mark.fault)
 register_question("disk", _disk)
+if settings.FILE_STORE:
+    register_question("files", lambda: objects().fault())

@@ -19,18 +19,23 @@ def storage_of_address(address: str) -> dict[str, Any]:
     ImproperlyConfigured
         Saying what the address should look like.
     """
+    bucket, prefix, options = parts_of_address(address, setting="PICTURES_STORAGE")
+    return {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {"bucket_name": bucket, "location": prefix, **options},
+    }
+
+
+def parts_of_address(address: str, *, setting: str) -> tuple[str, str, dict[str, str]]:
+    """Bucket, prefix, and the options as django-storages calls them. Raises ImproperlyConfigured."""
     parts = urlsplit(address)
     if parts.scheme != "s3" or not parts.hostname or parts.username:
         raise ImproperlyConfigured(
-            "PICTURES_STORAGE must look like s3://bucket?endpoint_url=https://...&region=...; access keys belong into "
+            f"{setting} must look like s3://bucket?endpoint_url=https://...&region=...; access keys belong into "
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
         )
     given = dict(parse_qsl(parts.query))
     unknown = sorted(set(given) - set(_OPTIONS))
     if unknown:
-        raise ImproperlyConfigured(f"PICTURES_STORAGE has no parameter {unknown[0]!r}; it has: {', '.join(_OPTIONS)}.")
-    options: dict[str, Any] = {_OPTIONS[name]: value for name, value in given.items()}
-    return {
-        "BACKEND": "storages.backends.s3.S3Storage",
-        "OPTIONS": {"bucket_name": parts.netloc, "location": parts.path.strip("/"), **options},
-    }
+        raise ImproperlyConfigured(f"{setting} has no parameter {unknown[0]!r}; it has: {', '.join(_OPTIONS)}.")
+    return parts.netloc, parts.path.strip("/"), {_OPTIONS[name]: value for name, value in given.items()}

@@ -8,6 +8,7 @@ import secrets
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from humanexp.core import file_store
 from humanexp.core.models import StorageMark
 from humanexp.core.storage import media_path, write_whole
 
@@ -20,15 +21,26 @@ FILE = "storage-mark"
 def make() -> None:
     """Done at every start; the first mark stays. A file that is there already is believed: a backup brought it back."""
     try:
-        if StorageMark._meta.db_table not in connection.introspection.table_names() or StorageMark.objects.exists():
+        if StorageMark._meta.db_table not in connection.introspection.table_names():
             return
-        token = _found()
-        if not token:
-            token = secrets.token_hex(16)
+        file_store.sweep_copies_if_due()
+        if (mark := StorageMark.objects.first()) is not None:
+            _begin_copy(mark)
+            return
+        token = _found() or secrets.token_hex(16)
+        if settings.FILE_STORE:  # another machine may be first
+            token = StorageMark.objects.get_or_create(pk=1, defaults={"token": token})[0].token
+        if not _found():
             write_whole(media_path(FILE), f"{token}\n".encode())
         StorageMark.objects.get_or_create(pk=1, defaults={"token": token})
     except (DatabaseError, OSError):
         logger.warning("MEDIA_ROOT could not be marked; it is tried again at the next start", exc_info=True)
+
+
+def _begin_copy(mark: StorageMark) -> None:
+    """With FILE_STORE, a MEDIA_ROOT that holds nothing of another database becomes this machine's copy."""
+    if settings.FILE_STORE and not _found():
+        write_whole(media_path(FILE), f"{mark.token}\n".encode())
 
 
 def fault() -> str:

@@ -27,8 +27,11 @@ from humanexp.core.errors import InputRefused
 
 #: The text of consent as single sentences; the shipped languages have files of their own.
 CONSENT = "recruitment/take/consent/house-5.by-sentence.html"
-#: Part of it for people whom a site has sent.
-CONSENT_OF_SITE = "recruitment/take/consent/site.by-sentence.html"
+#: Parts of it: for people whom a site has sent, and for those who come from the public page.
+CONSENT_PARTS = (
+    "recruitment/take/consent/site.by-sentence.html",
+    "recruitment/take/consent/volunteer.by-sentence.html",
+)
 #: Most characters of a bundle.
 LONGEST = 1_000_000
 #: Refused in a text: it goes into pages as it is, between tags and into attributes.
@@ -205,7 +208,7 @@ def placeholders(text: str) -> set[str]:
 def catalogue_keys() -> dict[str, str]:
     """Every text of a participant: its key, and its plural, or ""."""
     found = dict(_compiled(settings.LOCALE_PATHS[0] / "de" / "LC_MESSAGES" / "django.mo"))
-    for name in (CONSENT, CONSENT_OF_SITE):
+    for name in (CONSENT, *CONSENT_PARTS):
         template = settings.LOCALE_PATHS[0].parent / "templates" / name
         for match in _CALL.finditer(templatize(template.read_text(encoding="utf-8"), origin=name)):
             found.setdefault(ast.literal_eval(match[1]), ast.literal_eval(match[2]) if match[2] else "")

@@ -1,25 +1,31 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from humanexp.core import file_store
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.services import rounds
 from humanexp.counterfactuals.services.searching import run_search
 from humanexp.counterfactuals.services.transfer import run_transfer
+from humanexp.evaluations.specs import SHELF
 from humanexp.jobs.registry import Progress, handler
+from humanexp.stimuli.selectors import bring_originals
 
 
 @handler(services.SEARCH_KIND, title=gettext_noop("Counterfactuals are searched"))
 def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     """Search for counterfactuals; with people as the oracle, make the pictures of the first round."""
     run = SearchRun.objects.select_related("source_set").get(pk=run_id)
-    if run.is_crowd:
-        rounds.open_first(run, progress)
-        return {"rounds": run.rounds.count()}
-    run_search(run, progress)
+    with _files_of(run):
+        if run.is_crowd:
+            rounds.open_first(run, progress)
+            return {"rounds": run.rounds.count()}
+        run_search(run, progress)
     return {"oor": run.scores["pooled"]["oor"], "n_valid": run.scores["pooled"]["n_valid"]}
 
 
@@ -27,7 +33,8 @@ def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
 def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     """Take people's verdicts on a round, and make the pictures of the next one."""
     judged = Round.objects.select_related("run__source_set", "study").get(pk=round_id)
-    following = rounds.go_on(judged, progress)
+    with _files_of(judged.run):
+        following = rounds.go_on(judged, progress)
     return {"next_step": following.opened.step if following.opened else None, "waits": following.waits}
 
 
@@ -46,3 +53,14 @@ def look(progress: Progress) -> dict[str, Any]:
         progress(number, len(waiting), "rounds looked at")
         begun += services.start_round(one=one, only_complete=True) is not None
     return {"begun": begun}
+
+
+@contextmanager
+def _files_of(run: SearchRun) -> Iterator[None]:
+    """Here for the time of the block; whatever it comes to, the next machine finds what was made."""
+    file_store.bring(SHELF, run.folder)
+    bring_originals(run.source_set)
+    try:
+        yield
+    finally:
+        file_store.publish(run.folder)

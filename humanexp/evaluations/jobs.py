@@ -5,9 +5,14 @@ from typing import Any, Literal
 
 from django.utils.translation import gettext_noop
 
+from analysis.classifiers.arithmetic import Precision
 from analysis.classifiers.shards import Asked
+from analysis.observers import AskPlan
 from humanexp.evaluations import services
-from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.budget import Caps
+from humanexp.evaluations.models import EvaluationRun, UploadedModel
+from humanexp.evaluations.services import shelving
+from humanexp.evaluations.services.asking import ask_about_set
 from humanexp.evaluations.services.gold import rate_originals
 from humanexp.evaluations.services.prediction import predict_stimulus_set
 from humanexp.jobs.registry import Progress, handler
@@ -26,15 +31,72 @@ def evaluate(
     labels: str = "",
     allow_code: bool = False,
     allow_download: bool = False,
+    precision: Precision = "float32",
 ) -> dict[str, Any]:
     """Classify every stimulus of the set in batches; what an earlier attempt finished is not done again."""
     run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
     asked = Asked(
         spec, device=device, rule=rule, own_labels=own_labels, labels=labels, allow_code=allow_code,
-        allow_download=allow_download,
+        allow_download=allow_download, precision=precision,
     )  # fmt: skip
-    predict_stimulus_set(run, asked, progress)
+    predict_stimulus_set([(run, asked)], progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
+
+
+@handler(services.TOGETHER_KIND, title=gettext_noop("Networks classify stimuli"))
+def evaluate_together(
+    progress: Progress,
+    *,
+    evaluations: list[dict[str, Any]],
+    device: str = "cpu",
+    rule: Literal["mean", "sum", "max"] = "mean",
+    own_labels: bool = False,
+    labels: str = "",
+    allow_code: bool = False,
+    allow_download: bool = False,
+    precision: Precision = "float32",
+) -> dict[str, Any]:
+    """Classify every stimulus of the set by several networks, each picture read once."""
+    runs = EvaluationRun.objects.select_related("stimulus_set").in_bulk([one["evaluation_id"] for one in evaluations])
+    wanted = [
+        (
+            runs[one["evaluation_id"]],
+            Asked(
+                one["spec"], device=device, rule=rule, own_labels=own_labels, labels=labels, allow_code=allow_code,
+                allow_download=allow_download, precision=precision,
+            ),
+        )
+        for one in evaluations
+    ]  # fmt: skip
+    predict_stimulus_set(wanted, progress)
+    return {"counts": [run.count for run, _ in wanted], "accuracy_clean": [run.accuracy_clean for run, _ in wanted]}
+
+
+@handler(services.ASK_KIND, title=gettext_noop("A model is asked about stimuli"))
+def ask(
+    progress: Progress,
+    *,
+    evaluation_id: int,
+    spec: str,
+    plan: dict[str, Any],
+    caps: dict[str, Any],
+    temperature: float = 0.0,
+    device: str = "cpu",
+    precision: Precision = "float32",
+) -> dict[str, Any]:
+    """Ask a model in words about every stimulus of the set; what an earlier attempt was told is not asked again."""
+    run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
+    questions = AskPlan(**{**plan, "wordings": tuple(plan["wordings"])})
+    decoding = services.Decoding(temperature=temperature, device=device, precision=precision)
+    ask_about_set(run, spec, questions, Caps(**caps), decoding, progress)
+    return {"count": run.count, "accuracy_clean": run.accuracy_clean}
+
+
+@handler(shelving.CHECK_KIND, title=gettext_noop("An uploaded model is checked"))
+def check_model(progress: Progress, *, model_id: int) -> dict[str, Any]:
+    """Try a model out in a process of its own, and put it on the shelf or refuse it."""
+    row = shelving.check_and_shelve(UploadedModel.objects.select_related("created_by").get(pk=model_id), progress)
+    return {"refusal": row.refusal}
 
 
 @handler(services.GOLD_KIND, title=gettext_noop("Easy pictures are looked for"))

@@ -5,6 +5,7 @@ from pathlib import PurePath
 from django.db import models
 
 from humanexp.core.models import Owned
+from humanexp.evaluations.specs import shown
 from humanexp.stimuli.models import StimulusSet
 
 
@@ -31,10 +32,18 @@ class EvaluationRun(Owned):
     versions = models.JSONField(default=dict, blank=True)
     predictions_file = models.CharField(max_length=300, blank=True)
     predictions_sha256 = models.CharField(max_length=64, blank=True)
+    #: of an observer that is asked in words: every answer to every question
+    answers_file = models.CharField(max_length=300, blank=True)
+    #: which questions were asked, what they cost, and what all answers say
+    asking = models.JSONField(default=dict, blank=True)
     count = models.PositiveIntegerField(default=0)
     accuracy_clean = models.FloatField(null=True, blank=True)
-    #: that predicting took, summed over processes; joining and waiting are not in it
+    #: that predicting took, summed over processes; reading ahead, joining and waiting are not in it
     seconds = models.FloatField(null=True, blank=True)
+    #: what predicting took: kWh and kg CO2, measured or estimated
+    energy = models.JSONField(default=dict, blank=True)
+    #: subject of the newest job that classifies for this run together with others; empty: for it alone
+    together = models.CharField(max_length=40, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -47,7 +56,7 @@ class EvaluationRun(Owned):
     @property
     def job_subject(self) -> str:
         """Under this subject jobs about the run are found."""
-        return f"evaluation:{self.pk}"
+        return self.together or f"evaluation:{self.pk}"
 
     @property
     def folder(self) -> str:
@@ -61,10 +70,8 @@ class EvaluationRun(Owned):
 
     @property
     def shown_spec(self) -> str:
-        """The adapter string for people: of an uploaded table, the beginning of its digest."""
-        scheme, _, reference = self.spec.partition(":")
-        folder, _, name = reference.rpartition("/")
-        return f"{scheme}:{name[:8]}…" if folder == "evaluations/tables" else self.spec
+        """The adapter string for people: no folder of the server, of an uploaded table the digest's beginning."""
+        return shown(self.spec)
 
 
 class Retraining(Owned):
@@ -110,6 +117,11 @@ class Retraining(Owned):
         return f"retraining:{self.pk}"
 
     @property
+    def shown_spec(self) -> str:
+        """The adapter string for people, without folders of the server."""
+        return shown(self.spec)
+
+    @property
     def new_name(self) -> str:
         """Of the network after."""
         return PurePath(self.out).stem
@@ -118,3 +130,43 @@ class Retraining(Owned):
     def folder(self) -> str:
         """Where its checkpoint lies, relative to MEDIA_ROOT."""
         return f"evaluations/retraining-{self.pk}"
+
+
+class UploadedModel(Owned):
+    """A network's file that came through the console: it waits, is checked, and is then shelved or refused."""
+
+    #: of its files on the shelf, and in adapter strings
+    name = models.CharField(max_length=60)
+    #: as a library names the network that the weights belong to, e.g. "timm:resnet50"; empty for whole programs
+    architecture = models.CharField(max_length=120, blank=True)
+    #: labels, input_px, mean, std, outputs: what is written beside it
+    description = models.JSONField(default=dict)
+    #: below MEDIA_ROOT, while it waits
+    waiting_file = models.CharField(max_length=300, blank=True)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    #: adapter string once it stands on the shelf
+    spec = models.CharField(max_length=300, blank=True)
+    #: why it was refused
+    refusal = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name"], condition=models.Q(refusal=""), name="uploaded_model_name_once_unless_refused"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def job_subject(self) -> str:
+        """Under this subject jobs about it are found."""
+        return f"uploaded_model:{self.pk}"
+
+    @property
+    def shown_spec(self) -> str:
+        """The adapter string for people, without folders of the server."""
+        return shown(self.spec)

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models import QuerySet
 
-from analysis.tables import PREDICTIONS
+from analysis.tables import ANSWERS, PREDICTIONS
 from humanexp.core.errors import existing
-from humanexp.core.storage import media_path
-from humanexp.evaluations.models import EvaluationRun, Retraining
+from humanexp.core.storage import current_path
+from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.stimuli.models import StimulusSet
 
 if TYPE_CHECKING:
@@ -38,7 +38,19 @@ def read_predictions(run: EvaluationRun) -> pd.DataFrame:
     """Predictions of one completed run, columns of the PREDICTIONS schema."""
     import pandas as pd
 
-    return pd.read_parquet(media_path(run.predictions_file))
+    return pd.read_parquet(current_path(run.predictions_file))
+
+
+def answers_for(stimulus_set: StimulusSet) -> pd.DataFrame | None:
+    """Answers to every question to models that were asked in words here, columns of the ANSWERS schema; None: no model.
+
+    Runs of earlier versions lack the columns of scores.
+    """
+    import pandas as pd
+
+    files = completed_runs(stimulus_set).exclude(answers_file="").values_list("answers_file", flat=True)
+    frames = [ANSWERS.validate(pd.read_parquet(current_path(file)), source=file) for file in files]
+    return pd.concat(frames, ignore_index=True) if frames else None
 
 
 def known_specs() -> list[str]:
@@ -63,3 +75,7 @@ def all_retrainings() -> QuerySet[Retraining]:
 
 def retraining_by_pk(pk: int) -> Retraining:
     return existing(all_retrainings().filter(pk=pk).first(), "There is no such retraining.")
+
+
+def all_uploaded_models() -> QuerySet[UploadedModel]:
+    return UploadedModel.objects.select_related("created_by")

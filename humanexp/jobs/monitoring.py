@@ -13,11 +13,11 @@ from humanexp.jobs.selectors import silence
 
 
 def runner_fault() -> str:
-    """Of `/readyz`: without a runner nobody is paid and nothing is computed."""
+    """Of `/readyz`, after the words "the job runner": without one, no one is paid and nothing is computed."""
     found = silence()
     if found is None:
         return ""
-    return "no job runner: nobody is paid" if found.nobody_is_paid else "no job runner takes long work"
+    return "is silent: no one is paid" if found.nobody_is_paid else "takes no long jobs"
 
 
 def figures() -> Iterator[Figure]:

@@ -1,4 +1,5 @@
-"""Faults of the place and not of the work: a database that is locked, restarted or absent, a disk that is full."""
+"""Faults of the place and not of the work: a database that is locked, restarted or absent, a disk that is full, a
+storage of files that does not answer."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import random
 from django.db import InterfaceError, OperationalError
 
 from analysis.errors import StorageFailed
+from humanexp.core.errors import FilesAway
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 #: SQLite's primary codes: busy, locked, out of memory, read-only, I/O error, full, cannot open, protocol.
@@ -18,8 +20,8 @@ _POSTGRESQL = ("08", "40", "53", "55", "57", "58")
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether it will go as soon as the database or the disk is there again, without a change to the work."""
-    if isinstance(error, InterfaceError | StorageFailed):
+    """Whether it will go once database, disk and storage are there again, without a change to the work."""
+    if isinstance(error, InterfaceError | StorageFailed | FilesAway):
         return True
     if isinstance(error, OperationalError):
         return _is_of_the_database(error.__cause__)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from humanexp.core import clock
 from humanexp.core.models import User
@@ -35,6 +35,13 @@ def latest_for(subject: str, kind: str | None = None) -> Job | None:
 def newest_by_subject(subjects: Collection[str]) -> dict[str, Job]:
     """The newest job about each subject, in one query."""
     return {job.subject: job for job in Job.objects.filter(subject__in=subjects).order_by("pk")}
+
+
+def failed_for_good(*, since: datetime) -> list[Job]:
+    """Jobs that failed and that no later one of the same kind about the same subject has made good."""
+    later = Job.objects.filter(subject=OuterRef("subject"), kind=OuterRef("kind"), pk__gt=OuterRef("pk"))
+    failed = Job.objects.filter(state=JobState.FAILED, finished_at__gte=since)
+    return list(failed.filter(~Exists(later.exclude(state=JobState.CANCELLED))).order_by("pk"))
 
 
 def by_pk(pk: int) -> Job | None:

@@ -7,7 +7,6 @@ import os
 import re
 
 import django
-from django.core.management import call_command
 
 
 def prepare() -> None:
@@ -15,7 +14,9 @@ def prepare() -> None:
     os.umask(0o077)  # the database holds requesters' secret keys
     os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.marketplace.settings"
     django.setup()
-    call_command("migrate", interactive=False, verbosity=0)
+    from humanexp.migrating import bring_up_to_date
+
+    bring_up_to_date()
 
 
 def amount(text: str, *, example: str) -> str:

@@ -33,7 +33,6 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     """Bring the database up to date and answer until told to stop. One line says when it is ready."""
     os.umask(0o077)  # the database holds requesters' secret keys
     from django.conf import settings
-    from django.core.management import call_command
 
     from humanexp.marketplace.wsgi import application  # sets Django up, for the marketplace
 
@@ -49,8 +48,10 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     )
     if against:
         raise BadStart("\n".join([f"Listening on {host} would open this marketplace to the world, but:", *against]))
-    call_command("migrate", interactive=False, verbosity=0)
     from humanexp.marketplace.services.notifications import tell_events  # Django is set up by now
+    from humanexp.migrating import bring_up_to_date
+
+    bring_up_to_date()
 
     listening.listen(
         application,

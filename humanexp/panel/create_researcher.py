@@ -22,11 +22,10 @@ def main(arguments: list[str] | None = None) -> int:
     os.umask(0o077)  # the database contains tokens
     os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.panel.settings"
     django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", interactive=False, verbosity=0)  # the site may never have run
+    from humanexp.migrating import bring_up_to_date
     from humanexp.panel.services.people import account, make_researcher
 
+    bring_up_to_date()  # the site may never have run
     workspace = make_researcher(chosen.name, balance_cents=100 * chosen.balance, currency=chosen.currency)
     sys.stdout.write(json.dumps(account(workspace)) + "\n")
     return 0

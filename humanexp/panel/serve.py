@@ -13,13 +13,12 @@ from humanexp.addresses import is_loopback
 def serve(host: str, port: int) -> None:
     """Bring the database up to date and answer until told to stop. One line says when it is ready."""
     os.umask(0o077)  # the database contains tokens
-    from django.core.management import call_command
-
-    from humanexp.panel.wsgi import application  # sets Django up, for the panel
-
-    call_command("migrate", interactive=False, verbosity=0)
     from django.conf import settings
 
+    from humanexp.migrating import bring_up_to_date
+    from humanexp.panel.wsgi import application  # sets Django up, for the panel
+
+    bring_up_to_date()
     from humanexp.panel.services.deliveries import deliver_events
 
     listening.listen(

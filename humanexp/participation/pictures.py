@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import zlib
 from functools import lru_cache
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 
 from analysis.masks import noise_mask
 from analysis.spec.protocol import ProtocolConfig
-from humanexp.core.errors import PictureDamaged
-from humanexp.core.storage import media_path
+from humanexp.core.errors import FileRefused, PictureDamaged
+from humanexp.core.storage import read_checked
 
 #: Noise fields in stock; with their shifts they make 3 million different masks of 224 px.
 MASK_FIELDS = 64
@@ -45,10 +44,12 @@ def stimulus_png(picture: Picture) -> bytes:
 def checked(picture: Picture) -> bytes:
     """The bytes of the file, if they are those of the record."""
     try:
-        content = media_path(picture.file).read_bytes()
+        content = read_checked(picture.file, picture.sha256)
     except OSError as error:
         raise PictureDamaged(is_missing=True) from error
-    if hashlib.sha256(content).hexdigest() != picture.sha256:
+    except FileRefused as error:
+        raise PictureDamaged(is_missing=error.is_missing) from error
+    if content is None:
         raise PictureDamaged
     return content
 

@@ -17,10 +17,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, QuerySet, Sum
 
-from humanexp.core import clock
+from humanexp.core import clock, file_store
 from humanexp.core.errors import NotFound
 from humanexp.core.models import User
-from humanexp.core.storage import media_path, write_whole
+from humanexp.core.storage import current_path, media_path, write_whole
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, registered, silent
@@ -132,7 +132,7 @@ def whole_tally(study: Study, name: str) -> bytes:
         return kind_called(name).count(study, silent).whole
     if not tally.file:
         raise NotFound("This was not counted yet: the page says how far it is.")
-    return media_path(tally.file).read_bytes()
+    return current_path(tally.file).read_bytes()
 
 
 def request_tally(*, study: Study, name: str, by: User | None = None) -> Job:
@@ -155,6 +155,7 @@ def make_tally(*, study: Study, name: str, report: Progress) -> StudyTally:
     if counted.whole:
         file = _file(study, name)
         write_whole(media_path(file), counted.whole)
+        file_store.publish(file)
     facts = {"content": counted.content, "file": file, "answers": answers, "marker": marker}
     facts |= {"seconds": time.monotonic() - began, "made_at": clock.now()}
     stored = StudyTally.objects.update_or_create(study=study, kind=name, defaults=facts)[0]
@@ -173,7 +174,8 @@ def _sweep(study: Study) -> None:
     """Rows once more: a count may have ended meanwhile that had seen none of it."""
     study.tallies.all().delete()
     for name in _KINDS:
-        media_path(_file(study, name)).unlink(missing_ok=True)
+        file_store.forget(_file(study, name))
+        file_store.local_path(_file(study, name)).unlink(missing_ok=True)
 
 
 def _file(study: Study, name: str) -> str:

@@ -17,6 +17,8 @@ from humanexp.recruitment.recruiters import shipped  # noqa: F401  (which of the
 def run_sync(progress: Progress) -> dict[str, Any]:
     """Ask every recruiter what has been submitted, and put right what was left in the outbox."""
     report = services.sync()
+    services.watch()
+    services.open_batches()
     services.try_stops_again()
     sent = services.send()
     progress(1, 1, "; ".join(report.remarks + sent.remarks)[:300])
@@ -74,6 +76,14 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
     books = services.reconcile(settled_too=False)
     progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}
+
+
+@handler("recruitment.forget_ids", title=gettext_noop("Old ids of people are erased"), every_s=86_400)
+def run_forget_ids(progress: Progress) -> dict[str, Any]:
+    """Erase the ids whose time is over, in families whose studies say so."""
+    done = services.forget_by_policies()
+    progress(1, 1)
+    return {family: asdict(one) for family, one in done}
 
 
 @handler("recruitment.erase_reports", title=gettext_noop("Old reports of trouble are removed"), every_s=3600)

@@ -12,9 +12,11 @@ from humanexp.recruitment.pages.views import (
     money,
     monitor,
     parked,
+    person,
     recruit,
     review,
     take,
+    topping_up,
     trouble,
     volunteer,
 )
@@ -70,6 +72,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", ledger.difference, name="difference"),
     path("studies/<slug:slug>/monitor/ledger/parked/", parked.parked, name="parked"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
+    path("studies/<slug:slug>/monitor/top-up/<int:pk>/", topping_up.top_up_campaign, name="top-up-campaign"),
     path("desk/", desk.desks, name="desks"),
     path("studies/<slug:slug>/desk/", desk.desk, name="desk"),
     path("studies/<slug:slug>/desk/<int:pk>/", desk.report, name="trouble-report"),
@@ -79,6 +82,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/review/<slug:code>/decide/", review.decide, name="decide"),
     path("studies/<slug:slug>/assignments/<int:pk>/", review.assignment, name="assignment"),
     path("studies/<slug:slug>/assignments/<int:pk>/let-in/", review.let_in, name="let-in"),
+    path("studies/<slug:slug>/people/<slug:code>/", person.person, name="person"),
+    path("studies/<slug:slug>/people/<slug:code>/data.json", person.person_json, name="person-json"),
     path("studies/<slug:slug>/agreed/<slug:digest>/", review.agreed, name="agreed"),
     path("studies/<slug:slug>/let-in/", review.find_person, name="find-person"),
 ]

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from analysis.findings.model import N_BOOTSTRAP, Findings
-from analysis.tables import CLOSING, LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, SETUP, STIMULI, TRIALS, TableSchema
+from analysis.tables import (
+    ANSWERS,
+    CLOSING,
+    LEVEL_PREDICTIONS,
+    PREDICTIONS,
+    SESSIONS,
+    SETUP,
+    STIMULI,
+    TRIALS,
+    TableSchema,
+)
 from analysis.tables.coarse import coarse_trials
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
@@ -22,7 +32,9 @@ from humanexp.results.selectors import findings, findings_json, latest_run, plan
 from humanexp.results.tables import (
     CHUNK,
     analysis_settings,
+    answers_of,
     closing_of,
+    curve_predictions_of,
     level_predictions_of,
     participant_codes,
     predictions_of,
@@ -34,6 +46,7 @@ from humanexp.results.tables import (
 from humanexp.screening.selectors import certificate_of
 from humanexp.stimuli import selectors as stimuli
 from humanexp.stimuli.selectors import coverage
+from humanexp.stimuli.selectors.sets import NOT_MEASURED
 from humanexp.studies.models import Population, Study
 
 if TYPE_CHECKING:
@@ -108,13 +121,14 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
     for schema, frame in (
         (PREDICTIONS, predictions_of(study)),
         (LEVEL_PREDICTIONS, level_predictions_of(study)),
+        (ANSWERS, answers_of(study)),
         (SESSIONS, sessions_of(study)),
         (CLOSING, closing_of(study)),
         (SETUP, setup_of(study)),
     ):
         if frame is not None and len(frame):
             yield schema, [frame]
-    if study.stimulus_set is not None:
+    if study.stimulus_set is not None and study.stimulus_set.metric != NOT_MEASURED:
         rows = batches_of(CHUNK, stimuli.manifest_rows(study.stimulus_set))
         yield STIMULI, (STIMULI.frame(chunk) for chunk in rows)
 
@@ -126,7 +140,7 @@ def _trial_files(study: Study, folder: Path) -> list[Path]:
     files = TrialFiles(folder / TRIAL_FILES, participant_codes(study))
     for chunk in trial_chunks(study):
         files.add_trials(chunk)
-    files.add_predictions(predictions_of(study))
+    files.add_predictions(curve_predictions_of(study))
     return files.paths
 
 

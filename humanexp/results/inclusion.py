@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _, ngettext
 
 from analysis.acceptance import PRACTICE_NOT_PASSED
-from analysis.findings.model import Exclusion, Findings, Flow, SessionCounts
+from analysis.findings.model import AskedObserver, Exclusion, Findings, Flow, SessionCounts
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Step:
     count: int
     unit: str
     left: tuple[Leaving, ...] = field(default=())
+    #: what became of those who left
+    left_label: str = ""
 
     @property
     def left_total(self) -> int:
@@ -50,7 +52,8 @@ def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
             _("finished"),
             flow.finished,
             sessions,
-            _some(
+            left_label=_("left"),
+            left=_some(
                 Leaving(_("under way"), flow.unfinished - flow.left),
                 Leaving(_("left before the end, answers kept"), flow.left),
                 Leaving(_("withdrawn"), flow.withdrawn),
@@ -62,12 +65,33 @@ def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
             _("count"),
             flow.finished - flow.unjudged if all_count else flow.accepted,
             sessions,
-            (*_some(Leaving(_("not judged yet"), flow.unjudged)), *(() if all_count else excluded)),
+            left_label=_("left"),
+            left=(*_some(Leaving(_("not judged yet"), flow.unjudged)), *(() if all_count else excluded)),
         ),
     ]
     if findings.trials:
-        steps.append(Step(_("stand in the curves"), findings.trials.in_accepted_sessions, _("answers")))
+        persons = _some(Leaving(_("answers to sentinels of persons, in no curve"), findings.trials.persons))
+        steps.append(Step(_("stand in the curves"), findings.trials.in_accepted_sessions, _("answers"), persons))
     return steps
+
+
+def asked_flow_of(one: AskedObserver) -> list[Step]:
+    """Steps from trials that a model was asked about to those that it answered; the others stay, as wrong answers."""
+    trials, unit = one.trials, _("trials")
+    return [
+        Step(_("asked"), trials.asked, unit),
+        Step(
+            _("answered with a label"),
+            trials.answered,
+            unit,
+            left_label=_("without a label, counted as wrong"),
+            left=_some(
+                Leaving(_("refused"), trials.refused),
+                Leaving(_("unreadable"), trials.unreadable),
+                Leaving(_("empty, or labels that score alike"), trials.missed),
+            ),
+        ),
+    ]
 
 
 def _some(*leaving: Leaving) -> tuple[Leaving, ...]:

@@ -90,9 +90,13 @@ class TrialImport(models.Model):
     files = models.JSONField()
     #: {"subject-01": "human", "vgg": "classifier"}
     observers = models.JSONField()
+    #: of models that answered in words: {"model": {"label": 1190, "refusal": 10}}
+    kinds = models.JSONField(default=dict, blank=True)
     trials = models.PositiveIntegerField()
     #: relative to MEDIA_ROOT
     trials_file = models.CharField(max_length=300)
+    #: which stimulus of the study's set is the picture of which trials, relative to MEDIA_ROOT; empty without pictures
+    pictures_file = models.CharField(max_length=300, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

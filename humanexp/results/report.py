@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from analysis.documents import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, SheetBlock, TableBlock
 from analysis.figures import Column, Figure, Table
-from analysis.findings.model import Findings
+from analysis.findings.model import AskedObserver, Findings
 from humanexp.results.charts import chart_of, choices_of, sheet_names, sheet_of
 from humanexp.results.headline import headline_of
 from humanexp.results.inclusion import Step
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 _CHARTS = {
-    "Models against people": ("leaderboard", "difficulty", "agreement", "levels", "shape-bias"),
+    "Models against people": ("leaderboard", "benchmark", "difficulty", "agreement", "levels", "shape-bias"),
     "Similarity of corruptions": ("similarity", "discrimination"),
     "Recruiters": ("recruiters",),
     "Pictures": ("validation",),
     "What the choices change": ("sensitivity",),
+    "Who answered?": ("who-answered",),
 }
 #: The same behind the report: a chart for each corruption, model and measure.
 _APPENDIX = {
@@ -66,7 +67,7 @@ def document_of(findings: Findings, facts: ReportFacts) -> Document:
 
     headline = headline_of(findings)
     sections = [
-        Section("Who counts", tuple(_flow(facts.flow))) if facts.flow else None,
+        Section("Who counts", (*_flow(facts.flow), *_asked(findings.asked))),
         _performance(findings),
         *(_charts(findings, title, families) for title, families in _CHARTS.items()),
         Section("Methods", tuple(Paragraph(f"{title}. {text}") for title, text in facts.methods)),
@@ -143,15 +144,48 @@ def _flow(steps: Sequence[Step]) -> Iterator[Block]:
     for step in steps:
         rows += [("", f"{one.label}", -one.count) for one in step.left]
         rows.append((f"{step.unit} {step.label}", "", step.count))
-    yield TableBlock(
-        Table(
-            "flow",
-            "From opened sessions to answers in the curves",
-            (Column("step", "Step"), Column("reason", "Left, by reason"), Column("n", "Number", "count")),
-            tuple(rows),
-            ("A session with several reasons is counted under its first.",),
+    if rows:
+        yield TableBlock(
+            Table(
+                "flow",
+                "From opened sessions to answers in the curves",
+                (Column("step", "Step"), Column("reason", "Left, by reason"), Column("n", "Number", "count")),
+                tuple(rows),
+                ("A session with several reasons is counted under its first.",),
+            )
         )
-    )
+
+
+def _asked(observers: Sequence[AskedObserver]) -> Iterator[Block]:
+    """Trials of models that were asked in words, by visual change."""
+    rows = [(one.observer, *row) for one in observers for row in _asked_rows(one)]
+    if rows:
+        counts = ("asked", "answered", "refused", "unreadable", "empty")
+        yield TableBlock(
+            Table(
+                "asked",
+                "Trials of models that were asked in words",
+                (
+                    Column("model", "Model"),
+                    Column("change", "Visual change"),
+                    *(Column(one, one.capitalize(), "count") for one in counts),
+                ),
+                tuple(rows),
+                ("What is not an answer counts as wrong. The first question about each stimulus is its trial.",),
+            )
+        )
+
+
+def _asked_rows(one: AskedObserver) -> Iterator[tuple[str | int, ...]]:
+    named = [(_range(at.low, at.high), at.trials) for at in one.by_change]
+    for name, told in (*named, ("all trials", one.trials), ("all questions", one.questions)):
+        yield name, told.asked, told.answered, told.refused, told.unreadable, told.missed
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if high is None:
+        return "not measured"
+    return f"{low:.1f} to {high:.1f}" if high else "clean"
 
 
 def _plan(facts: ReportFacts) -> Iterator[Block]:

@@ -17,7 +17,7 @@ from humanexp.screening import selectors as screening
 from humanexp.screening.models import Verdict
 from humanexp.stimuli import selectors as stimuli
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors.sets import has_levels
+from humanexp.stimuli.selectors.sets import NOT_MEASURED, has_levels
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
 
@@ -37,6 +37,7 @@ class AnalysisTables(TypedDict):
     trials: pd.DataFrame
     predictions: pd.DataFrame
     level_predictions: pd.DataFrame | None
+    answers: pd.DataFrame | None
     stimuli: pd.DataFrame | None
     session_table: pd.DataFrame | None
     sessions: Mapping[str, object]
@@ -63,6 +64,7 @@ def analysis_tables(study: Study) -> AnalysisTables:
         "trials": trials_of(study),
         "predictions": predictions_of(study),
         "level_predictions": level_predictions_of(study),
+        "answers": answers_of(study),
         "stimuli": stimuli_of(study),
         "session_table": sessions_of(study),
         "sessions": session_summary(study),
@@ -111,14 +113,36 @@ def predictions_of(study: Study) -> pd.DataFrame:
         trials = _imported(study, "classifier")
         chosen = trials[[name for name in PREDICTIONS.names if name in trials.columns]].to_dict("records")
         named = zip(trials["participant"], chosen, strict=True)
-        return PREDICTIONS.frame(
+        published = PREDICTIONS.frame(
             {str(column): cell for column, cell in row.items()}
             | {"classifier": name, "confidence": None, "label_space": 16}
             for name, row in named
         )
+        return _with_evaluated(study, published)
     if study.stimulus_set is None:
         return PREDICTIONS.frame([])
-    return evaluations.predictions_for(study.stimulus_set)
+    return _without(evaluations.predictions_for(study.stimulus_set), study, keep=_person_families(study))
+
+
+def curve_predictions_of(study: Study) -> pd.DataFrame:
+    """The same without predictions on sentinels of persons, which enter no curve."""
+    return _without(predictions_of(study), study, keep=frozenset())
+
+
+def _person_families(study: Study) -> frozenset[str]:
+    """Families of sentinels of persons that the study shows."""
+    asked = studies.configuration_of(study).design.persons if study.configuration else None
+    if asked is None or not asked.per_session or study.stimulus_set is None:
+        return frozenset()
+    return frozenset(asked.families or study.stimulus_set.person_families)
+
+
+def _without(predictions: pd.DataFrame, study: Study, *, keep: frozenset[str]) -> pd.DataFrame:
+    """Predictions without those on sentinels of persons of other families."""
+    families = set(study.stimulus_set.person_families) - keep if study.stimulus_set is not None else set()
+    if not families:
+        return predictions
+    return predictions[~predictions["corruption"].isin(families)].reset_index(drop=True)
 
 
 def participant_codes(study: Study) -> list[str]:
@@ -144,17 +168,29 @@ def level_predictions_of(study: Study) -> pd.DataFrame | None:
         predictions = evaluations.predictions_for(other)
         if predictions.empty:
             continue
-        levels = pd.DataFrame(
-            other.stimuli.exclude(corruption="none").values_list("key", "parameter"), columns=["stimulus", "level"]
-        )
+        of_levels = other.stimuli.exclude(corruption__in=["none", *other.person_families])
+        levels = pd.DataFrame(of_levels.values_list("key", "parameter"), columns=["stimulus", "level"])
         joined = predictions.merge(levels, on="stimulus", how="inner")
         return LEVEL_PREDICTIONS.validate(joined, source=f"predictions on {other.name}")
     return None
 
 
+def answers_of(study: Study) -> pd.DataFrame | None:
+    """Answers of models that were asked in words, columns of the ANSWERS schema; None where none was asked."""
+    from analysis.tables import ANSWERS
+
+    made = None if study.stimulus_set is None else evaluations.answers_for(study.stimulus_set)
+    if made is None or study.origin != Origin.IMPORTED:
+        return made
+    rows = _on_published_pictures(study, made, set(_imported(study, "classifier")["participant"]))
+    return ANSWERS.validate(rows, source=f"answers about the pictures of {study.slug}")
+
+
 def stimuli_of(study: Study) -> pd.DataFrame | None:
     """The study's stimuli, columns of the STIMULI schema."""
-    return None if study.stimulus_set is None else stimuli.manifest(study.stimulus_set)
+    if study.stimulus_set is None or study.stimulus_set.metric == NOT_MEASURED:
+        return None
+    return stimuli.manifest(study.stimulus_set)
 
 
 def sessions_of(study: Study) -> pd.DataFrame | None:
@@ -251,4 +287,45 @@ def _imported(study: Study, kind: str) -> pd.DataFrame:
     trial_import = TrialImport.objects.get(study=study)
     names = [name for name, of_kind in trial_import.observers.items() if of_kind == kind]
     trials = TRIALS.read(media_path(trial_import.trials_file))
+    if study.stimulus_set is not None and study.stimulus_set.metric != NOT_MEASURED:
+        changes = _published_pictures(trial_import).set_index("stimulus")["visual_change"]
+        trials["visual_change"] = trials["stimulus"].map(changes).astype(trials["visual_change"].dtype)
     return trials[trials["participant"].isin(names)].reset_index(drop=True)
+
+
+def _published_pictures(trial_import: TrialImport) -> pd.DataFrame:
+    """A row for each attached picture: its key in the stimulus set, and what the trials say of it."""
+    import pandas as pd
+
+    return pd.read_parquet(media_path(trial_import.pictures_file))
+
+
+def _with_evaluated(study: Study, published: pd.DataFrame) -> pd.DataFrame:
+    """Published predictions, and those of models that were asked about the attached pictures here."""
+    import pandas as pd
+
+    from analysis.tables import PREDICTIONS
+
+    if study.stimulus_set is None:
+        return published
+    made = evaluations.predictions_for(study.stimulus_set)
+    if made.empty:
+        return published
+    rows = _on_published_pictures(study, made, set(published["classifier"]))
+    columns = [name for name in PREDICTIONS.names if name in rows]
+    answered = PREDICTIONS.frame(cast("list[dict[str, object]]", rows[columns].to_dict("records")))
+    both: list[pd.DataFrame] = [published, answered]
+    return PREDICTIONS.validate(
+        pd.concat(both, ignore_index=True),
+        source=f"predictions on the pictures of {study.slug}",
+    )
+
+
+def _on_published_pictures(study: Study, made: pd.DataFrame, taken: set[str]) -> pd.DataFrame:
+    """Rows of models that were asked about the attached pictures, with what the published trials say of these."""
+    pictures = _published_pictures(TrialImport.objects.get(study=study))
+    own = made.rename(columns={"stimulus": "key"})
+    rows = own[["key", *own.columns.difference([*pictures.columns, "correct"], sort=False)]].merge(pictures, on="key")
+    rows["classifier"] = rows["classifier"].map(lambda name: f"{name} (here)" if name in taken else name)
+    rows["correct"] = rows["response"] == rows["category"]
+    return rows

@@ -107,6 +107,13 @@ def _alike(verdicts: QuerySet[Verdict]) -> Counter[_Alike]:
     return counts
 
 
+def flagged_in(studies: Collection[Study]) -> dict[int, int]:
+    """By study, sessions that count and are flagged for a person, and that nobody has decided about."""
+    flagged = Verdict.objects.filter(study__in=studies, is_current=True, decided_by=None).exclude(flags=[])
+    groups = flagged.filter(counting("session"), session__state__in=JUDGED_STATES).order_by().values_list("study")
+    return dict(groups.annotate(n=Count("pk")))
+
+
 def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
     """In the order of their beginning: all, or those that are "accepted", "excluded", "flagged", "unjudged", or
     excluded for a reason."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.judgements import IS_NONE, IS_ONE, JUDGEMENTS, judgement
-from humanexp.simulation.observers import ObserverModel, random_stream
+from humanexp.simulation.observers import ObserverModel, TrueCurve, random_stream
 
 SAME, DIFFERENT = "same", "different"
 LIKE_A, LIKE_B = "a", "b"
@@ -30,6 +30,15 @@ class TruePicture:
     category: str
     corruption: str
     visual_change: float
+    #: category of the texture where it is not that of the shape (cue conflict); `category` is the shape then
+    texture: str = ""
+    #: made to tell people from machines: people name it like a clean picture
+    is_sentinel: bool = False
+
+    @property
+    def change_for_people(self) -> float:
+        """Visual change by which people fail."""
+        return 0.0 if self.is_sentinel else self.visual_change
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +91,7 @@ class Honest(Persona):
                 else self._judge(pictures[0], wanted, participant, rng)
             )
             return Answer(response=response, rt_ms=rt_ms * UNHURRIED)
-        miss = self.misses(max(picture.visual_change for picture in pictures))
+        miss = self.misses(max(picture.change_for_people for picture in pictures))
         if attention < miss:
             return Answer(response=NO_ANSWER, rt_ms=None)
         if len(pictures) == 2:
@@ -93,7 +102,7 @@ class Honest(Persona):
             return Answer(response=str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
         picture = pictures[0]
         knows = self.observers.probability_correct(
-            picture.corruption, picture.visual_change, original=picture.original, participant=participant
+            picture.corruption, picture.change_for_people, original=picture.original, participant=participant
         )
         if rng.random() < knows:
             return Answer(response=picture.category, rt_ms=rt_ms)
@@ -110,7 +119,7 @@ class Honest(Persona):
     def _judge(self, picture: TruePicture, wanted: str, participant: str, rng: np.random.Generator) -> str:
         """Who recognises the wanted thing says so, and now and then doubts its use; everybody else sees none."""
         knows = self.observers.probability_correct(
-            picture.corruption, picture.visual_change, original=picture.original, participant=participant
+            picture.corruption, picture.change_for_people, original=picture.original, participant=participant
         )
         if picture.category != wanted or rng.random() >= knows:
             return IS_NONE
@@ -215,6 +224,74 @@ class Inconsistent(Persona):
         return answer
 
 
+@dataclass(frozen=True, kw_only=True)
+class Machine(Persona):
+    """A model's answers: the same to the same picture, whoever sends them; near perfect on clean pictures.
+
+    `curve` is its share of right answers over visual change; of cue conflicts it names the shape or the texture with
+    these shares. Its texture answers are turned into shape with probability `turned`: an imitator.
+    """
+
+    curve: TrueCurve = TrueCurve(top=0.97, floor=1 / 16, middle=0.45, width=0.06)
+    shape: float = 0.2
+    texture: float = 0.53
+    turned: float = 0.0
+    rt_median_ms: float = 700.0
+    rt_spread: float = 0.02
+
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
+        rng = random_stream(self.seed, participant, position, self.name)
+        rt_ms = float(self.rt_median_ms * np.exp(self.rt_spread * rng.standard_normal()))
+        if len(pictures) == 2:
+            is_same = pictures[0].corruption == pictures[1].corruption
+            return Answer(response=SAME if is_same == (rng.random() < 0.95) else DIFFERENT, rt_ms=rt_ms)
+        if len(pictures) == 3:
+            a, b, x = pictures
+            is_a = x.corruption == a.corruption if a.corruption != b.corruption else x.original == a.original
+            return Answer(response=LIKE_A if is_a == (rng.random() < 0.95) else LIKE_B, rt_ms=rt_ms)
+        named = self.names(pictures[0])
+        if named == pictures[0].texture and rng.random() < self.turned:
+            named = pictures[0].category
+        if wanted is None:
+            return Answer(response=named, rt_ms=rt_ms)
+        response = judgement(shows=True, usable=True) if named == wanted else IS_NONE
+        return Answer(response=response, rt_ms=rt_ms * UNHURRIED)
+
+    def names(self, picture: TruePicture) -> str:
+        """What it sees in a picture; it has no moods."""
+        key = (picture.original, picture.corruption, f"{picture.visual_change:.6f}")
+        rng = random_stream(self.seed, "machine", *key)
+        knows = self.shape if picture.texture else float(self.curve.intended(picture.visual_change))
+        drawn = rng.random()
+        if drawn < knows:
+            return picture.category
+        if picture.texture and drawn < knows + self.texture:
+            return picture.texture
+        return str(rng.choice([one for one in CATEGORIES if one not in (picture.category, picture.texture)]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assisted(Persona):
+    """A person who sends a classifier's answers in a share of the trials, at a person's pace."""
+
+    honest: Honest
+    machine: Machine
+    share: float = 0.8
+    name: str = "assisted"
+
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
+        own = self.honest.answer(pictures, participant=participant, position=position, wanted=wanted)
+        if random_stream(self.seed, participant, position, "help").random() >= self.share:
+            return own
+        rt_ms = own.rt_ms if own.rt_ms is not None else self.honest.rt_median_ms
+        sent = self.machine.answer(pictures, participant=participant, position=position, wanted=wanted)
+        return replace(sent, rt_ms=rt_ms)
+
+
 def _choices(pictures: Sequence[TruePicture], wanted: str | None) -> Sequence[str]:
     if wanted is not None:
         return JUDGEMENTS
@@ -232,13 +309,26 @@ DEFAULT_MIX: Mapping[str, float] = {
 }
 
 
+#: Machines in people's places: a network as it is, a vision-language model, a person who asks a network, and a
+#: vision-language model that hides its texture answers.
+MACHINE_KINDS: tuple[str, ...] = ("network", "vision-language", "assisted", "imitator")
+
 #: Every kind of participant; those without a share in the default mix are asked for by name.
-PERSONAS: tuple[str, ...] = (*DEFAULT_MIX, "lifelike", "careless", "yes-sayer")
+PERSONAS: tuple[str, ...] = (*DEFAULT_MIX, "lifelike", "careless", "yes-sayer", *MACHINE_KINDS)
 
 
 def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
     """Every kind by name."""
     average = Honest(name="average", observers=observers, seed=seed, lapse=0.02, miss=0.01, rt_median_ms=800)
+    network = Machine(name="network", seed=seed)
+    talking = Machine(
+        name="vision-language",
+        seed=seed,
+        curve=TrueCurve(top=0.97, floor=1 / 16, middle=0.65, width=0.08),
+        shape=0.5,
+        texture=0.31,
+        rt_median_ms=1100,
+    )
     known: list[Persona] = [
         Honest(name="careful", observers=observers, seed=seed, lapse=0.005, miss=0.002, rt_median_ms=950),
         average,
@@ -249,6 +339,10 @@ def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
         Inconsistent(honest=average, seed=seed),
         Inconsistent(honest=average, seed=seed, share=0.25, name="careless"),
         OneButton(seed=seed, name="yes-sayer"),
+        network,
+        talking,
+        Assisted(honest=average, machine=network, seed=seed),
+        replace(talking, name="imitator", turned=0.75, rt_spread=0.3),
     ]
     return {persona.name: persona for persona in known}
 

@@ -213,6 +213,10 @@ class StimulusSet(Owned):
     corruptions = models.JSONField(default=list)
     #: two functions more, of which every original has one stimulus: practice and plain pairs alone show them
     plain_functions = models.JSONField(default=list, blank=True)
+    #: families of sentinels of persons (`analysis.persons`): no curve shows them
+    person_families = models.JSONField(default=list, blank=True)
+    #: pictures that are cue conflicts as they are, where there are any
+    cue_conflicts = models.ForeignKey(SourceSet, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     sampling = models.CharField(max_length=20, choices=Sampling.choices, default=Sampling.EVEN)
     framing = models.CharField(max_length=10, choices=Framing.choices, default=Framing.WHOLE)
     #: 0 where the sampling fixes it

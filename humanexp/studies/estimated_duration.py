@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
+from analysis.persons import SentinelCost, sentinel_cost
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.study import StudyConfiguration
 from humanexp.studies.models import Study
@@ -90,6 +91,17 @@ def work_ms(task: Task, protocol: ProtocolConfig | None, answer_ms: float | None
         answer_ms = protocol.response_ms
     shown_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
     return WARM_UP_MS + task.showings * shown_ms + answer_ms + CHOSEN_MS + BETWEEN_MS
+
+
+def person_sentinels_cost(configuration: StudyConfiguration, sessions: int) -> SentinelCost:
+    """What the sentinels of persons take of so many sessions: trials, seconds, and pay at the planned rate."""
+    trial_ms = _trial_ms(TASKS["categorisation"], configuration.protocol, has_feedback=False)
+    return sentinel_cost(
+        configuration.design.person_trials,
+        sessions,
+        trial_ms=round(trial_ms),
+        pay_per_hour=configuration.recruitment.planned_hourly_cents,
+    )
 
 
 def _trial_ms(task: Task, protocol: ProtocolConfig, *, has_feedback: bool) -> float:

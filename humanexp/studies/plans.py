@@ -15,8 +15,9 @@ from analysis.design import BlockPlan, Catalogue, SessionPlan, StudyPlan, plan_s
 from analysis.design.dealing import by_balance, cells_of
 from analysis.spec.design import PracticeDesign
 from analysis.spec.study import StudyConfiguration
+from humanexp.core import file_store
 from humanexp.core.errors import StudyRefused
-from humanexp.core.storage import media_path, write_whole
+from humanexp.core.storage import media_path, read_checked, write_whole
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.sources import agreed_originals
 from humanexp.studies.models import Study
@@ -32,13 +33,15 @@ def stimulus_rows(stimulus_set: StimulusSet) -> list[dict[str, Any]]:
     ]
 
 
-def originals_of(rows: list[dict[str, Any]]) -> dict[str, str]:
-    return {row["original"]: row["category"] for row in rows}
+def originals_of(rows: list[dict[str, Any]], stimulus_set: StimulusSet) -> dict[str, str]:
+    """Category of every original of the set; cue conflicts that a lab brings are none."""
+    sentinels = set(stimulus_set.person_families)
+    return {row["original"]: row["category"] for row in rows if row["corruption"] not in sentinels}
 
 
 def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, rules: RuleSet) -> StudyPlan:
     rows = stimulus_rows(stimulus_set)
-    originals = originals_of(rows)
+    originals = originals_of(rows, stimulus_set)
     candidates, told = _gold_candidates(configuration, stimulus_set, originals)
     design = configuration.design.but(qualification_tries=rules.tries)
     plan = plan_study(
@@ -48,6 +51,7 @@ def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, r
         configuration.seed,
         gold_candidates=candidates,
         plain=stimulus_set.plain_functions,
+        person_families=stimulus_set.person_families,
     )
     return dataclasses.replace(plan, notes=(*plan.notes, *told)) if plan.pools.get("gold") else plan
 
@@ -75,12 +79,18 @@ def store_plan(plan: StudyPlan, *, slug: str) -> tuple[str, str]:
     digest = hashlib.sha256(content).hexdigest()
     relative = f"plans/{slug}-{digest[:16]}.jsonl"
     write_whole(media_path(relative), content)
+    file_store.publish(relative)
     return relative, digest
 
 
 def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
     rows = stimulus_rows(stimulus_set)
-    return Catalogue.from_rows(originals_of(rows), rows, plain=stimulus_set.plain_functions)
+    return Catalogue.from_rows(
+        originals_of(rows, stimulus_set),
+        rows,
+        plain=stimulus_set.plain_functions,
+        person_families=stimulus_set.person_families,
+    )
 
 
 def session_plan(study: Study, slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:
@@ -136,10 +146,10 @@ def plan_head(study: Study) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def _lines(relative: str, digest: str) -> tuple[str, ...]:
     try:
-        content = media_path(relative).read_bytes()
+        content = read_checked(relative, digest)
     except FileNotFoundError as error:
         raise StudyRefused(f"The plan file {relative} is missing: restore it from the backup of MEDIA_ROOT.") from error
-    if hashlib.sha256(content).hexdigest() != digest:
+    if content is None:
         raise StudyRefused(f"The plan file {relative} was changed: restore it from the backup of MEDIA_ROOT.")
     return tuple(content.decode().splitlines())
 

@@ -66,6 +66,11 @@ SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
     "pay again": (PAY, lambda on, by: recruitment.try_again(payment=on.payment, by=by)),
     "compensate": (PAY, lambda on, by: recruitment.compensate(assignment=on.assignment, by=by)),
     "top up": (PAY, lambda on, by: recruitment.top_up(study=on.study, floor_cents=1, by=by)),
+    "top up all": (
+        PAY,
+        lambda on, by: recruitment.top_up_campaign(campaign=on.campaign, shown_total_cents=0, by=by),
+    ),
+    "continue batches": (LAUNCH, lambda on, by: recruitment.continue_batches(campaign=on.campaign, by=by)),
     "exclude but pay": (
         OWNER,
         lambda on, by: settling.exclude_but_pay(session=on.session, written_reason="They fell asleep.", by=by),

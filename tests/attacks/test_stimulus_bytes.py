@@ -9,7 +9,7 @@ from humanexp.console.doctor_checks.files import damaged_pictures
 from humanexp.core.models import AuditEvent
 from humanexp.core.storage import media_path
 from humanexp.participation.models import DamagedPicture, Response
-from humanexp.participation.selectors.faults import damaged_files
+from humanexp.participation.selectors.faults import damaged_files, damaged_files_of
 from humanexp.participation.services import previewing, showing
 from humanexp.recruitment.selectors.alerts import attention
 from tests.factories import Tab, new_session, png
@@ -79,7 +79,7 @@ def test_the_alarm_is_kept_until_the_file_is_restored_and_the_session_goes_on(ta
     stimulus = session.trials.get(position=POSITION).stimulus
     (event,) = AuditEvent.objects.filter(action="picture-damaged")
     assert (event.study, event.facts) == (study.slug, {"file": stimulus.file, "found": "changed"})
-    (one,) = damaged_files(study)
+    (one,) = damaged_files_of([study])[study.pk]
     assert (one.file, one.is_missing, one.sessions) == (stimulus.file, False, 1)
     (told,) = [entry for entry in attention(study) if entry.kind == "damaged-picture"]
     assert told.tone == "bad" and stimulus.file in told.text and "It has stopped 1 person." in told.text

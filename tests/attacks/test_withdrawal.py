@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-import time
-
 import pytest
 from django.contrib.auth import get_user_model
-from django.utils import timezone
 
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -25,6 +21,7 @@ from humanexp.screening.models import Verdict
 from humanexp.screening.pages.review import golds_of
 from humanexp.screening.selectors import certificate_of
 from humanexp.studies.facts import KEPT_DAYS
+from tests.clocks import LaterClock
 from tests.factories import Tab, active_minutes, new_session
 
 
@@ -42,24 +39,10 @@ def finish(client, session, lease="tab-00000001"):
 
 
 @pytest.fixture
-def days(monkeypatch):
-    """Lets days pass."""
-
-    class Later:
-        offset = datetime.timedelta()
-
-        def now(self):
-            return timezone.now() + self.offset
-
-        def monotonic_s(self):
-            return time.monotonic() + self.offset.total_seconds()
-
-        def __call__(self, days):
-            self.offset += datetime.timedelta(days=days)
-
-    later = Later()
-    monkeypatch.setattr(clock, "system_clock", later)
-    return later
+def later(monkeypatch):
+    made = LaterClock()
+    monkeypatch.setattr(clock, "system_clock", made)
+    return made
 
 
 def figures_now(study):
@@ -92,7 +75,7 @@ def seen_by_analyses(study, session):
     }
 
 
-def test_a_withdrawn_session_is_hidden_from_every_analysis_as_if_it_were_erased(client, study, days):
+def test_a_withdrawn_session_is_hidden_from_every_analysis_as_if_it_were_erased(client, study, later):
     victim, other = new_session(study, "P-1"), new_session(study, "P-2")
     thief = finish(client, victim)
     finish(client, other, lease="tab-00000002")
@@ -100,7 +83,7 @@ def test_a_withdrawn_session_is_hidden_from_every_analysis_as_if_it_were_erased(
     assert thief.post("withdraw/", {}).json() == {"state": "withdrawn"}
     assert Response.objects.filter(session=victim).count() == victim.total, "nothing is lost yet"
     hidden = seen_by_analyses(study, victim)
-    days(KEPT_DAYS + 1)
+    later.go(days=KEPT_DAYS + 1)
     assert services.erase_withdrawn() == {"sessions": 1, "answers": victim.total}
     assert judging.forget_erased() == 1 and not Verdict.objects.filter(session=victim).exists()
     erased = seen_by_analyses(study, victim)
@@ -162,7 +145,7 @@ def test_a_slot_and_a_number_that_were_given_away_have_a_second_holder(client, t
     assert sorted([again.slot, *others]) == list(range(study.planned_sessions))
 
 
-def test_it_is_undone_with_a_reason_and_before_the_answers_are_erased(client, tab, study, session, days):
+def test_it_is_undone_with_a_reason_and_before_the_answers_are_erased(client, tab, study, session, later):
     tab.answer(0)
     with pytest.raises(Conflict, match="is not withdrawn"):
         services.undo_withdrawal(session=session, by=None, reason="Why not.")
@@ -171,9 +154,9 @@ def test_it_is_undone_with_a_reason_and_before_the_answers_are_erased(client, ta
     for reason in ("", "   ", "x" * 501):
         with pytest.raises(InvalidRequest, match="Write why"):
             services.undo_withdrawal(session=session, by=None, reason=reason)
-    days(KEPT_DAYS - 1)
+    later.go(days=KEPT_DAYS - 1)
     assert services.erase_withdrawn() == {"sessions": 0, "answers": 0}
-    days(2)
+    later.go(days=2)
     assert services.erase_withdrawn() == {"sessions": 1, "answers": 1}
     with pytest.raises(Conflict, match="nothing is left"):
         services.undo_withdrawal(session=session, by=None, reason="Too late.")

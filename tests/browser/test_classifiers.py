@@ -28,7 +28,12 @@ def stimulus_set(transactional_db: None, own_media: None) -> StimulusSet:
     source_set = SourceSet.objects.create(name="pets")
     image = SourceImage.objects.create(source_set=source_set, key="o1", category="cat", file="o.png", sha256="0" * 64)
     made = StimulusSet.objects.create(
-        name="pets", source_set=source_set, count_per_corruption=N_STIMULI, metric="vif-1", completed_at=clock.now()
+        name="pets",
+        source_set=source_set,
+        corruptions=["gaussian_noise"],
+        count_per_corruption=N_STIMULI,
+        metric="vif-1",
+        completed_at=clock.now(),
     )
     Stimulus.objects.bulk_create(
         Stimulus(

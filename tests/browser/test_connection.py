@@ -58,8 +58,7 @@ def test_the_page_that_says_that_the_server_is_away_goes_on_by_itself(
     page.set_viewport_size({"width": 1280, "height": 860})
     page.wait_for_timeout(3_000)
     assert person.screen == "offline"
-    page.unroute("**/pictures/")
-    page.unroute("**/status/")
+    page.unroute_all(behavior="wait")
     person.sees("ready")
     person.presses("start")
     person.clicks(right[2])

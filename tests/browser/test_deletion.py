@@ -64,7 +64,7 @@ def test_the_code_is_shown_at_the_end_and_works(
     fits(window, "deletion-refused-de")
     window.fill("[name=code]", code)
     window.keyboard.press("Enter")
-    window.wait_for_selector("[role=status]:has-text('Ihre Antworten sind zurückgenommen')")
+    window.wait_for_selector("[role=status]:has-text('Ihre Antworten sind zurückgezogen')")
     fits(window, "deletion-done-de")
     assert Session.objects.get().state == SessionState.WITHDRAWN
     assert page.context.cookies() == []

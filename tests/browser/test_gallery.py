@@ -102,6 +102,8 @@ def test_printed_at_one_width_every_page_is_whole(
         page.pdf(path=str(printed), format="A4", print_background=True)
         keep(printed)
         assert shown > 20
+    page.goto(f"{live_server.url}/studies/{study.slug}/pages/run-checks/?language=de&to=link")
+    assert page.locator("[data-languages] a").all_inner_texts() == ["English", made_up_bundle().name]
 
 
 def test_pages_with_numbers_and_codes_show_examples(page: Any, live_server: Any, drawings: Any, own_media: Any) -> None:

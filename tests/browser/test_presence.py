@@ -121,7 +121,7 @@ def test_who_is_asked_to_slow_down_reads_it_before_the_next_round(
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "presence-slow-390")
     page.set_viewport_size({"width": 1280, "height": 860})
-    page.unroute("**/run/session/")
+    page.unroute_all(behavior="wait")
     page.keyboard.press("Enter")
     person.presses("start")
     person.clicks(right[2])

@@ -19,8 +19,8 @@ from tests.made_up import TAG, made_up_bundle, said
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 _PLACES = """found => found.map((one) => {
-  const { left, right, top, width } = one.getBoundingClientRect();
-  return { name: one.dataset.choice ?? "", left, right, top, width };
+  const { left, right, top, width, height } = one.getBoundingClientRect();
+  return { name: one.dataset.choice ?? "", left, right, top, width, height };
 })"""
 
 
@@ -91,6 +91,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
     page.get_by_role("heading", name=said("Your decision")).wait_for()
     assert grave_violations(page) == []
     fits(page, "rtl-entry")
+    assert page.locator("h1 bdi").evaluate("(one) => getComputedStyle(one).direction") == "ltr", "of an English title"
     window = agrees(page, page)
     person = Participant(window, window.keyboard)
     person.sees("checks")
@@ -130,6 +131,8 @@ def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> 
     person = Participant(window, None)
     person.sees("checks")
     fits(window, "rtl-phone-checks")
+    page, way_out = places(window, '[data-screen="checks"]')[0], window.locator("[data-leave]").bounding_box()
+    assert way_out["y"] >= page["top"] + page["height"], "the way out lies on nothing that is read"
     person.passes_the_checks()
     person.sees("instructions-validation")
     for number in range(3):
@@ -139,7 +142,21 @@ def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> 
     person.sees("validation")
     fits(window, "rtl-phone-judge")
     assert grave_violations(window) == []
+    window.set_viewport_size({"width": 390, "height": 500})
     window.click("[data-leave]")
     window.wait_for_selector("dialog[open]")
     fits(window, "rtl-phone-leave")
+    assert window.locator("[data-leave-answer=stay]").evaluate("(one) => document.activeElement === one")
+    assert window.locator("dialog").evaluate("(one) => one.scrollTop") > 0, "the answers are below the window"
+    question = window.locator("#leave-title").bounding_box()
+    assert question["y"] >= 0, "the question is above the answers"
     context.close()
+
+
+def test_the_text_of_a_note_stands_off_from_its_bar(page: Any, live_server: Any, drawings: Path) -> None:
+    study = studies.make_study(drawings, design=studies.short_design(), brings=[made_up_bundle()])
+    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+    page.goto(f"{live_server.url}/take/{link.entry}/personal/?language={TAG}")
+    note = page.locator(".note").first
+    sides = note.evaluate("(one) => [getComputedStyle(one).paddingLeft, getComputedStyle(one).paddingRight]")
+    assert sides[0] == "0px" != sides[1], "the text stands off from the bar, which is on the right"

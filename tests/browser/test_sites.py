@@ -114,7 +114,7 @@ def test_without_a_connection_finish_waits_and_leads_out_afterwards(page: Any, l
     window.get_by_role("button", name="Finish").click()
     window.wait_for_selector("[data-closing-trouble]:not([hidden])", timeout=PATIENCE_MS)
     assert told(window) == set() and "prolific" not in window.url
-    window.unroute("**/api/v1/run/closing/")
+    window.unroute_all(behavior="wait")
     window.get_by_role("button", name="Finish").click()
     window.wait_for_url("https://app.prolific.com/**", timeout=PATIENCE_MS)
 

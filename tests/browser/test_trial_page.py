@@ -78,10 +78,10 @@ def test_a_reload_goes_on_where_the_person_stopped(page: Any, live_server: Any, 
 
     page.route("**/responses/", lose_the_reply)
     person.clicks(right[3])
-    page.unroute("**/responses/")
+    page.unroute_all(behavior="wait")
     page.route("**/responses/", lambda route: route.abort())
     person.clicks(right[4])
-    page.unroute("**/responses/")
+    page.unroute_all(behavior="wait")
     # The next picture has been seen, and is not shown again.
     person.sees_the_choices()
     page.reload()

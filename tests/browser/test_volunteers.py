@@ -105,7 +105,9 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
     fits(result, "volunteer-card-made-1280")
     result.set_viewport_size({"width": 390, "height": 844})
     fits(result, "volunteer-result-390")
-    address = result.locator(".shared-card__address").get_attribute("href")
+    shared = result.locator(".shared-card__address")
+    assert shared.get_attribute("dir") == "ltr", "addresses are read from left to right in every language"
+    address = shared.get_attribute("href")
     context = chromium.new_context(**PHONE)
     friend = context.new_page()
     friend.goto(f"{live_server.url}{address}")

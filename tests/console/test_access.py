@@ -85,11 +85,15 @@ PAGES: dict[tuple[str, str], str] = {
     ("pay", "pay"): """
         recruitment:try-again recruitment:compensate recruitment:top-up recruitment:resolve
         recruitment:finished recruitment:finished-csv recruitment:money recruitment:money-csv
+        recruitment:top-up-campaign
     """,
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
         recruitment:agreed recruitment:sheet
         recruitment:ledger recruitment:ledger-csv recruitment:desk recruitment:trouble-report
+    """,
+    ("evidence", "members"): """
+        recruitment:person
     """,
     ("evidence", "pay"): """
         recruitment:difference recruitment:parked
@@ -108,7 +112,7 @@ PAGES: dict[tuple[str, str], str] = {
         results:analyse results:freeze results:write_report
     """,
     ("export", "export"): """
-        results:findings results:responses
+        results:findings results:responses recruitment:person-json
     """,
 }
 WANTED = {name: actions for actions, names in PAGES.items() for name in names.split()}

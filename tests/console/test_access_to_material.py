@@ -28,7 +28,7 @@ WANTED = {
     "-": """
         stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
         stimuli:compare_file stimuli:new_source evaluations:classifiers evaluations:new evaluations:upload
-        evaluations:take counterfactuals:leaderboard counterfactuals:new counterfactuals:across
+        evaluations:take evaluations:upload_model counterfactuals:leaderboard counterfactuals:new counterfactuals:across
         counterfactuals:group counterfactuals:transfer counterfactuals:group-file
     """,
     "stimulus_set change": """

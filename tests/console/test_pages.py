@@ -15,6 +15,7 @@ from humanexp.participation.answer_coverage import BinCount, bars as bars_of
 from humanexp.participation.models import Session, SessionState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis
+from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Study, StudyState
 from tests.factories import draft_study, make_stimulus_set
 from tests.results.collected import SESSIONS, make_predictions, make_study
@@ -51,10 +52,14 @@ def texts(overview: Overview) -> list[str]:
 def test_an_empty_console_says_how_to_begin(researcher: Client) -> None:
     body = words(researcher, "/")
     assert "No study yet" in body and "python manage.py demo" in body and body.count("data-next-step") == 1
-    assert f'data-next-step href="{reverse("stimuli:new")}"' in body
+    assert f'data-next-step href="{reverse("stimuli:new_source")}"' in body
+    SourceSet.objects.create(name="drawings")
+    assert f'data-next-step href="{reverse("stimuli:new")}"' in words(researcher, "/")
     make_stimulus_set()
     body = words(researcher, "/")
-    assert f'data-next-step href="{reverse("studies:new")}"' in body and body.count("data-next-step") == 1
+    assert (
+        f'data-next-step href="{reverse("studies:new")}?start=rehearsal"' in body and body.count("data-next-step") == 1
+    )
 
 
 def test_a_draft_is_tried_out_then_launched(researcher: Client, user: User) -> None:
@@ -79,7 +84,8 @@ def test_the_list_asks_little_of_the_database_for_a_draft(
     make_stimulus_set()
     for number in range(3):
         draft_study(by=user, title=f"Study {number}")
-    with django_assert_max_num_queries(5 + 3 * 3):
+    # the navigation and the line above the list both ask how much waits, and the page what a newcomer would do next
+    with django_assert_max_num_queries(8 + 3 * 3):
         researcher.get("/")
 
 

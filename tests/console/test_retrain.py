@@ -25,7 +25,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services import retraining as retrainings
-from humanexp.evaluations.specs import shelf_specs
+from humanexp.evaluations.specs import offered_specs
 from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
@@ -83,13 +83,14 @@ def quiet(done: int, total: int, message: str = "") -> None:
 def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
-    out, told = tmp_path / "robust.pt2", StringIO()
+    out, told, warned = tmp_path / "robust.pt2", StringIO(), StringIO()
     ada = User.objects.create_user("ada")
     call_command(
         *("retrain", "--stimuli=pets", f"--classifier={network}", f"--out={out}", "--epochs=2", "--batch=8"),
         *("--corruption=uniform_noise", "--power=200", "--overhead=1.5", "--carbon=0.1"),
         "--owner=ada",
         stdout=told,
+        stderr=warned,
     )
     row = Retraining.objects.get()
     assert row.completed_at is not None and row.created_by == ada
@@ -100,8 +101,12 @@ def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
         "gaussian_noise": False,
         "uniform_noise": True,
     }
-    assert len(report["losses"]) == 2
-    assert report["training_originals"] == report["originals"] == 4
+    held_out = report["held_out"]
+    assert [one["epoch"] for one in held_out["curve"]] == list(range(len(report["losses"]) + 1))
+    assert held_out["kept_epoch"] <= len(report["losses"]) <= 2
+    # Training and test have four originals each; of the training's, two are held out.
+    assert (report["training_originals"], held_out["originals"], report["originals"]) == (2, 2, 4)
+    assert held_out["stimuli"] == report["training_stimuli"]
     energy = report["energy"]
     assert energy["kg_co2"] == pytest.approx(energy["seconds"] * 200 * 1.5 / 3.6e6 * 0.1)
     text = told.getvalue()
@@ -109,6 +114,9 @@ def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
     assert "gaussian noise, accuracy (not trained on)" in text
     assert f"Clean pictures: {report['clean']['before']:.3f} right before" in text
     assert str(out) in text
+    assert f"Weights of epoch {held_out['kept_epoch']} kept." in " ".join(text.split())
+    few = "The network is trained on 2 originals, fewer than 320."
+    assert few in warned.getvalue() and few in " ".join(text.split()) and report["warnings"][0].startswith(few)
     assert not media_path(row.folder).exists()
 
 
@@ -155,11 +163,21 @@ class TestConsole:
     def shelf(self, stimulus_set: StimulusSet) -> str:
         path = media_path("classifiers/small.pt2")
         path.parent.mkdir()
-        return f"export:{small.export_file(path)}"
+        small.export_file(path)
+        return "export:small.pt2"
 
     @pytest.fixture
     def form(self, stimulus_set: StimulusSet, shelf: str) -> dict[str, Any]:
-        recipe = {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9, "batch": 8, "share": 0.5, "seed": 0}
+        recipe = {
+            "epochs": 1,
+            "learning_rate": 0.001,
+            "momentum": 0.9,
+            "batch": 8,
+            "share": 0.5,
+            "seed": 0,
+            "held_out": 0.2,
+        }
+        recipe["patience"] = 2
         energy = {"overhead": 1, "kg_co2_per_kwh": 0.432, "device": "cpu"}
         return {"spec": shelf, "name": "robust", "stimulus_set": stimulus_set.pk, **recipe, **energy}
 
@@ -182,14 +200,24 @@ class TestConsole:
         assert client.post(FORM, form).url == started.url and Retraining.objects.count() == 1
         other = client.post(FORM, form | {"epochs": 2})
         assert other.status_code == 422 and "robust.pt2 is being made by another retraining" in other.content.decode()
-        assert "Waits for the job runner, which is silent" in client.get(started.url).content.decode()
+        waiting = client.get(started.url).content.decode()
+        assert "Waits for the job runner, which is silent" in waiting and "trained on 2 originals" in waiting
         runner.run_waiting(kinds=[RETRAIN])
         row.refresh_from_db()
         assert row.completed_at is not None and row.corruptions == ["uniform_noise"] and row.power["power_w"] == 50
         shown = client.get(started.url).content.decode()
-        for words in ("HMRI", "against the people of blur", "50.0 W", "kg CO₂", "Evaluate it on stimuli"):
+        warning = "The network is trained on 2 originals, fewer than 320."
+        for words in (
+            "HMRI",
+            "of blur",
+            "50.0 W",
+            "kg CO₂",
+            "Evaluate it on stimuli",
+            "On held-out originals",
+            warning,
+        ):
             assert words in shown
-        assert shelf_specs()[-2:] == [f"export:{row.out}", form["spec"]]
+        assert offered_specs()[-2:] == ["export:robust.pt2", form["spec"]]
         taken = client.post(FORM, form)
         assert taken.status_code == 422 and "There is a network robust already" in taken.content.decode()
         act = AuditEvent.objects.get(action="retrain")
@@ -205,6 +233,7 @@ class TestConsole:
             ({"name": "../robust"}, "letters, digits, hyphens and underscores"),
             ({"epochs": 0}, "greater than or equal to 1"),
             ({"momentum": 1}, "less than or equal to 0.999"),
+            ({"held_out": 0.6}, "less than or equal to 0.5"),
         ],
     )
     def test_what_cannot_be_trained_is_refused_at_its_field(
@@ -330,3 +359,36 @@ def test_a_network_without_gradients_fails_with_a_sentence(stimulus_set: Stimulu
     with pytest.raises(CommandError, match="gives no gradients"):
         call_command("retrain", "--stimuli=pets", f"--classifier={spec}", f"--out={tmp_path / 'out.pt2'}")
     assert not (tmp_path / "out.pt2").exists()
+
+
+def test_a_retraining_that_was_queued_before_originals_were_held_out_holds_out_none(
+    stimulus_set: StimulusSet, network: str, tmp_path: Path
+) -> None:
+    row, job = services.retrain(
+        stimulus_set=stimulus_set, spec=network, out=tmp_path / "old.pt2", recipe=Recipe(epochs=1, batch=8)
+    )
+    former = {name: value for name, value in row.recipe.items() if name not in ("held_out", "patience")}
+    Retraining.objects.filter(pk=row.pk).update(recipe=former)
+    run_job(quiet, **{name: value for name, value in job.parameters.items() if name != "allow_code"})
+    report = Retraining.objects.get(pk=row.pk).report
+    assert report["training_originals"] == 4 and report["held_out"]["curve"] == []
+    assert any("nothing stops" in warning for warning in report["warnings"])
+
+
+def test_the_command_trains_a_researchers_own_network(
+    stimulus_set: StimulusSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "from analysis.categories import CATEGORIES\n"
+        "from analysis.classifiers.networks import TorchNetwork\n"
+        "from analysis.classifiers.preprocessing import Preprocessing\n"
+        "from tests.analysis.classifiers.small_networks import small_module\n"
+        "def make(device):\n"
+        "    inputs = Preprocessing(32, (0.5,) * 3, (0.25,) * 3)\n"
+        "    return TorchNetwork('lab', CATEGORIES, '1' * 64, inputs, small_module())\n"
+    )
+    (tmp_path / "retrained_lab.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    out = tmp_path / "own.pt2"
+    call_command("retrain", "--stimuli=pets", "--classifier=python:retrained_lab:make", f"--out={out}", "--epochs=1")
+    assert load_classifier(f"export:{out}").labels == CATEGORIES

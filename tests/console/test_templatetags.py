@@ -65,3 +65,4 @@ def test_the_longest_matching_section_is_current(rf: object) -> None:
     assert current("/") == ["Studies"]
     assert current("/studies/noise/results/") == ["Studies"]
     assert current("/jobs/7/") == ["Jobs"]
+    assert current("/account/notices/") == [], "a page of no section"

@@ -25,7 +25,7 @@ def lines(file: str) -> list[str]:
 def test_every_file_of_pins_belongs_to_the_distribution() -> None:
     files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("requirements/*.txt")} - {OWN}
     assert {*DYNAMIC["dependencies"]["file"], *(file for extra in EXTRAS.values() for file in extra)} == files
-    assert {"server", "torch", "classifiers", "browser", "cluster", "postgres", "s3"} == set(EXTRAS)
+    assert {"server", "torch", "classifiers", "networks", "browser", "cluster", "postgres", "s3"} == set(EXTRAS)
 
 
 def test_an_extra_has_the_name_of_its_file() -> None:

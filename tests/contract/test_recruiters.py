@@ -30,6 +30,7 @@ APART = (
 #: The sites that this distribution brings along have to be started, watched, tried out and given keys by somebody.
 OF_THE_SITE = {
     "humanexp/addresses.py",
+    "humanexp/console/archives/files.py",
     "humanexp/console/demo/steps.py",
     "humanexp/console/demo/workspace.py",
     "humanexp/console/doctor_checks/keys.py",

@@ -37,7 +37,7 @@ def test_the_web_process_imports_none_of_the_heavy_packages(tmp_path: Path) -> N
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     found = json.loads(ran.stdout)
     assert found["urls"] > 10

@@ -31,7 +31,7 @@ def run(tmp_path: Path, *arguments: str, **env: str) -> subprocess.CompletedProc
         env={**kept, **places, "PUBLIC_URL": "https://lab.example", "SECURE_HSTS_SECONDS": "31536000", **env},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 
@@ -52,3 +52,9 @@ def test_who_came_to_the_proxy_without_tls_is_sent_to_the_right_address(tmp_path
     env = {"TRUST_PROXY_HEADER": "on", "SECRET_KEY": "k" * 60}
     assert run(tmp_path, "-c", PROBE % "http", **env).stdout.strip() == "301 https://lab.example/login/?next=/"
     assert run(tmp_path, "-c", PROBE % "https", **env).stdout.startswith("200")
+
+
+def test_an_empty_variable_is_one_that_is_not_set(tmp_path: Path) -> None:
+    probe = "from django.conf import settings; print(settings.DATABASES['default']['NAME'])"
+    said = run(tmp_path, "-c", probe, DATABASE_URL="")
+    assert said.stdout.strip() == str(tmp_path / "humanexp.sqlite3"), said.stderr

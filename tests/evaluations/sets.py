@@ -31,10 +31,14 @@ def picture_set(
         name=name, source_set=source_set, corruptions=list(corruptions), count_per_corruption=count, size_px=SIZE_PX,
         metric="vif-1", completed_at=clock.now(),
     )  # fmt: skip
-    pictures = []
+    pictures, levels = [], set()
     for category, number in originals.items():
         for nth in range(number):
-            picture = np.full((SIZE_PX, SIZE_PX, 3), rng.integers(0, 256), np.uint8)
+            level = rng.integers(0, 256)
+            while level in levels:  # two equal pictures are no two originals
+                level = rng.integers(0, 256)
+            levels.add(level)
+            picture = np.full((SIZE_PX, SIZE_PX, 3), level, np.uint8)
             file, digest = _written(f"originals/{name}/{category}-{nth}.png", picture)
             image = SourceImage.objects.create(
                 source_set=source_set, key=f"{category}-{nth}", category=category, file=file, sha256=digest,

@@ -4,6 +4,7 @@ import hashlib
 import re
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,8 +37,8 @@ def stimulus_set(settings, tmp_path: Path, db: None) -> StimulusSet:  # noqa: AN
     return picture_set()
 
 
-def evaluated(stimulus_set: StimulusSet, **arguments: str) -> EvaluationRun:
-    run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", **arguments)
+def evaluated(stimulus_set: StimulusSet, **how: Any) -> EvaluationRun:
+    run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", how=services.How(**how))
     runner.run_waiting(kinds=[services.JOB_KIND])
     job.refresh_from_db()
     assert job.state == "done", job.error
@@ -150,7 +151,7 @@ def test_one_evaluation_of_a_name_at_a_time(stimulus_set: StimulusSet) -> None:
     run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
     assert services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness") == (run, job)
     with pytest.raises(Conflict, match="being evaluated"):
-        services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", rule="sum")
+        services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", how=services.How(rule="sum"))
     with pytest.raises(Conflict, match="being evaluated"):
         services.delete(run=run)
 
@@ -167,9 +168,9 @@ def test_a_deleted_run_takes_its_files_along(stimulus_set: StimulusSet) -> None:
 def test_own_labels_need_wordnet_ids_and_give_another_label_space(stimulus_set: StimulusSet) -> None:
     spec = "python:tests.evaluations.rule_classifier:make_thousand"
     with pytest.raises(InvalidRequest, match="6 pictures of pets have no WordNet id"):
-        services.evaluate(stimulus_set=stimulus_set, spec=spec, own_labels=True)
+        services.evaluate(stimulus_set=stimulus_set, spec=spec, how=services.How(own_labels=True))
     stimulus_set.source_set.images.order_by().update(wnid="n02123045")
-    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=spec, own_labels=True)
+    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=spec, how=services.How(own_labels=True))
     runner.run_waiting(kinds=[services.JOB_KIND])
     run.refresh_from_db()
     table = selectors.read_predictions(run)
@@ -273,6 +274,7 @@ def test_the_command_says_what_it_found_and_refuses_what_it_cannot(stimulus_set:
     [
         ("export:fixtures/classifiers/clean.pt2", "clean"),
         ("timm:resnet50", "resnet50"),
+        ("lite:0", "efficientnet-lite0"),
         ("torchvision:resnet50@IMAGENET1K_V2", "resnet50@IMAGENET1K_V2"),
         ("open_clip:ViT-B-32/laion2b", "ViT-B-32/laion2b"),
         ("python:lab.nets:make", "lab.nets/make"),
@@ -288,5 +290,5 @@ def test_a_file_of_the_shelf_is_named_by_its_name_alone(stimulus_set: StimulusSe
     (shelf / "mine.pt2").touch()
     assert specs.check_safe("export:mine.pt2") == f"export:{shelf / 'mine.pt2'}"
     assert specs.check_safe("export:clean.pt2") == "export:fixtures/classifiers/clean.pt2"
-    with pytest.raises(InvalidRequest, match="files in"):
+    with pytest.raises(InvalidRequest, match="files in the server's shelf"):
         specs.check_safe("export:nowhere.pt2")

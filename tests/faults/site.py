@@ -47,5 +47,5 @@ class Installation:
 
     def run(self, command: list[str], env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command, cwd=ROOT, env=self.environ(**(env or {})), capture_output=True, text=True, timeout=120, check=False
+            command, cwd=ROOT, env=self.environ(**(env or {})), capture_output=True, text=True, timeout=300, check=False
         )

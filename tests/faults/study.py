@@ -34,7 +34,7 @@ def study_through(
     )
     assert people.poll() is None, people.communicate()[0]
     during_answers()
-    said, _ = people.communicate(timeout=200)
+    said, _ = people.communicate(timeout=300)
     assert people.returncode == 0, said
     site.must("sync", "flow")
     check_answers(site, heard, complete=participants)

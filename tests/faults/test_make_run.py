@@ -27,6 +27,8 @@ def test_ctrl_c_ends_everything_that_make_run_has_started(tmp_path: Path) -> Non
         port = probe.getsockname()[1]
     foreign = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DJANGO_SETTINGS_MODULE", "PYTEST_CURRENT_TEST")
     environment = {name: value for name, value in os.environ.items() if name not in foreign}
+    # Tests that a script runs behind itself ignore Ctrl-C, and so would everything that they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with (tmp_path / "log").open("wb") as log:
         running = subprocess.Popen(
             ["make", "-o", ".venv/product.stamp", "run", f"ARGS={port}"],
@@ -37,6 +39,7 @@ def test_ctrl_c_ends_everything_that_make_run_has_started(tmp_path: Path) -> Non
             stderr=log,
             start_new_session=True,
         )
+    signal.signal(signal.SIGINT, before)
     told = tmp_path / "log"
     try:
         until = time.monotonic() + WAIT_S
@@ -45,8 +48,8 @@ def test_ctrl_c_ends_everything_that_make_run_has_started(tmp_path: Path) -> Non
             time.sleep(0.2)
         assert _count(running.pid, "run_jobs") > 0
         os.killpg(running.pid, signal.SIGINT)
-        assert running.wait(30) in (0, -signal.SIGINT), told.read_text()
-        until = time.monotonic() + 30
+        assert running.wait(WAIT_S) in (0, -signal.SIGINT), told.read_text()
+        until = time.monotonic() + WAIT_S
         while _count(running.pid, "") and time.monotonic() < until:
             time.sleep(0.2)
         assert _count(running.pid, "") == 0, "processes are left"

@@ -17,6 +17,16 @@ QUEUED = {
         "evaluation_id": 1, "spec": "export:a.pt2", "device": "cpu", "rule": "mean", "own_labels": False, "labels": "",
         "allow_code": False, "allow_download": True,
     },
+    "evaluations.evaluate_together": {
+        "evaluations": [{"evaluation_id": 1, "spec": "lite:0"}], "device": "cpu", "rule": "mean", "own_labels": False,
+        "labels": "", "allow_code": False, "allow_download": False, "precision": "float32",
+    },
+    "evaluations.ask": {
+        "evaluation_id": 1, "spec": "openai:http://127.0.0.1:8080/v1#m", "temperature": 0.0,
+        "plan": {"wordings": ["describes"], "orders": 2, "repeats": 1, "style": "words", "seed": 0},
+        "caps": {"most_calls": 0, "most_cost": 0.0, "price_in": 0.0, "price_out": 0.0},
+    },
+    "evaluations.check_model": {"model_id": 1},
     "evaluations.select_gold": {"source_set_id": 1, "specs": ["export:a.pt2"], "device": "cpu", "allow_code": True},
     "studies.power": {"estimate_id": 1},
     "participation.tally": {"study_id": 1, "name": "timing"},

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis.categories import CATEGORIES
-from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
+from humanexp.simulation.browser.page import StudyPage
 from tests.browser.looks import fits
 
 WIDTHS = (1280, 390)
 #: Jobs and polls of three processes on a busy machine.
-LONG_MS = 120_000
+LONG_MS = 400_000
 
 
 class Hand:
@@ -24,7 +24,7 @@ class Hand:
 
     def press(self, target: Any, what: str) -> None:
         self.done.append(f"press {what}")
-        target.click(timeout=PATIENCE_MS)
+        target.click(timeout=LONG_MS)
 
     def key(self, letter: str, what: str) -> None:
         """After what the page says has been read: then its scripts hear keys once it has loaded."""
@@ -40,20 +40,21 @@ class Hand:
 
     def field(self, name: str, value: str) -> None:
         self.done.append(f"fill {name}")
-        self.page.locator(f'[name="{name}"]').fill(value, timeout=PATIENCE_MS)
+        self.page.locator(f'[name="{name}"]').fill(value, timeout=LONG_MS)
 
-    def reads(self, text: str, *, within_ms: int = PATIENCE_MS) -> None:
+    def reads(self, text: str, *, within_ms: int = LONG_MS) -> None:
         self.page.get_by_text(text).first.wait_for(timeout=within_ms)
 
-    def shot(self, what: str) -> None:
-        """On a desk and on a phone."""
+    def shot(self, what: str, page: Any = None) -> None:
+        """On a desk and on a phone; of another window than the first, where one is given."""
+        page = page or self.page
         self._shots += 1
-        self.page.wait_for_load_state()
-        before = self.page.viewport_size
+        page.wait_for_load_state()
+        before = page.viewport_size
         for width in WIDTHS:
-            self.page.set_viewport_size({"width": width, "height": 860})
-            fits(self.page, f"newcomer-{self.name}-{self._shots:02d}-{what}-{width}")
-        self.page.set_viewport_size(before)
+            page.set_viewport_size({"width": width, "height": 860})
+            fits(page, f"newcomer-{self.name}-{self._shots:02d}-{what}-{width}")
+        page.set_viewport_size(before)
 
 
 def takes_the_study(window: Any) -> int:

@@ -274,7 +274,7 @@ def test_people_who_are_killed_resume_or_free_their_places_and_only_who_submits_
     assert len(lost) >= len(under_way) - 1
     assert not site.platform("SELECT id FROM experiments_session WHERE state = 'open'")
     again = begin_people(site, heard.path, free + len(lost), seed=4)
-    said, _ = again.communicate(timeout=120)
+    said, _ = again.communicate(timeout=300)
     assert again.returncode == 0, said
 
     site.must("sync", "flow")

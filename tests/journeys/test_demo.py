@@ -120,7 +120,7 @@ def test_it_is_served_until_it_is_stopped(first: bytes, made: Path) -> None:
         assert "HMRI" in board.text
     finally:
         demo.terminate()
-        demo.communicate(timeout=60)
+        demo.communicate(timeout=300)
     assert demo.returncode == 0
     assert not any(is_alive(pid) for pid in processes)
 

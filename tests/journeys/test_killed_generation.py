@@ -27,7 +27,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def wait_for_rows(media: Path, victim: subprocess.Popen, wanted: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200  # of a machine that does other tests beside it
     while count_rows(media) < wanted and victim.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -56,6 +56,7 @@ def kill_at_random(media: Path, generate: list[str], rng: random.Random) -> None
     end_lease(media)
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to look at processes")
 def test_killed_again_and_again_every_stimulus_is_there_once(kills: int, pets: Path) -> None:
@@ -69,7 +70,7 @@ def test_killed_again_and_again_every_stimulus_is_there_once(kills: int, pets: P
     assert len(before) < 2 * count + 24, "killed too late to tell anything"
 
     for _ in range(2):  # a job that has used up its attempts is taken up by the next command
-        finished = subprocess.run(**command(pets, *generate), timeout=120, check=False)
+        finished = subprocess.run(**command(pets, *generate), timeout=300, check=False)
         if finished.returncode == 0:
             break
     assert finished.returncode == 0, finished.stdout

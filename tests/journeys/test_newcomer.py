@@ -55,7 +55,7 @@ def house(tmp_path: Path, settings: Any) -> Iterator[Site]:
         "shell", "-c", f"from humanexp.core.models import User; User.objects.create_user('ada', password='{PASSWORD}')"
     )
     draw_pictures(tmp_path / "pictures", per_category=4, size_px=224)
-    site.must("import_images", str(tmp_path / "pictures"), "--name", "drawings")
+    site.must("import_images", str(tmp_path / "pictures"), "--name", "drawings", "--owner", "ada")
     with site:
         yield site
 
@@ -64,6 +64,8 @@ def house(tmp_path: Path, settings: Any) -> Iterator[Site]:
 def people(browser: Any) -> Iterator[tuple[Hand, Hand]]:
     """The researcher and the worker, in browser profiles of their own."""
     contexts = [browser.new_context(viewport={"width": 1280, "height": 860}, locale="en-US") for _ in range(2)]
+    for context in contexts:
+        context.set_default_navigation_timeout(LONG_MS)
     hands = Hand(contexts[0].new_page(), "researcher"), Hand(contexts[1].new_page(), "worker")
     for hand in hands:
         hand.page.complaints = []
@@ -186,7 +188,7 @@ def _sees_the_money(ada: Hand, wanda: Hand, house: Site) -> None:
     wait_for(lambda: house.platform(confirmed), "the payment is confirmed", patience_s=LONG_MS / 1000)
     ada.link("Monitor")
     ada.link("Ledger: every payment")
-    ada.reads("in 1 payment")
+    ada.reads("1 row is confirmed.")
     ada.shot("ledger")
     [paid] = house.platform("SELECT amount_cents FROM recruitment_payment")
     wanda.press(wanda.page.get_by_role("link", name="Earnings").first, "earnings")

@@ -5,6 +5,7 @@ Nobody types a command: pictures are uploaded, the panel is started by a button.
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 from collections.abc import Iterator
@@ -17,15 +18,16 @@ from tests.journeys.newcomer import LONG_MS, Hand, draw_pictures, takes_the_stud
 from tests.journeys.site import Site, wait_for
 from tests.journeys.test_newcomer import PASSWORD, browser, people  # noqa: F401  (fixtures)
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1800)]
 #: Of the researcher, without the participant's own.
 MOST_INTERACTIONS = 25
 IDS = "PROLIFIC_PID=5f0c0ffee0ddba11deadbeef&STUDY_ID=77&SESSION_ID=66aa00bb11cc22dd33ee44ff"
 
 
 @pytest.fixture
-def house(tmp_path: Path, settings: Any, migrated_database: Path) -> Iterator[Site]:
-    """A fresh installation with an administrator's account, and nothing else: no pictures, no recruiter, no keys."""
+def house(tmp_path: Path, settings: Any, migrated_database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A fresh installation with an administrator's account, without pictures, recruiter, keys or a contact."""
+    monkeypatch.setenv("CONTACT", "")
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     site = Site(settings.MEDIA_ROOT, ("web", "run_jobs"))
@@ -48,6 +50,8 @@ def test_on_the_panel(house: Site, people: tuple[Hand, Hand], archive: Path) -> 
     ada, wanda = people
     _signs_in(ada, house)
     _starts_the_panel(ada)
+    ada.link("Stimuli")
+    ada.shot("stimuli-empty")
     _makes_a_study(ada, archive)
     _checks(ada)
     ada.reads("What it costs")
@@ -65,6 +69,8 @@ def test_on_the_panel(house: Site, people: tuple[Hand, Hand], archive: Path) -> 
     ada.press(ada.page.get_by_role("button", name=re.compile("Approve|Pay")).first, "confirm")
     paid = "SELECT 1 FROM recruitment_payment WHERE state = 'confirmed'"
     wait_for(lambda: house.platform(paid), "the payment is confirmed", patience_s=LONG_MS / 1000)
+    ada.page.get_by_text("confirmed", exact=True).first.wait_for(timeout=LONG_MS)
+    ada.reads("£1.50 has been paid to people.")
     ada.shot("paid")
     [row] = house.platform("SELECT amount_cents FROM recruitment_payment")
     wanda.page.goto(f"{house.addresses.panel}/earnings/")
@@ -82,17 +88,23 @@ def test_by_a_sites_link(house: Site, people: tuple[Hand, Hand], archive: Path) 
     ada.reads("What it costs")
     ada.press(ada.page.locator('label:has(input[name="link_preset"][value="prolific"])'), "the site")
     ada.field("link_reward", "1.50")
+    ada.field("link_currency", "GBP")
+    ada.reads("At the end people go back to")
     ada.shot("recruit-link")
     ada.button("Open the link")
     ada.reads("This study is recruiting.")
+    ada.shot("launched")
     ada.link("What to paste there")
     ada.shot("sheet")
     [entry] = house.platform("SELECT entry FROM recruitment_campaign")
     _takes_the_study_by_link(wanda, house, entry["entry"])
-    ada.page.go_back()
     ada.link("Who finished?")
-    ada.reads("finished")
     ada.shot("who-finished")
+    with ada.page.expect_download() as download:
+        ada.button("Download everyone")
+    [row] = csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8").splitlines())
+    assert "5f0c0ffee0ddba11deadbeef" in row.values() and "yes" in row.values(), row
+    ada.shot("downloaded")
     assert ada.page.complaints == wanda.page.complaints == []
     assert len(ada.done) <= MOST_INTERACTIONS, ada.done
 
@@ -117,8 +129,6 @@ def _starts_the_panel(ada: Hand) -> None:
 
 
 def _makes_a_study(ada: Hand, archive: Path) -> None:
-    ada.link("Stimuli")
-    ada.shot("stimuli-empty")
     ada.link("Import pictures")
     ada.field("name", "drawings")
     ada.done.append("choose the archive")
@@ -135,9 +145,9 @@ def _makes_a_study(ada: Hand, archive: Path) -> None:
     ada.button("Make the stimuli")
     ada.page.get_by_text("complete", exact=True).first.wait_for(timeout=LONG_MS)
     ada.shot("stimuli-made")
-    ada.link("Studies")
-    ada.link("New study")
+    ada.link("Make a study")
     ada.press(ada.page.locator('[data-start="rehearsal"]'), "rehearsal")
+    ada.field("contact", "ada@example.org")
     ada.shot("form")
     ada.press(ada.page.locator("[data-create]"), "create")
     ada.page.locator("[data-next]").wait_for(timeout=LONG_MS)
@@ -190,8 +200,10 @@ def _takes_the_study_by_link(wanda: Hand, house: Site, entry: str) -> None:
 
 def _agrees_and_takes_it(wanda: Hand, entry: Any, way_back: str) -> None:
     entry.locator("[data-consent]").check(timeout=LONG_MS)
+    wanda.shot("consent", entry)
     with entry.context.expect_page() as opened:
         entry.get_by_role("button", name="Start the study").click()
     window = opened.value
     assert takes_the_study(window) > 0
     window.wait_for_url(re.compile(way_back), timeout=LONG_MS)
+    wanda.shot("back", window)

@@ -25,7 +25,7 @@ def node() -> str:
 
 def test_the_trial_engine_passes_its_own_tests() -> None:
     finished = subprocess.run(
-        [node(), "--test", *map(str, TESTS)], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [node(), "--test", *map(str, TESTS)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
     failed = [line for line in finished.stdout.splitlines() if line.startswith("not ok")]
     assert finished.returncode == 0, "\n".join(failed) + "\n" + finished.stdout[-6000:] + finished.stderr[-2000:]

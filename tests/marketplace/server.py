@@ -46,7 +46,7 @@ class MarketplaceServer(ServedSite):
 
     def create_requester(self, name: str = "demo", balance: str = "100.00", *more: str) -> RequesterKeys:
         run = self._run("create_requester", "--name", name, "--balance", balance, *more)
-        printed, _ = run.communicate(timeout=60)
+        printed, _ = run.communicate(timeout=300)
         if run.returncode:
             raise RuntimeError(printed)
         keys = json.loads(printed)
@@ -56,7 +56,7 @@ class MarketplaceServer(ServedSite):
         """Many at once: a process for each would be most of a test's time."""
         first, *others = names
         run = self._run("create_requester", "--name", first, "--balance", balance, *(f"--name={one}" for one in others))
-        printed, _ = run.communicate(timeout=60)
+        printed, _ = run.communicate(timeout=300)
         if run.returncode:
             raise RuntimeError(printed)
         rows = [json.loads(line) for line in printed.splitlines()]

@@ -52,7 +52,7 @@ def desk(site: MarketplaceServer, *tasks: str) -> list[Any]:
         env=site.environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import stat
 import threading
@@ -104,6 +105,14 @@ def test_keys_come_back_by_name_and_files_are_private(tmp_path: Path) -> None:
         assert running_server.client(first).get_account_balance()["AvailableBalance"] == "3.50"
         with pytest.raises(ClientError, match="UnrecognizedClient"):
             running_server.client(type(first)("AKIAOTHER", "x")).get_account_balance()
+
+
+def test_processes_that_begin_at_once_make_the_database_once(tmp_path: Path) -> None:
+    server = MarketplaceServer(tmp_path)
+    begun = [server._run("create_requester", "--name", f"lab-{number}", "--balance", "1.00") for number in range(4)]
+    printed = [run.communicate(timeout=300)[0] for run in begun]
+    assert [run.returncode for run in begun] == [0] * 4
+    assert len({json.loads(keys)["access_key_id"] for keys in printed}) == 4
 
 
 def test_the_clock_does_not_go_back_with_a_restart(tmp_path: Path, make_hit: MakeHit) -> None:

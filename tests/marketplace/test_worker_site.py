@@ -295,7 +295,7 @@ if sys.argv[1] == "absent":
 def test_a_marketplace_without_its_database_says_so_and_makes_none(tmp_path: Path, database: str) -> None:
     environment = MarketplaceServer(tmp_path).environment
     run = [sys.executable, "-c", _UNWELL, database]
-    done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
 
 

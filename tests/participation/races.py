@@ -34,7 +34,15 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     make_stimulus_set()
     outcomes = {}
-    races = (open_sessions, open_as_one_person, answer_once, redeem_once, launch_once, stop_behind_long_work)
+    races = (
+        open_sessions,
+        open_as_one_person,
+        answer_once,
+        redeem_once,
+        judge_one,
+        launch_once,
+        stop_behind_long_work,
+    )
     for race in (*races, killed_before_the_reply):
         made = draft_study(slug=race.__name__.replace("_", "-"), recruitment={"contact": "lab@example.org"})
         outcomes[race.__name__] = race(studies.start_collecting(study=made))
@@ -115,6 +123,23 @@ def redeem_once(study):
     code = participation.issue_handoff(session=new_session(study, "P-1"))
     got = together([lambda: len(participation.exchange_handoff(code=code).token) > 20 for _ in range(THREADS)])
     return {"tokens": got.count(True), "refused": got.count("TokenRefused")}
+
+
+def judge_one(study):
+    """So many decide about one session."""
+    from humanexp.screening.models import Verdict
+    from humanexp.screening.services import append_verdict
+    from tests.factories import new_session
+
+    session = new_session(study, "P-1")
+
+    def judge():
+        return append_verdict(session=session, accepted=True, rule_set="vcr", rule_version="2").pk
+
+    appended = together([judge] * THREADS)
+    verdicts = Verdict.objects.filter(session=session)
+    current = list(verdicts.filter(is_current=True).values_list("pk", flat=True))
+    return {"appended": len(set(appended)), "rows": verdicts.count(), "the_last_alone": current == [max(appended)]}
 
 
 def launch_once(study):

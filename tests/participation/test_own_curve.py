@@ -77,7 +77,7 @@ def test_a_curve_with_intervals_next_to_what_was_frozen(client: Client, study: S
     assert found.pictures == counted and f"You named {counted} pictures" in page.text
     for one in found.performance.windows:
         assert one.pictures >= 10 and one.lower <= one.rate <= one.upper
-    assert "no eye test" in page.text and "by guessing" not in page.text
+    assert "not an eye test" in page.text and "by guessing" not in page.text
     assert "Earlier &lt;b&gt;" in page.text and "resnet50&lt;script&gt;" in page.text
     assert "<script>" not in page.text and "<b>" not in page.text
     assert not re.search(r"\b(rank|gold|best|percentile|dog|cat|gaussian)\b", page.text)

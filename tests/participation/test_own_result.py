@@ -50,7 +50,7 @@ def test_shares_by_amount_of_change_and_nothing_else(client: Any, study: Study) 
         inside = [one for one in counted if lowest <= one.stimulus.visual_change <= highest]
         assert len(inside) >= FEWEST and part.of_ten == (10 if part.amount < 2 else 0)
     assert {part.amount for part in result.parts} >= {0, 3}
-    assert "no eye test" in page.text and f"You named {result.pictures} pictures" in page.text
+    assert "not an eye test" in page.text and f"You named {result.pictures} pictures" in page.text
     assert not re.search(r"\b(rank|gold|best|percentile|dog|cat)\b", page.text)
     assert (Session.objects.values().get(), list(session.responses.values())) == before, "nothing is stored"
     assert "kein Sehtest" in client.get(f"{address}&language=de").text

@@ -23,16 +23,16 @@ def test_a_session_is_no_faster_than_its_phases(paced, client, study):
     session = new_session(study)
     tab = Tab(client, session)
     tab.take_lease()
-    paced.pass_s(0.62)
+    paced.go(seconds=0.62)
     refused = tab.answer(0)
     assert refused.status_code == 429 and refused.json()["type"] == "too-fast"
     assert refused["Retry-After"] == "1" and audited() == ["too-fast"]
     session.refresh_from_db()
     assert session.cursor == 0 and not Response.objects.exists()
-    paced.pass_s(0.02)
+    paced.go(seconds=0.02)
     assert tab.answer(0).status_code == 201
     assert tab.answer(1).status_code == 429
-    paced.pass_s(0.63)
+    paced.go(seconds=0.63)
     assert tab.answer(1).status_code == 201
 
 
@@ -41,12 +41,12 @@ def test_answers_that_waited_for_the_network_arrive_in_a_burst(paced, client, st
     tab = Tab(client, session)
     tab.take_lease()
     first = session.blocks[0]
-    paced.pass_s(0.7 * (first["last"] + 1))
+    paced.go(seconds=0.7 * (first["last"] + 1))
     for position in range(first["last"] + 1):
         assert tab.answer(position).status_code == 201
     # The next block's pictures could not be fetched before this moment.
     assert tab.answer(first["last"] + 1).status_code == 429
-    paced.pass_s(0.7)
+    paced.go(seconds=0.7)
     assert tab.answer(first["last"] + 1).status_code == 201
 
 
@@ -59,7 +59,7 @@ def test_a_whole_session_takes_at_least_its_phases(paced, client, study):
         if tab.answer(position).status_code == 201:
             position += 1
         else:
-            paced.pass_s(0.05)
+            paced.go(seconds=0.05)
             auditing.REFUSALS.clear()
     assert (paced.now() - begun).total_seconds() >= 0.9 * 0.7 * session.total
 
@@ -92,7 +92,7 @@ def answer_whole(tab, paced, session, upset):
     """Answer at an honest pace; the longest wait that the server asked for, and the waits beyond the pictures' time."""
     position, refusals = session.cursor, []
     while position < session.total:
-        paced.pass_s(0.7)
+        paced.go(seconds=0.7)
         upset(position)
         reply = tab.answer(position)
         if reply.status_code == 201:
@@ -113,7 +113,7 @@ def test_a_clock_that_is_set_stops_nobody(paced, client, study, step_s):
     def once(position):
         if position == middle and not waited:
             waited.append(position)
-            paced.pass_s(step_s)
+            paced.go(seconds=step_s)
 
     waited = []
     refusals = answer_whole(tab, paced, session, once)
@@ -130,7 +130,7 @@ def test_a_clock_that_is_set_to_and_fro_stops_nobody(paced, client, study):
     def upset(position):
         if position in steps and position not in done:
             done.add(position)
-            paced.pass_s(steps[position])
+            paced.go(seconds=steps[position])
             tab.take_lease()  # the page is loaded anew at once, which is a sign of life, too
 
     refusals = answer_whole(tab, paced, session, upset)
@@ -142,10 +142,10 @@ def test_a_clock_that_was_set_back_hurries_nobody(paced, client, study):
     session = new_session(study)
     tab = Tab(client, session)
     tab.take_lease()
-    paced.pass_s(0.7)
+    paced.go(seconds=0.7)
     assert tab.answer(0).status_code == 201
-    paced.pass_s(-3600)
+    paced.go(seconds=-3600)
     assert tab.answer(1).status_code == 201
     assert [tab.answer(2).status_code for _ in range(3)] == [429] * 3
-    paced.pass_s(0.7)
+    paced.go(seconds=0.7)
     assert tab.answer(2).status_code == 201

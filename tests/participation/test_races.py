@@ -27,7 +27,7 @@ def outcomes(request, tmp_path_factory, migrated_database):
         },
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=300,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout)
@@ -47,6 +47,10 @@ def test_eight_answers_to_one_trial_store_one_and_all_hear_the_same(outcomes):
 
 def test_a_hand_off_code_works_for_one_of_eight(outcomes):
     assert outcomes["redeem_once"] == {"tokens": 1, "refused": 7}
+
+
+def test_of_eight_verdicts_at_one_moment_the_last_one_is_current(outcomes):
+    assert outcomes["judge_one"] == {"appended": 8, "rows": 8, "the_last_alone": True}
 
 
 def test_eight_clicks_launch_one_campaign(outcomes):

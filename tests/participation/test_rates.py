@@ -25,9 +25,9 @@ ROOT = Path(__file__).parents[2]
 def test_an_allowance_fills_at_its_rate(hand_clock):
     allowance = Allowance(per_s=2, burst=3, keys=2)
     assert [allowance.spend("a") for _ in range(4)] == [0, 0, 0, 0.5]
-    hand_clock.pass_s(0.5)
+    hand_clock.go(seconds=0.5)
     assert allowance.spend("a") == 0 and allowance.spend("a") > 0
-    hand_clock.pass_s(100)
+    hand_clock.go(seconds=100)
     assert [allowance.spend("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert allowance.spend("b") == 0
 
@@ -37,9 +37,9 @@ def test_a_shared_allowance_fills_at_its_rate_and_remembers_who_spent_most(hand_
     allowance.clear()
     assert [allowance.spend("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert allowance.spend("b") == 0 and other.spend("a") == 0
-    hand_clock.pass_s(0.5)
+    hand_clock.go(seconds=0.5)
     assert allowance.spend("a") == 0 and allowance.spend("a") > 0
-    hand_clock.pass_s(100)
+    hand_clock.go(seconds=100)
     assert [allowance.spend("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert all(allowance.spend(number) == 0 for number in range(2 * RATES))  # more callers than there are places
     assert allowance.spend("a") == 0.5
@@ -53,7 +53,7 @@ def test_a_session_that_calls_too_often_has_to_wait_and_others_do_not(hand_clock
     refused = busy.get("status/")
     assert refused.json()["type"] == "too-many-calls" and refused["Retry-After"] == "1"
     assert other.get("status/").status_code == 200
-    hand_clock.pass_s(1)
+    hand_clock.go(seconds=1)
     assert busy.get("status/").status_code == 200
     assert set(audited()) == {"too-many"}
 
@@ -75,7 +75,7 @@ def test_a_caller_is_told_apart_for_a_day(hand_clock, rf):
     one, two = rf.get("/", REMOTE_ADDR="10.0.0.1"), rf.get("/", REMOTE_ADDR="10.0.0.2")
     assert caller_of(one) == caller_of(one) != caller_of(two)
     today = caller_of(one)
-    hand_clock.pass_s(24 * 3600)
+    hand_clock.go(seconds=24 * 3600)
     assert caller_of(one) != today
 
 
@@ -208,7 +208,7 @@ def test_forged_calls_under_ever_new_forwarded_addresses_are_cut_short(hand_cloc
 def test_an_allowance_fills_again_after_the_clock_was_set_back(hand_clock):
     allowance = Allowance(per_s=1, burst=2)
     assert [allowance.spend("a") for _ in range(2)] == [0, 0]
-    hand_clock.pass_s(-3600)
+    hand_clock.go(seconds=-3600)
     assert allowance.spend("a") == 1
-    hand_clock.pass_s(1)
+    hand_clock.go(seconds=1)
     assert allowance.spend("a") == 0

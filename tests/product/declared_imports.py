@@ -22,7 +22,7 @@ COPIED = ("analysis/mixed_models",)
 SCIENCE = ("requirements/analysis.txt",)
 PLATFORM = (*SCIENCE, "requirements/server.txt")
 OPTIONAL = tuple(
-    f"requirements/{name}.txt" for name in ("torch", "classifiers", "browser", "cluster", "postgres", "s3")
+    f"requirements/{name}.txt" for name in ("torch", "classifiers", "networks", "browser", "cluster", "postgres", "s3")
 )
 _NAME = re.compile(r"^([A-Za-z0-9._-]+)")
 
@@ -97,7 +97,9 @@ def undeclared(root: Path = ROOT) -> list[str]:
 
 def _modules_of(distributions: set[str]) -> set[str]:
     """Modules of optional packages that may be absent: named as their package, but for these."""
-    other = {"psycopg": "psycopg", "django-storages": "storages", "open-clip-torch": "open-clip"}
+    other = {
+        "psycopg": "psycopg", "django-storages": "storages", "open-clip-torch": "open-clip", "nvidia-ml-py": "pynvml",
+    }  # fmt: skip
     return {other.get(name, name) for name in distributions}
 
 

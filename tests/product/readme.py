@@ -38,7 +38,7 @@ def run(folder: Path) -> None:
             )
     project = folder / "project"
     copy_project(project)
-    _draw_photographs(project / "photos")
+    draw_photographs(project / "photos")
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"}
     beside: list[subprocess.Popen[bytes]] = []
@@ -82,7 +82,7 @@ def _check(project: Path) -> None:
         raise SystemExit("The README's export holds no trials.csv.")
 
 
-def _draw_photographs(folder: Path) -> None:
+def draw_photographs(folder: Path, a_category: int = PICTURES_A_CATEGORY) -> None:
     import cv2
 
     from analysis.categories import CATEGORIES
@@ -90,7 +90,7 @@ def _draw_photographs(folder: Path) -> None:
 
     for category in CATEGORIES:
         (folder / category).mkdir(parents=True)
-        for number in range(PICTURES_A_CATEGORY):
+        for number in range(a_category):
             picture = draw(category, seed=number)
             cv2.imwrite(str(folder / category / f"{number}.png"), cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
 

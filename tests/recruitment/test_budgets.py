@@ -10,12 +10,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.campaigns import quantile
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.participation.models import Response, Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Payment
-from humanexp.recruitment.selectors.wages import quantile
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.people import person_for
 from humanexp.studies.models import Study

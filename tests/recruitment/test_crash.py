@@ -48,7 +48,7 @@ class Platform:
 
 
 def _last_line(process: subprocess.Popen[str]) -> dict[str, Any]:
-    printed, _ = process.communicate(timeout=120)
+    printed, _ = process.communicate(timeout=300)
     assert process.returncode == 0
     found: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
     return found

@@ -61,7 +61,7 @@ def test_the_code_deletes_what_was_finished_and_only_its_hash_is_kept(client: Cl
     assert code not in str(kept.__dict__)
     assert client.get(f"/take/{campaign.entry}/delete/").status_code == 200
     page = deletes(client, campaign, f" {code[:9].lower()} {code[9:]} ")
-    assert page.status_code == 200 and "Your answers are taken back" in page.text
+    assert page.status_code == 200 and "Your answers are withdrawn" in page.text
     session = Session.objects.get()
     assert session.state == SessionState.WITHDRAWN and session.erase_after is not None
     assert deletes(client, campaign, code).status_code == 200, "twice is once"

@@ -167,13 +167,13 @@ def test_an_answer_is_read_with_the_reference_code(campaign: Campaign, member: C
     reference = reference_in(reports(campaign))
     console = signed_in(member("reviewer"))
     report = TroubleReport.objects.get()
-    assert waiting_in(campaign.study) == (1, 0)
+    assert waiting_in([campaign.study]) == {campaign.study.pk: (1, 0)}
     address = f"/studies/{campaign.study.slug}/desk/{report.pk}/"
     assert "the picture froze" in console.get(address).text
     assert console.post(address, {"act": "answer", "text": "Try <b>again</b>"}).status_code == 302
     page = looks_up(campaign, reference).text
     assert "Try &lt;b&gt;again&lt;/b&gt;" in page
-    assert waiting_in(campaign.study) == (0, 0)
+    assert waiting_in([campaign.study]) == {}
     console.post(address, {"act": "close"})
     report.refresh_from_db()
     assert report.closed_at is not None
@@ -184,7 +184,7 @@ def test_an_answer_is_read_with_the_reference_code(campaign: Campaign, member: C
 def test_an_overdue_report_is_marked_on_desk_and_monitor(campaign: Campaign, member: Callable[[str], User]) -> None:
     reports(campaign)
     TroubleReport.objects.update(due_at=clock.now() - timedelta(minutes=1))
-    assert waiting_in(campaign.study) == (1, 1)
+    assert waiting_in([campaign.study]) == {campaign.study.pk: (1, 1)}
     console = signed_in(member("owner"))
     assert "overdue" in console.get("/desk/").text
     assert "was not answered by the promised day" in console.get(f"/studies/{campaign.study.slug}/monitor/").text

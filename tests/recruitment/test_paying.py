@@ -175,7 +175,7 @@ class TestRefusals:
         large = Payment.objects.get(cause="large")
         assert (large.state, large.attempts, large.first_sent_at) == (WriteState.PLANNED, 0, None)
         assert "money" in large.last_error
-        marketplace._run("create_requester", "--name", "A lab in need", "--deposit", "96.00").communicate(timeout=60)
+        marketplace._run("create_requester", "--name", "A lab in need", "--deposit", "96.00").communicate(timeout=300)
         assert send().confirmed == 1
 
     def test_wrong_keys_pause_the_sender_and_right_ones_end_the_pause(

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from humanexp.recruitment import pricing, services
 from humanexp.recruitment.management.base import price_words
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.wages import least_hourly_cents
 from tests.panel.server import Lab, PanelServer
 
@@ -72,3 +73,8 @@ def test_the_least_pay_of_an_hour_is_the_recruiters() -> None:
     assert least_hourly_cents("GBP", ["panel"]) == 600
     assert least_hourly_cents("USD", ["panel"]) == 800
     assert least_hourly_cents("EUR", ["panel"]) == 0
+
+
+def test_an_approval_pays_the_person_there_and_is_no_debt(lab: Lab) -> None:
+    can = capabilities_of("panel")
+    assert can.pays_out and can.is_own_ground

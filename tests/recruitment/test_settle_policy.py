@@ -23,6 +23,7 @@ from humanexp.recruitment.recruiters.registry import Account, registered
 from humanexp.recruitment.states import WriteState
 from humanexp.screening.models import Verdict
 from humanexp.studies.models import Study
+from tests.clocks import HandClock
 from tests.factories import new_session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,22 +41,9 @@ class Away(Memory):
         return super().recruiter(account)
 
 
-class Hand:
-    """A clock that a test moves."""
-
-    def __init__(self, at: datetime) -> None:
-        self.at = at
-
-    def now(self) -> datetime:
-        return self.at
-
-    def monotonic_s(self) -> float:
-        return self.at.timestamp()
-
-
 @pytest.fixture
-def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
-    found = Hand(FRIDAY)
+def hand(monkeypatch: pytest.MonkeyPatch) -> HandClock:
+    found = HandClock(FRIDAY)
     monkeypatch.setattr(clock, "system_clock", found)
     return found
 
@@ -94,19 +82,19 @@ def progress(*_: object) -> None:
     return
 
 
-def test_by_hand_no_job_pays(study: Study, memory: Away, hand: Hand) -> None:
+def test_by_hand_no_job_pays(study: Study, memory: Away, hand: HandClock) -> None:
     submitted(memory, launched(study), "P1")
-    hand.at += timedelta(days=2)
+    hand.go(days=2)
     assert services.settle_by_policies() == [] and not Payment.objects.exists()
     assert "You release each payment in Monitor." in selectors.policy_of(study).words("USD")
 
 
-def test_hourly_waits_for_its_delay(study: Study, memory: Away, hand: Hand) -> None:
+def test_hourly_waits_for_its_delay(study: Study, memory: Away, hand: HandClock) -> None:
     settled(study, settle="hourly", settle_after_hours=3)
     submitted(memory, launched(study), "P1")
-    hand.at += timedelta(hours=3) - timedelta(seconds=1)
+    hand.go(hours=3, seconds=-1)
     assert [one.planned for one in services.settle_by_policies()] == [0]
-    hand.at += timedelta(seconds=1)
+    hand.go(seconds=1)
     assert [(one.planned, one.sums) for one in services.settle_by_policies()] == [(1, {"USD": 110})]
     assert services.settle_by_policies()[0].planned == 0
     event = AuditEvent.objects.get(action="settle")
@@ -114,28 +102,28 @@ def test_hourly_waits_for_its_delay(study: Study, memory: Away, hand: Hand) -> N
     assert "within 4 hours after they submitted" in selectors.policy_of(study).words("USD")
 
 
-def test_whoever_has_to_be_looked_at_waits_for_a_person(study: Study, memory: Away, hand: Hand) -> None:
+def test_whoever_has_to_be_looked_at_waits_for_a_person(study: Study, memory: Away, hand: HandClock) -> None:
     settled(study, settle="hourly")
     row = submitted(memory, launched(study), "P1")
     Assignment.objects.filter(pk=row.pk).update(evidence="unknown")
-    hand.at += timedelta(days=1)
+    hand.go(days=1)
     assert [(one.planned, one.unmatched) for one in services.settle_by_policies()] == [(0, 1)]
 
 
 @pytest.mark.parametrize("accepted", [True, False])
-def test_after_the_verdict_whichever_it_is(study: Study, memory: Away, hand: Hand, accepted: bool) -> None:
+def test_after_the_verdict_whichever_it_is(study: Study, memory: Away, hand: HandClock, accepted: bool) -> None:
     settled(study, settle="verdict")
     row = submitted(memory, launched(study), "P1")
-    hand.at += timedelta(days=1)
+    hand.go(days=1)
     assert [one.planned for one in services.settle_by_policies()] == [0]
     session = new_session(study)
     Assignment.objects.filter(pk=row.pk).update(session=session)
-    Verdict.objects.create(session=session, study=study, accepted=accepted, rule_set="r", decided_at=hand.at)
+    Verdict.objects.create(session=session, study=study, accepted=accepted, rule_set="r", decided_at=hand.time)
     assert [one.planned for one in services.settle_by_policies()] == [1]
 
 
 class TestCap:
-    def test_what_is_beyond_it_waits_and_is_told(self, study: Study, memory: Away, hand: Hand) -> None:
+    def test_what_is_beyond_it_waits_and_is_told(self, study: Study, memory: Away, hand: HandClock) -> None:
         settled(study, settle="hourly", settle_cap_cents=230)
         campaign = launched(study)
         rows = [submitted(memory, campaign, f"P{number}") for number in range(3)]
@@ -145,11 +133,11 @@ class TestCap:
         (told,) = [one for one in selectors.attention(study) if one.kind == "settle-cap"]
         assert told.text == "1 person is due to be paid, and the day's cap of this study is reached."
         assert services.settle_by_policies()[0].planned == 0
-        hand.at += timedelta(hours=24)
+        hand.go(hours=24)
         assert services.settle_by_policies()[0].planned == 1
         assert not [one for one in selectors.attention(study) if one.kind == "settle-cap"]
 
-    def test_what_a_person_pays_is_not_in_it(self, study: Study, memory: Away, hand: Hand) -> None:
+    def test_what_a_person_pays_is_not_in_it(self, study: Study, memory: Away, hand: HandClock) -> None:
         settled(study, settle="hourly", settle_cap_cents=120)
         ada = User.objects.create_user("ada", password="x")
         study.memberships.create(user=ada, role="owner")
@@ -169,7 +157,9 @@ def test_only_the_hourly_job_has_a_delay_and_a_cap(stated: dict[str, Any]) -> No
         Terms.from_dict(stated)
 
 
-def test_a_weekend_on_which_nobody_waits_longer_than_the_policy_says(study: Study, memory: Away, hand: Hand) -> None:
+def test_a_weekend_on_which_nobody_waits_longer_than_the_policy_says(
+    study: Study, memory: Away, hand: HandClock
+) -> None:
     """People finish over 72 hours; on Saturday evening the recruiter is away for six."""
     places, policy = 20, {"settle": "hourly", "settle_after_hours": 2}
     settled(study, **policy)
@@ -183,8 +173,8 @@ def test_a_weekend_on_which_nobody_waits_longer_than_the_policy_says(study: Stud
     assert any(memory.away[0] <= at < back for at in finishes)
     waiting = list(enumerate(finishes))
     done_at: dict[str, datetime] = {}
-    while hand.at < FRIDAY + timedelta(hours=80):
-        while waiting and waiting[0][1] <= hand.at:
+    while hand.time < FRIDAY + timedelta(hours=80):
+        while waiting and waiting[0][1] <= hand.time:
             number, _at = waiting.pop(0)
             ticket = account.accept(hit_id, f"P{number}")
             account.submit(ticket.submission)
@@ -193,8 +183,8 @@ def test_a_weekend_on_which_nobody_waits_longer_than_the_policy_says(study: Stud
         run_settle(progress)
         services.send()
         for row in Payment.objects.filter(state=WriteState.CONFIRMED).select_related("assignment"):
-            done_at.setdefault(row.assignment.assignment_id, hand.at)
-        hand.at += timedelta(minutes=30)  # the job looks three times as often
+            done_at.setdefault(row.assignment.assignment_id, hand.time)
+        hand.go(minutes=30)  # the job looks three times as often
     assert len(done_at) == places == Payment.objects.count()
     longest = timedelta(hours=3)
     for row in Assignment.objects.all():

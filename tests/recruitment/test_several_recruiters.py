@@ -67,14 +67,19 @@ def test_sessions_know_the_kind_of_recruiter_and_never_the_account(study: Study)
         launched(study, "link", "sona"),
         launched(study, "link"),
     )
-    arrivals = (comes(first, "P1", "S1"), comes(second, "P2", "S2"), comes(site, "12345", "S3"), comes(link, "", ""))
+    arrivals = (
+        comes(first, "person-one", "S1"),
+        comes(second, "person-two", "S2"),
+        comes(site, "12345", "S3"),
+        comes(link, "", ""),
+    )
     for visitor in arrivals:
         assert visitor.open(tookPart=False).status_code == 201
     assert [visitor.session.recruiter for visitor in arrivals] == ["memory", "memory", "sona", "link"]
     table = sessions_of(study)
     assert table is not None and table["recruiter"].tolist() == ["memory", "memory", "sona", "link"]
     told = table.to_csv()
-    assert not any(secret in told for secret in ("memory-2", "Second grant", "12345", "P1", "P2"))
+    assert not any(secret in told for secret in ("memory-2", "Second grant", "12345", "person-one", "person-two"))
 
 
 def test_the_weights_of_the_analysis_are_those_of_the_planned_places(study: Study) -> None:

@@ -70,7 +70,11 @@ def test_the_page_of_a_study_says_what_others_need_before_they_decide(client: Cl
     campaign = campaign_of(title="Look & say", contact="lab@example.org")
     page = client.get(f"/volunteer/{campaign.entry}/", {"language": "en", "x": '"><script>'})
     assert f"/take/{campaign.entry}/?language=en" in page.text and "lab@example.org" in page.text
-    assert "Open this page on" in page.text and "no eye test" in page.text and "Please take part only once" in page.text
+    assert (
+        "Open this page on" in page.text
+        and "not an eye test" in page.text
+        and "Please take part only once" in page.text
+    )
     tags = dict(re.findall(r'<meta property="(og:\w+)" content="([^"]*)">', page.text))
     assert tags["og:title"] == "Look &amp; say" and tags["og:url"].endswith(f"/volunteer/{campaign.entry}/")
     assert "<script>" not in page.text

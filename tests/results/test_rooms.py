@@ -13,13 +13,15 @@ from django.urls import reverse
 from analysis.documents import TableBlock
 from analysis.figures import Table
 from analysis.figures.page import to_plotly
-from analysis.findings.model import RankSet, VerdictOnAll
+from analysis.findings.model import PooledMean, RankSet, VerdictOnAll
 from humanexp.core.models import User
+from humanexp.core.storage import media_path
 from humanexp.results import charts, selectors
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
-from humanexp.studies.models import Study
+from humanexp.studies.models import Study, StudyMembership
+from humanexp.studies.roles import Role
 from tests.analysis.figures.series import series_of
 from tests.analysis.findings.examples import like, told_apart
 from tests.markup import markup, words
@@ -62,7 +64,7 @@ def test_every_room_comes_from_stored_results(researcher: Client, large: Study, 
     page(researcher, large, room)
     with CaptureQueriesContext(connection) as asked:
         page(researcher, large, room)
-    assert len(asked) <= 20
+    assert len(asked) <= 21, "one of them counts what waits, for the navigation"
     answers = [query["sql"] for query in asked if "experiments_response" in query["sql"]]
     assert answers == [], "answers are read by the analysis, not by its pages"
 
@@ -174,6 +176,12 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
             {"observer": "a", "kind": "classifier", "shape": 0, "texture": 0, "other": 5, "bias": None,
              "interval": [0.0, 1.0]},
         ],
+        "benchmark": [
+            {"observer": "humans", "kind": "humans", "experiments": ["edges"],
+             "ood_accuracy": {"value": 0.9, "interval": [0.8, 0.95]}},
+            {"observer": "a", "kind": "classifier", "experiments": ["edges"], "mean_rank": 1.5,
+             "accuracy_difference": {"value": 0.01}, "ranks": {"best": 1, "worst": 2, "classifiers": 2}},
+        ],
         "validation": {
             "images": [
                 {"stimulus": "s1", "wanted": "chair", "n": 10, "shows": 0.9, "usable": 0.8, "yes_to_both": 0.8,
@@ -189,8 +197,63 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
     assert charts.chart_of(found, "levels").tables[0].rows == (("a", 0.6, 1, 0.5, 2, None, None),)
     people, net = charts.chart_of(found, "shape-bias").tables[0].texts
     assert people == ["people", "0.900 [0.600, 0.980]", "9", "1", "2"] and net[1] == "–"
+    people, net = charts.chart_of(found, "benchmark").tables[0].texts
+    assert people == ["people", "", "0.900 [0.800, 0.950]", "–", "–", "–", "–"]
+    assert net == ["a", "1 to 2", "–", "0.010", "–", "–", "1.50"]
+    newer = found.benchmark[1].model_copy(
+        update={"accuracy_lead": PooledMean(value=0.05, interval=(-0.01, 0.11)),
+                "corrected_accuracy_difference": PooledMean(value=0.008, interval=(0.0, 0.02))}
+    )  # fmt: skip
+    table = charts.chart_of(found.model_copy(update={"benchmark": (found.benchmark[0], newer)}), "benchmark").tables[0]
+    assert [column.label for column in table.columns][3:6] == [
+        "People's lead", "Squared difference of accuracy", "The same, corrected",
+    ]  # fmt: skip
+    assert table.texts[1][3:6] == ["0.050 [−0.010, 0.110]", "0.010", "0.008 [0.000, 0.020]"]
     overall, pictures = charts.chart_of(found, "validation").tables
     assert overall.rows[0] == ("people who answered", 12) and pictures.texts[0][-1] == "yes"
+
+
+PERSONS = {
+    "people": 48, "scored": 48, "sentinels": 24, "families": ["cue_conflict"], "models": 3, "weights": 2,
+    "scores": [-4.0, 6.0], "flagged_people": 1, "flagged": ["P-00007"], "share": 0.02, "share_interval": [0.0, 0.1],
+    "caught": [{"false_alarms": 0.01, "families": 0.97, "least": 0.9},
+               {"false_alarms": 0.1, "families": 1.0, "least": 0.98}],
+    "flag_catches": 0.96, "flag_catches_least": 0.9, "least_caught": "vit_base",
+    "bounds": [
+        {"catch": 0.9, "machines": 3, "statement": "If they catch at least 0.9, at most 3 of 48 people are machines.",
+         "areas": [{"corruption": NAMES[0], "area": 0.7, "interval": [0.66, 0.76], "bias": [-0.03, 0.01]}],
+         "verdicts": [{"classifier": "vit_base", "corruption": NAMES[0], "word": "differs", "stands": True}]},
+        {"catch": 0.0, "machines": None, "statement": "there is no bound."},
+    ],
+    "without": [{"people": 1, "areas": [{"corruption": NAMES[0], "area": 0.71}],
+                 "verdicts": [{"classifier": "vit_base", "corruption": "", "word": "differs", "stands": False}]}],
+}  # fmt: skip
+
+
+def test_who_answered_is_shown_where_a_study_has_sentinels(researcher: Client, large: Study) -> None:
+    where = address(large, "who")
+    assert researcher.get(where).status_code == 404 and where not in page(researcher, large, "people")
+    run = selectors.latest_run(large)
+    assert run is not None
+    found = like(selectors.findings(run), persons=PERSONS)
+    chart = charts.chart_of(found, "who-answered")
+    assert "Flagged for you to look at: 1 of 48 people." in chart.found[0] and chart.found[-1] == "there is no bound."
+    bounds = chart.table("bounds").texts
+    assert bounds[0][-1] == "0.700 [0.660, 0.760]" and bounds[1][2] == "no bound"
+    assert chart.table("bounded-verdicts").texts[0][-1] == "yes"
+    # The chart, which everyone in the study sees, names no one.
+    assert not any("P-00007" in str(text) for table in chart.tables for row in table.texts for text in row)
+    relative = f"{run.findings_file}-with-persons.json"
+    media_path(relative).write_text(json.dumps(found.to_json()), encoding="utf-8")
+    AnalysisRun.objects.filter(pk=run.pk).update(findings_file=relative)
+    assert where in page(researcher, large, "people")
+    assert "P-00007" in page(researcher, large, "who")
+    viewer = User.objects.create_user("viewer")
+    StudyMembership.objects.create(study=large, user=viewer, role=Role.VIEWER)
+    visitor = Client()
+    visitor.force_login(viewer)
+    body = page(visitor, large, "who")
+    assert "Who answered?" in body and "P-00007" not in body, "who is flagged is evidence"
 
 
 def test_kappa_stands_beside_its_own_interval(large: Study) -> None:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from analysis.categories import CATEGORIES
+from analysis.judgements import IS_NONE
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX, Honest, TruePicture, cast, personas
 
@@ -93,3 +96,72 @@ def test_a_cast_meets_the_shares_as_closely_as_whole_people_allow(participants: 
 def test_an_impossible_mix_is_refused(mix: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"persona|shares"):
         cast(mix, 10, seed=0)
+
+
+CONFLICT = TruePicture(original="x", category="cat", corruption="none", visual_change=0.0, texture="dog")
+
+
+@pytest.mark.parametrize(("name", "shape", "texture"), [("network", 0.2, 0.53), ("vision-language", 0.5, 0.31)])
+def test_a_machine_names_textures_as_often_as_it_says(name: str, shape: float, texture: float) -> None:
+    machine = personas(OBSERVERS, seed=3)[name]
+    given = [
+        machine.answer([replace(CONFLICT, original=f"x{n}")], participant="p", position=n).response for n in range(3000)
+    ]
+    assert np.mean([one == "cat" for one in given]) == pytest.approx(shape, abs=0.03)
+    assert np.mean([one == "dog" for one in given]) == pytest.approx(texture, abs=0.03)
+    # The next person who sends this machine's answers sends the same ones.
+    again = [machine.answer([CONFLICT], participant=f"p{n}", position=n).response for n in range(50)]
+    assert len(set(again)) == 1
+
+
+def test_an_imitator_turns_most_texture_answers_to_shape() -> None:
+    known = personas(OBSERVERS, seed=3)
+    pictures = [replace(CONFLICT, original=f"x{n}") for n in range(3000)]
+    talking, imitator = (
+        [known[name].answer([one], participant="p", position=n).response for n, one in enumerate(pictures)]
+        for name in ("vision-language", "imitator")
+    )
+    assert imitator.count("dog") == pytest.approx(0.25 * talking.count("dog"), rel=0.2)
+    assert imitator.count("cat") + imitator.count("dog") == talking.count("cat") + talking.count("dog")
+
+
+def test_a_machine_is_near_perfect_on_clean_pictures_and_falls_early() -> None:
+    clean = [replace(CLEAN, original=f"c{n}") for n in range(1000)]
+    assert np.mean([answers_of("network", one, n) == "cat" for n, one in enumerate(clean)]) > 0.94
+    harder = [replace(one, corruption="gaussian_blur", visual_change=0.7) for one in clean]
+    assert np.mean([answers_of("network", one, n) == "cat" for n, one in enumerate(harder)]) < 0.2
+
+
+def answers_of(name: str, picture: TruePicture, position: int) -> str:
+    return personas(OBSERVERS, seed=3)[name].answer([picture], participant="p", position=position).response
+
+
+def test_an_assisted_person_takes_a_persons_time() -> None:
+    known = personas(OBSERVERS, seed=3)
+    harder = [
+        TruePicture(original=f"h{n}", category="cat", corruption="gaussian_noise", visual_change=0.65)
+        for n in range(400)
+    ]
+    sent = {
+        name: [known[name].answer([one], participant="p", position=n) for n, one in enumerate(harder)]
+        for name in ("average", "network", "assisted")
+    }
+    times = {name: np.log([one.rt_ms for one in own if one.rt_ms is not None]) for name, own in sent.items()}
+    assert np.std(times["network"]) < 0.05 < 0.2 < np.std(times["assisted"])
+    right = {name: np.mean([one.response == "cat" for one in own]) for name, own in sent.items()}
+    assert right["network"] < right["assisted"] < right["average"]
+    assert right["assisted"] == pytest.approx(0.8 * right["network"] + 0.2 * right["average"], abs=0.06)
+
+
+def test_machines_compare_match_and_judge_too() -> None:
+    noise = replace(CLEAN, corruption="gaussian_noise", visual_change=0.4)
+    other = replace(CLEAN, corruption="uniform_noise", visual_change=0.4)
+    machine = personas(OBSERVERS, seed=3)["network"]
+
+    def share(pictures: list[TruePicture], said: str, wanted: str | None = None) -> float:
+        own = [machine.answer(pictures, participant="p", position=n, wanted=wanted).response for n in range(300)]
+        return own.count(said) / len(own)
+
+    assert share([noise, other], "different") > 0.9 and share([noise, noise], "same") > 0.9
+    assert share([noise, other, other], "b") > 0.9 and share([noise, other, noise], "a") > 0.9
+    assert share([CLEAN], IS_NONE, wanted="dog") == 1.0

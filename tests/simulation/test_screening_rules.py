@@ -41,6 +41,13 @@ def test_golds_of_a_study_of_clickers_are_not_withdrawn():
     assert outcomes["alone", "random"].withdrawn == 0 and outcomes["alone", "random"].share == 1
 
 
+def test_rules_of_screening_do_not_catch_machines_that_know_clean_pictures():
+    """Why sentinels are needed: golds are pictures that models name, and no rule reads corrupted trials."""
+    outcomes = simulate(SETTINGS["long"], 25, ("network", "vision-language"))
+    assert all(outcomes["alone", kind].share <= 0.2 for kind in ("network", "vision-language"))
+    assert outcomes["alone", "network"].area_differences().keys() == set(CORRUPTIONS)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", SETTINGS)

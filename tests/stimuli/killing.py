@@ -38,7 +38,7 @@ def program(media: Path, *arguments: str, compute: str = "processes:2") -> dict[
 
 
 def run(media: Path, *arguments: str, compute: str = "processes:2") -> str:
-    finished = subprocess.run(**command(media, *arguments, compute=compute), timeout=120, check=False)
+    finished = subprocess.run(**command(media, *arguments, compute=compute), timeout=300, check=False)
     assert finished.returncode == 0, finished.stdout
     return finished.stdout
 

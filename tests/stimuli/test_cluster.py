@@ -154,7 +154,7 @@ def test_a_new_process_with_another_hash_seed_makes_the_same(threads: str, origi
     with python(
         "-c", ELSEWHERE, str(exchange), PYTHONHASHSEED="77", OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads
     ) as elsewhere:
-        told = elsewhere.communicate(timeout=120)[0]
+        told = elsewhere.communicate(timeout=300)[0]
         assert elsewhere.returncode == 0, told
     rows = pickle.loads(exchange.read_bytes())  # noqa: S301
     assert {row["stimulus"]: row for row in rows} == serial[0]

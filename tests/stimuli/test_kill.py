@@ -114,7 +114,7 @@ def test_killed_while_the_manifest_is_written(name: str, moment: str, pets: Path
     generate += ["--size", "112", "--name", "noise"]
     killed = subprocess.run(
         **program(pets, "-c", SUICIDE, name, moment, "manifest.parquet", *generate, compute="serial"),
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stdout

@@ -73,7 +73,7 @@ def test_looking_up_and_storing_a_shard_does_not_slow_down(source_set: SourceSet
         rows = [{**row, "stimulus": row["key"], "original": "cat-0", "file": row["key"]} for row in some]
         assert len(digests_of(stimulus_set, keys)) == 16
         took["look up"].append(shortest(lambda one=stimulus_set, keys=keys: digests_of(one, keys)))
-        took["originals"].append(shortest(lambda: image_ids_of(source_set, ["cat-0", "dog-1"])))
+        took["originals"].append(shortest(lambda: image_ids_of([source_set], ["cat-0", "dog-1"])))
         took["exists"].append(shortest(lambda one=stimulus_set: one.stimuli.exists()))
         took["store"].append(
             shortest(

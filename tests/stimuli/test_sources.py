@@ -140,7 +140,7 @@ def test_the_same_holds_on_postgresql(postgres_url: str, tmp_path: Path) -> None
         env=environment,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout[-3000:]
     assert "passed" in done.stdout

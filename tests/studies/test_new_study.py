@@ -16,7 +16,7 @@ from humanexp.studies.pages.fields import SETTINGS, stated, to_fields, to_values
 from humanexp.studies.pages.session_strip import strip_of
 from humanexp.studies.plans import session_plan
 from humanexp.studies.presets import PRESETS, values_of
-from tests.factories import SIZE_PX, configuration, make_stimulus_set, new_session
+from tests.factories import SIZE_PX, add_sentinels, configuration, make_stimulus_set, new_session
 
 SMALL = f"[protocol]\nsize_px = {SIZE_PX}\n"
 
@@ -254,6 +254,33 @@ def test_the_form_makes_the_study_and_shows_it_before(client, researcher, stimul
     assert study.configuration["recruitment"] == {"contact": "lab@example.org"}
     refused = client.post("/studies/new/draft/", filled()).content.decode()  # the name is taken now
     assert 'data-refusal="slug"' in refused
+
+
+def test_the_form_asks_for_sentinels_of_persons_and_states_their_cost(client, researcher, stimulus_set):
+    page = client.get("/studies/new/").content.decode()
+    assert 'name="person_trials"' in page and "Cue conflict: the shape of one category" in page
+    without = client.post("/studies/new/draft/", filled(person_trials="2")).content.decode()
+    assert 'data-refusal="person_trials"' in without and "has no sentinels of persons" in without
+    add_sentinels(stimulus_set, families=("high_pass",))
+    draft = client.post("/studies/new/draft/", filled(person_families=["cue_conflict"])).content.decode()
+    assert 'data-draft="good"' in draft and "[design.persons]" in draft
+    # By hand: 4 a session in 4 sessions. A trial takes 50 + 300 + 200 + 200 + 150 + 316 ms and an answer of
+    # 850 + .03 (4000 - 850) ms: 2.16 s, so 34.6 s and 14.4 cents at 15.00 an hour.
+    assert "16 trials in all sessions together. They take 35 s, which costs about 0.15" in " ".join(draft.split())
+    too_many = client.post("/studies/new/draft/", filled(person_trials="5")).content.decode()
+    assert 'data-refusal="person_trials"' in too_many and "from 0 to 4" in too_many
+    other = client.post("/studies/new/draft/", filled(person_families=["silhouette"])).content.decode()
+    assert 'data-refusal="person_families"' in other and "the stimulus set has only" in other
+    made = client.post("/studies/new/", filled(person_trials="3", person_families=["cue_conflict"]))
+    assert made.status_code == 302
+    study = Study.objects.get()
+    assert study.configuration["design"]["persons"] == {"per_session": 3, "families": ["cue_conflict"]}
+    shown = client.get("/studies/small-study/design/").content.decode()
+    assert "sentinels of persons, cue conflict" in shown and "data-persons" in shown
+    again = client.get("/studies/small-study/design/change/").content.decode()
+    assert "checked" in again.split('value="cue_conflict"')[1].split(">")[0]
+    assert "checked" not in again.split('value="high_pass"')[1].split(">")[0]
+    assert 'value="3"' in again
 
 
 def test_a_refused_form_keeps_what_was_typed(client, researcher, stimulus_set):

@@ -38,7 +38,7 @@ def manage(url: str, media: Path, *arguments: str) -> str:
         },
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=300,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     return ran.stdout

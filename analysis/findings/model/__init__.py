@@ -15,6 +15,7 @@ from analysis.findings.model.answers import (
     ResponseTimes,
     TimeBin,
 )
+from analysis.findings.model.benchmark import PooledMean, Standing
 from analysis.findings.model.checks import (
     Choice,
     ChoiceComparison,
@@ -49,7 +50,16 @@ from analysis.findings.model.comparisons import (
     WindowMean,
     Word,
 )
-from analysis.findings.model.counts import Exclusion, Flow, SessionCounts, Settings, TrialCounts
+from analysis.findings.model.counts import (
+    AskedAtChange,
+    AskedCounts,
+    AskedObserver,
+    Exclusion,
+    Flow,
+    SessionCounts,
+    Settings,
+    TrialCounts,
+)
 from analysis.findings.model.curves import (
     Anchor,
     Band,
@@ -66,11 +76,20 @@ from analysis.findings.model.curves import (
 )
 from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Interval, Property, Twin
 from analysis.findings.model.findings import Findings
+from analysis.findings.model.persons import (
+    AreaWithout,
+    Caught,
+    PersonBound,
+    Persons,
+    VerdictWithout,
+    WithoutSessions,
+)
 from analysis.findings.model.recruiters import RecruiterCrowd, RecruiterFindings, RecruiterPair, RepeatsBound
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, OtherModel, PlainPairs, Reuse, Similarity
 from analysis.metrics import Indices
 
 __all__ = [
+    "PooledMean",
     "HUMANS",
     "LEVEL",
     "N_BOOTSTRAP",
@@ -78,7 +97,12 @@ __all__ = [
     "Agreement",
     "AlikeClasses",
     "Anchor",
+    "AskedAtChange",
+    "AskedCounts",
+    "AskedObserver",
+    "AreaWithout",
     "Band",
+    "Caught",
     "Bin",
     "CategoryGap",
     "Ceiling",
@@ -122,11 +146,14 @@ __all__ = [
     "OtherModel",
     "Participant",
     "ParticipantBin",
+    "PersonBound",
+    "Persons",
     "PlainPairs",
     "Pooled",
     "Property",
     "RankChange",
     "RankSet",
+    "Standing",
     "Ranks",
     "Reach",
     "RecruiterCrowd",
@@ -149,6 +176,8 @@ __all__ = [
     "Validation",
     "VerdictOnAll",
     "VerdictOnOne",
+    "VerdictWithout",
     "WindowMean",
+    "WithoutSessions",
     "Word",
 ]

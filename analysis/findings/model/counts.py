@@ -47,6 +47,8 @@ class TrialCounts(Entry):
     predictions: int
     #: trials of any task and role that nobody could see and answer; no other count contains them
     set_aside: int = 0
+    #: answers to sentinels of persons in accepted sessions, which enter no curve
+    persons: int = 0
 
 
 class SessionCounts(Entry):
@@ -130,3 +132,54 @@ class Flow(Entry):
     def excluded_total(self) -> int:
         """Judged sessions that do not count."""
         return sum(one.n for one in self.excluded)
+
+
+class AskedCounts(Entry):
+    """What became of trials or questions to a model that is asked in words.
+
+    Attributes
+    ----------
+    asked : int
+        All of them: `answered` + `refused` + `unreadable` + `missed`. An evaluation is complete only when every
+        question has an answer, so none is lost to an error.
+    answered : int
+        With a label, right or wrong.
+    refused, unreadable : int
+        Replies that say that there will be no answer; that name no label, or several.
+    missed : int
+        Empty replies, and labels that score alike. Like the refused and unreadable ones, they count as wrong.
+    """
+
+    asked: int
+    answered: int
+    refused: int
+    unreadable: int
+    missed: int
+
+
+class AskedAtChange(Entry):
+    """Trials in a range of visual change: clean ones where both ends are 0, not measured where both are None."""
+
+    low: float | None
+    high: float | None
+    trials: AskedCounts
+
+
+class AskedObserver(Entry):
+    """What became of the trials of a model that is asked in words.
+
+    Attributes
+    ----------
+    observer : str
+    trials : AskedCounts
+        The first question about each stimulus, whose answer is in the curves.
+    questions : AskedCounts
+        All questions: of every wording, order and repeat.
+    by_change : tuple of AskedAtChange
+        The trials, clean ones first.
+    """
+
+    observer: str
+    trials: AskedCounts
+    questions: AskedCounts
+    by_change: tuple[AskedAtChange, ...]

@@ -9,11 +9,13 @@ from pydantic import JsonValue
 from analysis.entry import Entry
 from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, ShapeBias
 from analysis.findings.model.answers import Accuracy, Confusion, HumanAccuracy, Observer, Participant, ResponseTimes
+from analysis.findings.model.benchmark import Standing
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
-from analysis.findings.model.counts import Flow, SessionCounts, Settings, TrialCounts
+from analysis.findings.model.counts import AskedObserver, Flow, SessionCounts, Settings, TrialCounts
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS, LEVEL
+from analysis.findings.model.persons import Persons
 from analysis.findings.model.recruiters import RecruiterFindings
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, Similarity
 
@@ -41,6 +43,8 @@ class Findings(Entry):
     discrimination: tuple[Discrimination, ...] = ()
     error_consistency: tuple[ErrorConsistency, ...] = ()
     agreement: tuple[Agreement, ...] = ()
+    #: of published trials: the table of the model-vs-human benchmark
+    benchmark: tuple[Standing, ...] = ()
     #: classifiers over people's own accuracy, the hardest pictures first
     difficulty: tuple[Difficulty, ...] = ()
     shape_bias: tuple[ShapeBias, ...] = ()
@@ -56,8 +60,12 @@ class Findings(Entry):
     #: where whoever collected the answers counted them
     sessions: SessionCounts | None = None
     flow: Flow | None = None
+    #: models that were asked in words
+    asked: tuple[AskedObserver, ...] = ()
     #: where people came from several
     recruiters: RecruiterFindings | None = None
+    #: where people answered sentinels that tell them from machines
+    persons: Persons | None = None
     #: the choice of sessions and trials where it is not the planned one
     selection: dict[str, JsonValue] | None = None
 

@@ -6,22 +6,23 @@ import hashlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.conf import settings
 
 from humanexp.console.doctor_checks.finding import Finding, question
-from humanexp.core import storage_mark
-from humanexp.core.storage import media_path
-from humanexp.evaluations.models import EvaluationRun
+from humanexp.console.named_files import named_files
+from humanexp.core import file_store, storage_mark
+from humanexp.core.errors import FileRefused, FilesAway
+from humanexp.core.objects import objects
+from humanexp.core.storage import current_path
 from humanexp.participation.selectors.faults import DamagedFile, damaged_files
-from humanexp.results.models import AnalysisRun, TrialImport
-from humanexp.stimuli.models import SourceImage, Stimulus
-from humanexp.studies.models import Study
 
 #: Pictures of a kind that are drawn anew each time; of everything else each file is looked at.
 SAMPLE = 200
+#: Contents that are read from FILE_STORE.
+STORED_SAMPLE = 20
 #: Files that are named in the answer.
 NAMED = 3
 
@@ -44,16 +45,39 @@ def storage() -> Finding:
             detail=fault,
             remedy="mount the right folder as MEDIA_ROOT, or restore it from the backup",
         )
+    if settings.FILE_STORE:
+        return _file_store()
     return Finding(subject="Storage", state="ok", detail="the files are those of this database")
+
+
+def _file_store() -> Finding:
+    if fault := objects().fault():
+        remedy = "look at the address, the keys and the network; whoever needs a file waits meanwhile"
+        return Finding(subject="Storage", state="fault", detail=fault, remedy=remedy)
+    try:
+        wrong = [path for path, _error in file_store.damaged(sample=STORED_SAMPLE)]
+    except FilesAway as error:
+        return Finding(subject="Storage", state="fault", detail=error.message)
+    if wrong:
+        return Finding(
+            subject="Storage",
+            state="fault",
+            detail=f"of {STORED_SAMPLE} contents drawn from FILE_STORE, missing or damaged: {_named(wrong)}",
+            remedy="files --check tells of all; restore --files and files --check --mend bring them back",
+        )
+    return Finding(subject="Storage", state="ok", detail="FILE_STORE answers, and what was drawn from it is whole")
 
 
 @question("Files")
 def files() -> Finding:
     looked_at, wrong = 0, []
-    for relative, digest in _expected():
-        looked_at += 1
-        if (fault := _fault(relative, digest)) is not None:
-            wrong.append((fault, relative))
+    try:
+        for relative, digest in named_files(sample=SAMPLE):
+            looked_at += 1
+            if (fault := _fault(relative, digest)) is not None:
+                wrong.append((fault, relative))
+    except FilesAway as error:
+        return Finding(subject="Files", state="fault", detail=error.message)
     if not wrong:
         return Finding(subject="Files", state="ok", detail=f"{looked_at} files are as the database knows them")
     counts = Counter(fault for fault, _relative in wrong)
@@ -90,23 +114,12 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (" ..." if len(names) > NAMED else "")
 
 
-def _expected() -> Iterator[tuple[str, str]]:
-    """(path under MEDIA_ROOT, SHA-256; empty where none is stored)."""
-    for pictures in (SourceImage.objects.all(), Stimulus.objects.exclude(stimulus_set__completed_at=None)):
-        yield from pictures.order_by("?").values_list("file", "sha256")[:SAMPLE]
-    yield from Study.objects.exclude(plan_file="").values_list("plan_file", "plan_digest")
-    runs = EvaluationRun.objects.exclude(predictions_file="")
-    yield from runs.values_list("predictions_file", "predictions_sha256")
-    for file in AnalysisRun.objects.values_list("findings_file", flat=True):
-        yield file, ""
-    for file in TrialImport.objects.values_list("trials_file", flat=True):
-        yield file, ""
-
-
 def _fault(relative: str, digest: str) -> str | None:
     try:
-        with media_path(relative).open("rb") as stream:
+        with current_path(relative).open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest() if digest else ""
     except OSError:
         return "missing"
+    except FileRefused as error:
+        return "missing" if error.is_missing else "altered"
     return None if found == digest else "altered"

@@ -91,6 +91,8 @@ class RetrainingForm(forms.Form):
     learning_rate = forms.FloatField(label=_("Learning rate"), min_value=1e-8, max_value=10, initial=0.001)
     momentum = forms.FloatField(label=_("Momentum"), min_value=0, max_value=0.999, initial=0.9)
     batch = forms.IntegerField(label=_("Pictures a batch"), min_value=1, max_value=1024, initial=32)
+    held_out = forms.FloatField(label=_("Share held out"), min_value=0, max_value=0.5, initial=0.2)
+    patience = forms.IntegerField(label=_("Patience, epochs"), min_value=1, max_value=200, initial=2)
     share = forms.FloatField(
         label=_("Share of originals trained on"),
         min_value=0.05,
@@ -113,7 +115,7 @@ class RetrainingForm(forms.Form):
         label=_("Fetch published weights from the network if they are not on this machine"), required=False
     )
 
-    _recipe = ("epochs", "learning_rate", "momentum", "batch", "seed")
+    _recipe = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")
     _power = ("power_w", "overhead", "kg_co2_per_kwh")
 
     def __init__(self, given: Any = None, *, user: User, spec: str = "") -> None:
@@ -133,7 +135,7 @@ class RetrainingForm(forms.Form):
 
     def known(self) -> list[str]:
         """Networks that are offered while typing."""
-        return [spec for spec in specs.shelf_specs() if spec.startswith("export:")]
+        return [specs.shown(spec) for spec in specs.shelf_specs() if not spec.startswith("onnx:")]
 
     def recipe_fields(self) -> Iterator[BoundField]:
         return (self[name] for name in (*self._recipe, "device"))

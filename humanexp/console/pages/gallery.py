@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from analysis.spec.design import PracticeDesign
 from humanexp.console.pages.gallery_examples import EXAMPLE_ENTRY, examples_of, session_of
-from humanexp.core.languages import PARAMETER
+from humanexp.core.languages import PARAMETER, offer
 from humanexp.participation.pages.own_result import own_result_page
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import Part
@@ -28,7 +28,7 @@ from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pages.views.take import entry_shell
 from humanexp.studies.facts import tasks_of
-from humanexp.studies.languages import code_in, language_of_study, languages_of
+from humanexp.studies.languages import bundles_of, code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
 from humanexp.studies.tasks import TASKS
@@ -87,6 +87,7 @@ def _shell(
     request: HttpRequest, study: Study, *, kind: str, to: str, language: str, config: dict[str, object]
 ) -> HttpResponse:
     campaign = _campaign(study, to)
+    offer(request, bundles_of(study))
     if kind == "result":
         context = {"result": own_result_page(_EXAMPLE), "study": study, "kept_days": KEPT_DAYS}
         return render(request, "participation/run/own_result.html", context)

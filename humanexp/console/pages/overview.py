@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _, ngettext
 
 from humanexp.console.preflight.gate import newest_of
+from humanexp.console.study_words import WORDS
 from humanexp.core.models import User
 from humanexp.core.pages.navigation import tab_address
 from humanexp.evaluations import selectors as evaluations
@@ -72,15 +73,16 @@ def _waiting(
         yield Step(found.text, _("Look"), tab_address("monitor", study.slug), found.tone)
     failed = jobs.latest_for(subject_of(study))
     if failed is not None and failed.state == JobState.FAILED:
-        yield Step(_("A job has failed."), _("See why"), reverse("jobs:job", args=[failed.pk]), "bad")
+        words = WORDS["failed-job"]
+        yield Step(str(words.text), str(words.button), reverse("jobs:job", args=[failed.pk]), words.tone)
     if flagged:
-        text = ngettext("%(n)d session is flagged: look at it.", "%(n)d sessions are flagged: look at them.", flagged)
-        yield Step(text % {"n": flagged}, _("Review"), tab_address("review", study.slug), "warn")
+        words = WORDS["flagged"]
+        text = str(words.text % {"count": flagged})
+        yield Step(text, str(words.button), tab_address("review", study.slug), words.tone)
     is_collecting = study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally)
     if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
-        yield Step(
-            _("Every planned session is finished."), _("Stop collecting"), tab_address("recruit", study.slug), "good"
-        )
+        words = WORDS["all-finished"]
+        yield Step(str(words.text), str(words.button), tab_address("recruit", study.slug), words.tone)
     elif is_collecting and not sessions["opened"]:
         yield Step(_("Collecting; no one has started yet."), _("Monitor"), tab_address("monitor", study.slug))
     if study.stimulus_set is not None and not evaluations.completed_runs(study.stimulus_set).exists():

@@ -96,6 +96,9 @@ class AccountRow:
             return State(word=_("keys refused"), tone="bad", detail=self.row.pause_detail)
         if self.row.fault:
             return State(word=_("test failed"), tone="bad", detail=self.row.fault)
+        if self.can.is_public:
+            listed = _("It needs no account: your studies are listed on a public page, where anybody may begin.")
+            return State(word=_("ready"), tone="good", detail=listed)
         if not self.can.vouches:
             return State(word=_("ready"), tone="good", detail=_("It needs no account: you hand out the link yourself."))
         if self.row.tried_at is None:

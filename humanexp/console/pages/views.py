@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from analysis.errors import AnalysisError, OriginalsOverlap
 from humanexp.console import services
 from humanexp.console.pages.audit_log import chosen, record_csv, record_page
+from humanexp.console.pages.first_study import way_of
 from humanexp.console.pages.forms import InviteForm, PreviewForm, RetrainingForm
 from humanexp.console.pages.gallery import SIZES, chosen_language, frame_of, pages_of
 from humanexp.console.pages.overview import listed_studies, overview_of
@@ -47,7 +48,10 @@ def studies(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "console/studies.html",
-        {"studies": listed_studies(request.user), "has_stimuli": study_selectors.has_stimuli()},
+        {
+            "studies": listed_studies(request.user),
+            "way": way_of(request.user),
+        },
     )
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import ApplicationError
-from humanexp.core.storage import media_path
+from humanexp.core.storage import current_path
 from humanexp.participation.pictures import mask_png
 from humanexp.recruitment import selectors
 from humanexp.stimuli.models import Stimulus
@@ -89,7 +89,7 @@ def stimuli(launch: Launch) -> Line:
     faults = []
     for key, file, sha256 in found.values_list("key", "file", "sha256"):
         try:
-            content = media_path(file).read_bytes()
+            content = current_path(file).read_bytes()
             with Image.open(BytesIO(content)) as picture:
                 picture.load()
                 size = picture.size

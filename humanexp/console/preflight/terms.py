@@ -12,7 +12,7 @@ from analysis.spec.ethics import missing_blocks
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.recruitment import money, recruiters, selectors
 from humanexp.recruitment.consent import consent_of, has_blocks
-from humanexp.recruitment.services.publishing import DURATION_FACTOR
+from humanexp.recruitment.services.publishing import place_duration_s
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.facts import StudyFacts, tasks_of
@@ -234,7 +234,7 @@ def _originals(study: Study) -> set[str]:
 @check(gettext_lazy("Time"))
 def time_limit(launch: Launch) -> Line:
     needed, told = session_minutes(launch.study), launch.terms.estimated_minutes
-    allowed = max(30, DURATION_FACTOR * told)
+    allowed = place_duration_s(study=launch.study, to=launch.to, minutes=told) // 60
     numbers = {"needed": max(1, round(needed)), "told": told, "allowed": allowed}
     recruit = {
         "url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
@@ -256,6 +256,40 @@ def time_limit(launch: Launch) -> Line:
         _("About %(needed)d min in total; the entry page says %(told)d min, and participants have %(allowed)d.")
         % numbers
     )
+
+
+@check(gettext_lazy("Pilot"))
+def pilot(launch: Launch) -> Line:
+    """What those who came first tell about the reward and the time; too few tell nothing."""
+    if launch.study.population == Population.SCRIPTED:
+        return good(_("Scripted participants are no measure of people's time."))
+    found, most = selectors.pilot_of(launch.study), selectors.planned_pilot(launch.study)
+    words = found.words(launch.price.currency)
+    if most is not None:
+        text = _("The plan begins with a pilot of at most %(n)d people. %(times)s") % {"n": most, "times": words}
+        return good(text)
+    if launch.can.pays and found.reward_cents is not None and launch.price.reward_cents < found.reward_cents:
+        return warn(
+            words,
+            _("Raise the reward to %(reward)s.") % {"reward": money.shown(found.reward_cents, launch.price.currency)},
+            url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
+            action=_("Recruit"),
+        )
+    return good(words)
+
+
+@check(gettext_lazy("Batches"))
+def batches(launch: Launch) -> Line:
+    """How the frozen plan opens the places, and whether this recruiter can do that."""
+    plan = selectors.batch_plan(launch.study)
+    if plan is None:
+        return good(_("All places are opened at the launch."))
+    if not selectors.takes_batches(launch.to, launch.price):
+        return warn(
+            _("The plan opens places in batches, and this recruiter takes none: all are opened at the launch."),
+            _("Launch fewer places at a time, or recruit where places can be added to an offer."),
+        )
+    return good(plan.words)
 
 
 @check(gettext_lazy("Language"))

@@ -15,6 +15,7 @@ from django.utils.translation import gettext, ngettext
 
 from humanexp.core import clock
 from humanexp.core.errors import JobError
+from humanexp.core.models import User
 from humanexp.core.pages import navigation
 from humanexp.jobs.registry import registered
 from humanexp.jobs.selectors import Silence, silence
@@ -34,16 +35,31 @@ class Link:
     label: str
     url: str
     is_current: bool
+    #: of what waits there
+    count: int = 0
+
+
+def _is_within(path: str, url: str) -> bool:
+    """The list of studies is at the root: what belongs to no section is not within it."""
+    return path == url or path.startswith("/studies/" if url == "/" else url)
 
 
 @register.simple_tag(takes_context=True)
 def section_links(context: Mapping[str, Any]) -> list[Link]:
     """The top navigation; the section whose address is the longest beginning of this page's address is current."""
     request = context.get("request")
-    path = request.path if request else ""
-    links = [(section.label, reverse(section.url_name)) for section in navigation.sections()]
-    current = max((url for _, url in links if path.startswith(url)), key=len, default="")
-    return [Link(str(label), url, url == current) for label, url in links]
+    path, user = (request.path, getattr(request, "user", None)) if request else ("", None)
+    links = [(section, reverse(section.url_name)) for section in navigation.sections()]
+    current = max((url for _, url in links if _is_within(path, url)), key=len, default="")
+    return [
+        Link(
+            str(section.label),
+            url,
+            url == current,
+            section.count(user) if section.count is not None and isinstance(user, User) else 0,
+        )
+        for section, url in links
+    ]
 
 
 @register.simple_tag

@@ -18,15 +18,9 @@ class ForgottenForm(forms.Form):
     )
 
 
-class AddressForm(forms.Form):
-    """Where mail goes; the password shows that it is you."""
+class ConfirmForm(forms.Form):
+    """The password shows that it is you."""
 
-    email = forms.EmailField(
-        label=_("E-mail address"),
-        max_length=254,
-        required=False,
-        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
-    )
     password = forms.CharField(
         label=_("Your password"),
         strip=False,
@@ -42,3 +36,48 @@ class AddressForm(forms.Form):
         if not self.user.check_password(password):
             raise forms.ValidationError(_("This is not your password."))
         return password
+
+
+class AddressForm(ConfirmForm):
+    """Where mail goes."""
+
+    field_order = ("email", "password")
+    email = forms.EmailField(
+        label=_("E-mail address"),
+        max_length=254,
+        required=False,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+
+
+class InvitationForm(forms.Form):
+    """Who gets an account, and for how long the link is good."""
+
+    username = forms.CharField(
+        label=_("Name"),
+        max_length=150,
+        help_text=_("What the person signs in with, for example ada.lovelace"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    email = forms.EmailField(
+        label=_("E-mail address"),
+        max_length=254,
+        required=False,
+        help_text=_("Optional: if mail is set up here, links go there."),
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+    role = forms.ChoiceField(
+        label=_("Role"),
+        choices=[
+            ("researcher", _("researcher: makes studies, and does in others what their owners allow")),
+            ("administrator", _("administrator: can do everything in every study, and manages accounts")),
+        ],
+        initial="researcher",
+        widget=forms.RadioSelect,
+    )
+    valid_days = forms.TypedChoiceField(
+        label=_("The link is good for"),
+        choices=[(1, _("1 day")), (3, _("3 days")), (7, _("7 days")), (30, _("30 days"))],
+        coerce=int,
+        initial=3,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
@@ -13,16 +14,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from humanexp.core import selectors, services
+from humanexp.core import organisation, second_factors, selectors, services
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import NotFound, TooManyCalls
-from humanexp.core.limits import Allowance
+from humanexp.core.limits import SharedAllowance
 from humanexp.core.pages.account_forms import AddressForm, ForgottenForm
 from humanexp.core.pages.login import password_tried
 
 #: Links that one address may ask for, for whatever accounts; and that may be sent to one address of mail.
-OF_A_CALLER = Allowance(per_s=1 / 600, burst=20)
-TO_AN_ADDRESS = Allowance(per_s=1 / 1200, burst=3)
+OF_A_CALLER = SharedAllowance("links of a caller", per_s=1 / 600, burst=20)
+TO_AN_ADDRESS = SharedAllowance("links to an address", per_s=1 / 1200, burst=3)
 #: Where a link's secret stays while its page is open: it is not in the address any more.
 _HELD = "new_password"
 
@@ -34,6 +35,10 @@ _HELD = "new_password"
 def account(request: HttpRequest) -> HttpResponse:
     """One's own password and address."""
     user = selectors.user_of(request)
+    if request.POST.get("what") == "sessions":
+        services.end_sessions(user=user, but=request.session.session_key or "", by=user)
+        messages.success(request, _("Every other browser is signed out."))
+        return redirect("account")
     is_address = request.POST.get("what") == "address"
     address = AddressForm(user, request.POST if is_address else None, initial={"email": user.email}, prefix="address")
     password = PasswordChangeForm(user, request.POST if request.POST and not is_address else None)
@@ -51,7 +56,17 @@ def account(request: HttpRequest) -> HttpResponse:
             update_session_auth_hash(request, user)
             messages.success(request, _("Your password is changed. Every other browser is signed out."))
             return redirect("account")
-    context = {"address": address, "password": password, "mail_is_set_up": selectors.mail_is_set_up()}
+    context = {
+        "address": address,
+        "password": password,
+        "mail_is_set_up": selectors.mail_is_set_up(),
+        "organisation": settings.OIDC_NAME if organisation.is_set_up() else "",
+        "has_identity": user.identities.exists(),
+        "has_factors": not second_factors.is_off(),
+        "has_factor": second_factors.has_one(user),
+        "sessions": selectors.sessions_of(user, this=request.session.session_key or ""),
+        "sign_ins": selectors.sign_ins_of(user),
+    }
     return render(request, "console/account/account.html", context, status=422 if form.is_bound else 200)
 
 

@@ -7,19 +7,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.internal.flows.reauthentication import reauthenticate_by_password, resume_request
+from allauth.account.models import Login as SigningIn
+from allauth.account.utils import get_next_redirect_url, passthrough_next_redirect_url
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
 
+from humanexp.core import organisation
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import TooManyCalls
-from humanexp.core.limits import Allowance
-from humanexp.core.selectors import mail_is_set_up
+from humanexp.core.limits import SharedAllowance
+from humanexp.core.models import User
+from humanexp.core.pages.account_forms import ConfirmForm
+from humanexp.core.second_factors import is_off
+from humanexp.core.selectors import mail_is_set_up, user_of
 
 #: Wrong passwords for one name from one address; the name can be used from any other.
-OF_A_NAME = Allowance(per_s=1 / 60, burst=10)
+OF_A_NAME = SharedAllowance("passwords of a name", per_s=1 / 60, burst=10)
 #: Wrong passwords from one address, for whatever names.
-OF_A_CALLER = Allowance(per_s=1 / 10, burst=100)
+OF_A_CALLER = SharedAllowance("passwords of a caller", per_s=1 / 10, burst=100)
 
 
 @dataclass
@@ -31,7 +48,7 @@ class Tried:
 def password_tried(request: HttpRequest, username: str) -> Iterator[Tried]:
     """A try of somebody's password: paid for before it is looked at, given back where it was right."""
     caller, name = caller_of(request), username.strip().casefold()[:150]
-    tries: tuple[tuple[Allowance, Hashable], ...] = ((OF_A_NAME, (name, caller)), (OF_A_CALLER, caller))
+    tries: tuple[tuple[SharedAllowance, Hashable], ...] = ((OF_A_NAME, (name, caller)), (OF_A_CALLER, caller))
     wait_s = max(allowance.spend(key) for allowance, key in tries)
     if wait_s:
         raise TooManyCalls(_("Too many wrong passwords: wait a few minutes."), retry_after_s=wait_s)
@@ -48,10 +65,47 @@ class Login(LoginView):
     template_name = "console/login.html"
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.is_right = False
         with password_tried(request, request.POST.get("username", "")) as tried:
             answer = super().post(request, *args, **kwargs)
-            tried.is_right = request.user.is_authenticated
+            tried.is_right = self.is_right
+        return answer
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Signs in, or asks for the second factor first."""
+        self.is_right = True
+        login = SigningIn(user=form.get_user(), email_verification="none", redirect_url=self.get_success_url())
+        answer: HttpResponse = perform_password_login(self.request, {}, login)
         return answer
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(mail_is_set_up=mail_is_set_up(), **context)
+        shown = {"mail_is_set_up": mail_is_set_up(), "has_passkeys": not is_off()}
+        name = settings.OIDC_NAME if organisation.is_set_up() else ""
+        return super().get_context_data(**shown, organisation=name, **context)
+
+
+@sensitive_post_parameters()
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def confirm(request: HttpRequest) -> HttpResponse:
+    """The password again, before something that somebody at an unattended screen must not do."""
+    user = user_of(request)
+    if not user.has_usable_password():
+        return _confirm_otherwise(request, user)
+    form = ConfirmForm(user, request.POST or None)
+    if request.method == "POST":
+        with password_tried(request, user.get_username()) as tried:
+            tried.is_right = form.is_valid()
+        if tried.is_right:
+            reauthenticate_by_password(request)
+            return resume_request(request) or redirect(settings.LOGIN_REDIRECT_URL)
+    context = {"form": form, "next": get_next_redirect_url(request) or ""}
+    return render(request, "console/account/confirm.html", context, status=422 if form.is_bound else 200)
+
+
+def _confirm_otherwise(request: HttpRequest, user: User) -> HttpResponse:
+    """Whoever has no password here shows the second factor, or signs in again."""
+    methods = get_adapter().get_reauthentication_methods(user)
+    where = methods[0]["url"] if methods else reverse("organisation" if organisation.is_set_up() else "login")
+    return redirect(passthrough_next_redirect_url(request, where, "next"))

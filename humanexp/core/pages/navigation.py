@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
+
+if TYPE_CHECKING:  # apps import this before there are models
+    from humanexp.core.models import User
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +24,8 @@ class Section:
     #: name of a URL without arguments
     url_name: str
     order: int
+    #: what is shown after the label where it is not 0, for whoever is signed in
+    count: Callable[[User], int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

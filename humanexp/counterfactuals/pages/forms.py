@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
+from analysis.counterfactuals.caveats import DRAWINGS_ONLY, is_shipped
 from humanexp.core.slugs import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.evaluations import specs
@@ -71,11 +73,17 @@ class SearchForm(forms.Form):
         """Whether a mistake lies in what is folded away."""
         return bool(self.errors.keys() & {*self.people, *self.further})
 
+    @property
+    def generator_caveat(self) -> str:
+        """What to know where no autoencoder is offered but the one that comes with HumanExp."""
+        files = [file for file in specs.shelf_files() if file.endswith((".pt", ".ckpt"))]
+        return DRAWINGS_ONLY if all(is_shipped(Path(file)) for file in files) else ""
+
     @staticmethod
     def offered() -> dict[str, list[str]]:
         """What is offered while somebody types: nothing of it needs a file that is not there."""
-        models = [spec for spec in specs.shelf_specs() if spec.startswith("export:")]
-        autoencoders = [f"vqgan:{file}" for file in specs.shelf_files() if file.endswith((".pt", ".ckpt"))]
+        models = [specs.shown(spec) for spec in specs.shelf_specs() if spec.startswith("export:")]
+        autoencoders = [specs.shown(f"vqgan:{file}") for file in specs.shelf_files() if file.endswith((".pt", ".ckpt"))]
         return {
             "known-models": models,
             "known-generators": ["pixel:", *autoencoders, *(f"corruption:{name}" for name in CORRUPTIONS)],

@@ -14,7 +14,7 @@ from analysis.figures.paper import to_file
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound, existing
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.selectors import user_of
-from humanexp.core.storage import media_path
+from humanexp.core.storage import current_path
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.pages import charts
 from humanexp.counterfactuals.pages.forms import SearchForm, alike
@@ -75,6 +75,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
         "run": run,
         "pooled": run.scores.get("pooled"),
         "intervals_are": selectors.said_of_intervals(run),
+        "caveats": selectors.caveats_of(run),
         "classes": sorted(run.scores.get("classes", {}).items()),
         "by_budget": run.scores.get("by_budget", []),
         "rounds": selectors.rounds_of(run),
@@ -99,7 +100,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
 def picture(request: HttpRequest, pk: int, which: str) -> HttpResponse:
     """The original or the kept picture, byte for byte as model and oracle saw it."""
     one = selectors.counterfactual_by_pk(pk)
-    path = media_path({"original": one.original_file, "kept": one.kept_file if one.sha256 else ""}.get(which) or "-")
+    path = current_path({"original": one.original_file, "kept": one.kept_file if one.sha256 else ""}.get(which) or "-")
     if not path.is_file():
         raise NotFound("There is no such picture.")
     return HttpResponse(path.read_bytes(), content_type="image/png")

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 
 from analysis.claims.robustness import RESAMPLED_INTERVALS
+from analysis.counterfactuals.caveats import caveats
 from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
 from analysis.counterfactuals.search import picture_seeds
 from humanexp.core.errors import existing
@@ -200,6 +201,11 @@ def records_of(run: SearchRun) -> list[SearchRecord]:
         )
         for row in run.counterfactuals.select_related("source_image")
     ]
+
+
+def caveats_of(run: SearchRun) -> list[str]:
+    """What a reader of the search should know of its generator."""
+    return caveats(run.generator, run.digests.get("generator", ""))
 
 
 def said_of_intervals(run: SearchRun) -> str:

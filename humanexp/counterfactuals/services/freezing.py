@@ -12,14 +12,14 @@ from typing import IO, Any
 
 from django.db import transaction
 
-from humanexp.core import ownership
+from humanexp.core import file_store, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import Benchmark, SearchRun
-from humanexp.counterfactuals.selectors.searches import records_of
+from humanexp.counterfactuals.selectors.searches import caveats_of, records_of
 from humanexp.counterfactuals.services.round_pictures import picture_set
 from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import StimulusSet
@@ -43,6 +43,7 @@ def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
         raise Conflict(f"The oracle accepted no picture of {run}: there is nothing to freeze.")
     content = json.dumps(_manifest(run, [asdict(record) for record in kept]), indent=1, sort_keys=True).encode()
     write_whole(manifest_path(run), content)
+    file_store.publish(f"{run.folder}/{MANIFEST}")
     digest = hashlib.sha256(content).hexdigest()
     with transaction.atomic():
         record(action="freeze-search", subject=f"search:{run.name}", by=by, pictures=len(kept))
@@ -85,6 +86,7 @@ def _manifest(run: SearchRun, pictures: list[dict[str, Any]]) -> dict[str, Any]:
         "greyscale": run.greyscale,
         "fgsm": run.fgsm,
         "scores": run.scores,
+        "caveats": caveats_of(run),
         "pictures": [{**picture, "file": f"pictures/{picture['key']}.png"} for picture in pictures],
     }
 

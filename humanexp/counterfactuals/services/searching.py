@@ -19,7 +19,7 @@ from analysis.counterfactuals.files import SearchRecord, read_picture
 from analysis.counterfactuals.intervals import scores_by_class
 from analysis.counterfactuals.search_summaries import budget_study
 from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search
-from humanexp.core import clock, ownership
+from humanexp.core import clock, file_store, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
@@ -29,6 +29,7 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
 from humanexp.counterfactuals.selectors.searches import records_of, search_originals, search_settings
 from humanexp.counterfactuals.specs import check_specifications
+from humanexp.evaluations.specs import from_shelf
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
@@ -55,6 +56,8 @@ def create_search(
     what the command line may ask for goes beyond what accounts may.
     """
     ownership.check(by, Right.READ, run.source_set)
+    for field in ("classifier", "generator", "oracle"):
+        setattr(run, field, from_shelf(getattr(run, field)))
     _check_described(run, pictures, is_form=by is not None)
     images = _originals(run, pictures)
     run.model_name = run.model_name or default_model_name(run.classifier)
@@ -174,21 +177,28 @@ def run_search(run: SearchRun, progress: Progress) -> None:
                 store_records(run=run, records=records)
                 done += len(records)
                 progress(done, total, "pictures perturbed")
+    file_store.publish(run.folder)
     finish(run)
 
 
 def prepare(run: SearchRun) -> list[SearchShard]:
     """Shards of a run, after everything that could refuse it; the digests are stored.
 
-    What people have judged was made with the networks of then: with others a search does not go on.
+    What is finished, and what people have judged, was made with the networks and the walk of then: with others a search
+    does not go on.
     """
     ordered, originals = search_settings(run), search_originals(run)
     digests = check_before_work(ordered, originals)
     if run.digests != digests:
+        if run.completed_at is not None:
+            raise Conflict(
+                f"{run} was finished with another classifier, generator or oracle than the ones of today: its results "
+                "stay as they are. Search again under another name."
+            )
         if run.rounds.exists():
             raise Conflict(
                 f"The classifier or the generator of {run} is another one than when its first round was made: put the "
-                "file back, or search again under another name."
+                "file back, or, after an upgrade, search again under another name."
             )
         run.digests = digests
         run.save(update_fields=["digests"])

@@ -13,7 +13,7 @@ from analysis.compute import executor, run_in_order_of_completion, setting_for
 from analysis.counterfactuals.search_summaries import generator_agreement
 from analysis.counterfactuals.transfer import KeptPicture, TransferCell, TransferMatrix, count_cell
 from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
-from humanexp.core import clock, ownership
+from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, existing
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
@@ -21,6 +21,7 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 from humanexp.counterfactuals.selectors.groups import FEWEST_RANKED, Group, group_by_key, stored
 from humanexp.counterfactuals.selectors.searches import records_of, search_settings
+from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
@@ -32,6 +33,7 @@ def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
     """Test every model on every other's pictures, compare generators, and store both."""
     group = group_by_key(group_key)
     found = existing(stored(group), "There are no such searches.")
+    file_store.bring(SHELF, *(run.folder for run in group.runs))
     cells = list(_cells(group))
     correct: dict[tuple[int, ...], int] = {}
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.claims.robustness import THESE_WEIGHTS
-from humanexp.evaluations.models import EvaluationRun, Retraining
-from humanexp.evaluations.specs import shelf_specs
+from analysis.classifiers import lite
+from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
+from humanexp.evaluations.services.retraining import expected_warnings
+from humanexp.evaluations.specs import shelf_specs, shown
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.throughput import partial_context
@@ -33,9 +35,14 @@ class Row:
         return self.job is not None and self.job.is_finished and self.job.state != "done"
 
 
-def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining]) -> list[Row]:
+def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining] | Sequence[UploadedModel]) -> list[Row]:
     newest = jobs.newest_by_subject([one.job_subject for one in found])
     return [Row(one, newest.get(one.job_subject)) for one in found]
+
+
+def packaged() -> list[tuple[str, bool]]:
+    """Networks that know photographs and come as packages, each with whether they are installed here."""
+    return [(spec, lite.is_installed(spec)) for spec in lite.SPECS]
 
 
 def run_context(run: EvaluationRun) -> dict[str, Any]:
@@ -68,7 +75,8 @@ def retraining_context(retraining: Retraining) -> dict[str, Any]:
         "report": retraining.report,
         "entries": entries,
         "these_weights": THESE_WEIGHTS,
+        "warnings": retraining.report.get("warnings", []) if retraining.report else expected_warnings(retraining),
         # to be evaluated on other stimuli, where the console may read it
-        "new_spec": spec if spec in shelf_specs() else "",
+        "new_spec": shown(spec) if spec in shelf_specs() else "",
         **partial_context(job),
     }

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from analysis.categories import CATEGORIES
+from analysis.errors import AnalysisError
 from humanexp.evaluations import specs
+from humanexp.evaluations.services import How
+from humanexp.evaluations.services.uploads import uploaded_labels
 from humanexp.stimuli.models import StimulusSet
 
 
@@ -49,14 +54,125 @@ class EvaluateForm(_SetForm):
         ],
     )
     device = forms.ChoiceField(label=_("Computes on"), choices=[("cpu", _("processor")), ("cuda", _("CUDA device"))])
+    precision = forms.ChoiceField(
+        label=_("Precision on CUDA"),
+        required=False,
+        choices=[
+            ("float32", _("exact float32")),
+            ("tf32", _("TF32: products rounded, faster")),
+            ("float16", _("float16 mixed in, fastest")),
+            ("bfloat16", _("bfloat16 mixed in")),
+        ],
+    )
     allow_download = forms.BooleanField(
         label=_("Fetch published weights from the network if they are not on this machine"), required=False
     )
-    field_order = ("spec", "stimulus_set", "name", "rule", "device", "allow_download")
+    field_order = ("spec", "stimulus_set", "name", "rule", "device", "precision", "allow_download")
 
     def known(self) -> list[str]:
         """Networks that are offered while typing."""
-        return specs.shelf_specs()
+        return specs.offered_specs()
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """As `services.evaluate` takes it, from a valid form. A processor computes in float32 in any case."""
+        given = dict(self.cleaned_data)
+        how = {name: given.pop(name) for name in ("rule", "device", "precision", "allow_download")}
+        how["precision"] = how["precision"] if how["precision"] and how["device"] != "cpu" else "float32"
+        return {**given, "how": How(**how)}
+
+
+class ModelForm(forms.Form):
+    """A network's file, and what it does not say of itself."""
+
+    model = forms.FileField(
+        label=_("File of the model"),
+        widget=forms.FileInput(attrs={"accept": ".pt2,.onnx,.safetensors", "data-drop": ""}),
+        help_text=_("A torch.export program (.pt2), an ONNX network, or weights as safetensors; never a pickle (.pt)."),
+    )
+    name = forms.CharField(
+        label=_("Name on the shelf"), max_length=60, help_text=_("Letters, digits, - and _; for example my-resnet.")
+    )
+    architecture = forms.CharField(
+        label=_("Network that the weights belong to"),
+        max_length=120,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false"}),
+        help_text=_("Only for safetensors: timm:resnet50, or torchvision:resnet50."),
+    )
+    outputs = forms.ChoiceField(
+        label=_("What it puts out"),
+        choices=[("logits", _("logits, before softmax")), ("probabilities", _("probabilities"))],
+    )
+    labels = forms.ChoiceField(
+        label=_("Its labels"),
+        choices=[
+            ("imagenet", _("ImageNet's 1,000 classes, in their usual order")),
+            ("categories", _("the 16 categories, in alphabetical order")),
+            ("own", _("its own, by the mapping file below")),
+        ],
+    )
+    mapping = forms.FileField(
+        label=_("Mapping file"),
+        required=False,
+        widget=forms.FileInput(attrs={"accept": ".csv"}),
+        help_text=_("CSV with the columns label and category: one row per output, in their order."),
+    )
+    input_px = forms.IntegerField(label=_("Side of its input, in pixels"), min_value=1, max_value=2048, initial=224)
+    mean = forms.CharField(label=_("Mean that is subtracted"), initial="0.485, 0.456, 0.406", max_length=80)
+    std = forms.CharField(
+        label=_("Standard deviation that it is divided by"),
+        initial="0.229, 0.224, 0.225",
+        max_length=80,
+        help_text=_("Of red, green and blue, in the range from 0 to 1."),
+    )
+
+    def clean_mean(self) -> list[float]:
+        return _three_numbers(self.cleaned_data["mean"])
+
+    def clean_std(self) -> list[float]:
+        numbers = _three_numbers(self.cleaned_data["std"])
+        if min(numbers) <= 0:
+            raise forms.ValidationError(_("Each of the three must be above 0."))
+        return numbers
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("labels") != "own":
+            return cleaned
+        if not cleaned.get("mapping"):
+            self.add_error("mapping", _("Its own labels need a mapping file: choose one."))
+            return cleaned
+        try:
+            cleaned["own"] = list(uploaded_labels(cleaned["mapping"]))
+        except AnalysisError as error:
+            self.add_error("mapping", str(error))
+        return cleaned
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """As `shelving.receive` takes it, from a valid form."""
+        given = self.cleaned_data
+        labels: Any = {"imagenet": "imagenet", "categories": list(CATEGORIES)}.get(given["labels"]) or given["own"]
+        return {
+            "file": given["model"],
+            "name": given["name"],
+            "architecture": given["architecture"].strip(),
+            "description": {
+                "labels": labels, "input_px": given["input_px"], "mean": given["mean"], "std": given["std"],
+                "outputs": given["outputs"],
+            },
+        }  # fmt: skip
+
+
+def _three_numbers(text: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 3 or not all(math.isfinite(number) for number in numbers):
+        raise forms.ValidationError(_("Write three numbers, separated by commas."))
+    return numbers
 
 
 class TableForm(_SetForm):

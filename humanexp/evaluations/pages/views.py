@@ -9,14 +9,15 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from analysis.classifiers import lite
 from analysis.classifiers.paper_models import PAPER_MODELS
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.selectors import user_of
 from humanexp.evaluations import selectors, services
 from humanexp.evaluations.pages import classifier_list
-from humanexp.evaluations.pages.forms import ConfirmForm, EvaluateForm, GoldForm, TableForm
-from humanexp.evaluations.services import uploads
+from humanexp.evaluations.pages.forms import ConfirmForm, EvaluateForm, GoldForm, ModelForm, TableForm
+from humanexp.evaluations.services import shelving, uploads
 from humanexp.stimuli.selectors import source_set_by_name
 
 
@@ -28,6 +29,10 @@ def classifiers(request: HttpRequest) -> HttpResponse:
         "rows": classifier_list.rows_of(list(selectors.all_runs())),
         "retrainings": classifier_list.rows_of(list(selectors.all_retrainings())),
         "paper_models": PAPER_MODELS,
+        "packaged": (packaged := classifier_list.packaged()),
+        "all_packaged": all(is_installed for _spec, is_installed in packaged),
+        "install": lite.INSTALL,
+        "uploaded": classifier_list.rows_of(list(selectors.all_uploaded_models())),
     }
     return render(request, "evaluations/classifiers.html", context)
 
@@ -36,10 +41,11 @@ def classifiers(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Ask a network about every stimulus of a set."""
-    form = EvaluateForm(request.POST or None, initial={"spec": request.GET.get("spec", "")})
+    filled = {name: request.GET.get(name, "") for name in ("spec", "stimulus_set")}
+    form = EvaluateForm(request.POST or None, initial=filled)
     if request.method == "POST" and form.is_valid():
         try:
-            run, _job = services.evaluate(**form.cleaned_data, by=user_of(request))
+            run, _job = services.evaluate(**form.asked, by=user_of(request))
         except ApplicationError as error:
             form.add_error("spec" if isinstance(error, InvalidRequest) else None, error.message)
         else:
@@ -64,6 +70,24 @@ def upload(request: HttpRequest) -> HttpResponse:
             if waiting:
                 return render(request, "evaluations/preview.html", {**context, "waiting": waiting})
     return render(request, "evaluations/upload.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def upload_model(request: HttpRequest) -> HttpResponse:
+    """Take a network's file to be checked; what can be told at once is told in the form."""
+    form = ModelForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            shelving.receive(**form.asked, by=user_of(request))
+        except ApplicationError as error:
+            named = [field for field in getattr(error, "fields", None) or {} if field in form.fields]
+            form.add_error(named[0] if named else "model", error.message)
+        else:
+            messages.success(request, _("The model is being checked. It stands on the shelf once that is done."))
+            return redirect("evaluations:classifiers")
+    context = {"form": form, "most_mb": shelving.MOST_MB}
+    return render(request, "evaluations/upload_model.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
-from analysis.classifiers.shards import Asked, Joined
-from humanexp.core import clock, ownership
+from analysis.classifiers.arithmetic import check_precision
+from analysis.classifiers.shards import Joined
+from analysis.errors import ClassifierUnavailable
+from humanexp.core import clock, file_store, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
@@ -22,7 +26,27 @@ from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
 
 JOB_KIND = "evaluations.evaluate"
+TOGETHER_KIND = "evaluations.evaluate_together"
 GOLD_KIND = "evaluations.select_gold"
+
+
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """How classifiers are asked: the same for all that look at the pictures together."""
+
+    device: str = "cpu"
+    rule: str = "mean"
+    own_labels: bool = False
+    #: mapping file of networks with their own labels
+    labels: Path | None = None
+    allow_download: bool = False
+    #: numbers that a torch network computes with on CUDA
+    precision: str = "float32"
+
+    def parameters(self, by: User | None) -> dict[str, Any]:
+        """Of the job. python: runs code; only the command line, which leaves no account behind, may ask for it."""
+        labels = str(self.labels.resolve()) if self.labels else ""
+        return {**asdict(self), "labels": labels, "allow_code": by is None}
 
 
 @transaction.atomic
@@ -31,11 +55,7 @@ def evaluate(
     stimulus_set: StimulusSet,
     spec: str,
     name: str = "",
-    device: str = "cpu",
-    rule: str = "mean",
-    own_labels: bool = False,
-    labels: Path | None = None,
-    allow_download: bool = False,
+    how: How | None = None,
     by: User | None = None,
     owner: User | None = None,
 ) -> tuple[EvaluationRun, Job]:
@@ -45,40 +65,90 @@ def evaluate(
     same again while it is under way, also under a process that was killed, is the job that there is. `owner`: whose
     they are where no account asks; what the command line may ask for goes beyond what accounts may.
     """
-    spec = check_spec(spec) if by is None else check_safe(spec)
+    how = how or How()
+    _check(stimulus_set, how)
+    run, spec = _run(stimulus_set, spec, name, how, by=by, owner=owner)
+    asked = {"evaluation_id": run.pk, "spec": spec, **how.parameters(by)}
+    if (same := _under_way(run, JOB_KIND, asked)) is not None:
+        return run, same
+    check_idle(run)
+    EvaluationRun.objects.filter(pk=run.pk).update(together="")
+    run.together = ""
+    _record(run, spec, by)
+    return run, jobs.submit(JOB_KIND, subject=run.job_subject, by=by, **asked)
+
+
+@transaction.atomic
+def evaluate_together(
+    *,
+    stimulus_set: StimulusSet,
+    specs: Sequence[str],
+    how: How | None = None,
+    by: User | None = None,
+    owner: User | None = None,
+) -> tuple[list[EvaluationRun], Job]:
+    """Ask for the predictions of several classifiers in one pass over the pictures; each gets a run of its own.
+
+    Predictions, refusals and repetition are as in `evaluate`.
+    """
+    how = how or How()
+    _check(stimulus_set, how)
+    found = [_run(stimulus_set, spec, "", how, by=by, owner=owner) for spec in dict.fromkeys(specs)]
+    runs = [run for run, _ in found]
+    if len({run.pk for run in runs}) < len(runs):
+        raise InvalidRequest("Two of these classifiers have one name: evaluate them one after another, with --name.")
+    evaluations = [{"evaluation_id": run.pk, "spec": spec} for run, spec in found]
+    asked = {"evaluations": evaluations, **how.parameters(by)}
+    if (same := _under_way(runs[0], TOGETHER_KIND, asked)) is not None:
+        return runs, same
+    subject = f"evaluations:{secrets.token_hex(8)}"
+    for run, spec in found:
+        check_idle(run)
+        run.together = subject
+        run.save(update_fields=["together"])
+        _record(run, spec, by)
+    return runs, jobs.submit(TOGETHER_KIND, subject=subject, by=by, **asked)
+
+
+def _check(stimulus_set: StimulusSet, how: How) -> None:
     if stimulus_set.completed_at is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} is not complete yet: let its job finish first.")
-    _check_own_labels(stimulus_set, own_labels=own_labels)
+    _check_own_labels(stimulus_set, own_labels=how.own_labels)
+    try:
+        check_precision(how.precision, how.device)
+    except ClassifierUnavailable as error:
+        raise InvalidRequest(str(error)) from error
+
+
+def _run(
+    stimulus_set: StimulusSet, spec: str, name: str, how: How, *, by: User | None, owner: User | None
+) -> tuple[EvaluationRun, str]:
+    """The row under a name, there already or new, and the adapter string as it is stored."""
+    spec = check_spec(spec) if by is None else check_safe(spec)
     name = name or default_name(spec)
     before = check_may_predict(stimulus_set=stimulus_set, name=name, by=by)
     run = before or EvaluationRun.objects.create(
         stimulus_set=stimulus_set,
         name=name,
         spec=spec,
-        device=device,
-        rule=rule,
-        own_labels=own_labels,
+        device=how.device,
+        rule=how.rule,
+        own_labels=how.own_labels,
         lab_id=stimulus_set.lab_id,
         created_by=by or owner,
     )
-    asked: dict[str, Any] = {
-        "evaluation_id": run.pk,
-        "spec": spec,
-        "device": device,
-        "rule": rule,
-        "own_labels": own_labels,
-        "labels": str(labels.resolve()) if labels else "",
-        # python: runs code; only the command line, which leaves no account behind, may ask for it.
-        "allow_code": by is None,
-        "allow_download": allow_download,
-    }
-    under_way = job_selectors.latest_for(run.job_subject, JOB_KIND)
-    if under_way is not None and not under_way.is_finished and under_way.parameters == asked:
-        return run, under_way
-    _check_idle(run)
+    return run, spec
+
+
+def _under_way(run: EvaluationRun, kind: str, asked: dict[str, Any]) -> Job | None:
+    """The job that does the very same already."""
+    job = job_selectors.latest_for(run.job_subject, kind)
+    return job if job is not None and not job.is_finished and job.parameters == asked else None
+
+
+def _record(run: EvaluationRun, spec: str, by: User | None) -> None:
     action = "replace-predictions" if run.completed_at else "evaluate"
-    record(action=action, subject=f"stimulus set:{stimulus_set.name}", by=by, name=run.name, spec=spec)
-    return run, jobs.submit(JOB_KIND, subject=run.job_subject, by=by, **asked)
+    record(action=action, subject=f"stimulus set:{run.stimulus_set.name}", by=by, name=run.name, spec=spec)
 
 
 def check_may_predict(*, stimulus_set: StimulusSet, name: str, by: User | None) -> EvaluationRun | None:
@@ -116,23 +186,15 @@ def select_gold(*, source_set: SourceSet, specs: Sequence[str], device: str = "c
     )
 
 
-def complete(
-    *, run: EvaluationRun, asked: Asked, joined: Joined, predictions_file: Path, preprocessing: str,
-    versions: dict[str, str],
-) -> EvaluationRun:  # fmt: skip
+def complete(*, run: EvaluationRun, joined: Joined, predictions_file: Path, **facts: object) -> EvaluationRun:
     """Put the predictions, and all that decided them, in the place of what the run held before."""
-    before = run.predictions_file
+    before = {run.predictions_file, run.answers_file}
+    made = relative_to_media(predictions_file)
+    file_store.publish(made, *([str(facts["answers_file"])] if facts.get("answers_file") else []))
     EvaluationRun.objects.filter(pk=run.pk).update(
-        spec=asked.spec,
-        device=asked.device,
-        rule=asked.rule,
-        own_labels=asked.own_labels,
-        labels_file=asked.labels[-300:],
-        classifier_digest=asked.digest,
+        **{"labels_file": "", "answers_file": "", "asking": {}, "energy": {}, **facts},
         label_space=joined.label_space,
-        preprocessing=preprocessing[:300],
-        versions=versions,
-        predictions_file=relative_to_media(predictions_file),
+        predictions_file=made,
         predictions_sha256=joined.sha256,
         count=joined.count,
         accuracy_clean=joined.n_clean_correct / joined.n_clean if joined.n_clean else None,
@@ -140,8 +202,9 @@ def complete(
         completed_at=clock.now(),
     )
     run.refresh_from_db()
-    if before and before != run.predictions_file:
-        media_path(before).unlink(missing_ok=True)
+    for file in before - {run.predictions_file, run.answers_file, ""}:
+        file_store.forget(file)
+        file_store.local_path(file).unlink(missing_ok=True)
     return run
 
 
@@ -149,15 +212,17 @@ def complete(
 def delete(*, run: EvaluationRun, by: User | None = None) -> None:
     """Delete a run with its predictions; analyses that are stored already keep their numbers."""
     ownership.check(by, Right.CHANGE, run)
-    _check_idle(run)
+    check_idle(run)
     record(action="delete-predictions", subject=f"stimulus set:{run.stimulus_set.name}", by=by, name=run.name)
     folder = run.folder
     run.delete()
+    file_store.forget(folder)
     transaction.on_commit(lambda: shutil.rmtree(media_path(folder), ignore_errors=True))
 
 
-def _check_idle(run: EvaluationRun) -> None:
-    job = job_selectors.latest_for(run.job_subject, JOB_KIND)
+def check_idle(run: EvaluationRun) -> None:
+    """Refuse while a job about the run is under way."""
+    job = job_selectors.latest_for(run.job_subject)
     if job is not None and not job.is_finished:
         raise Conflict(f"{run.name} is being evaluated on {run.stimulus_set} already: wait, or cancel that job.")
 

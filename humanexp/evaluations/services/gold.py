@@ -18,10 +18,13 @@ from analysis.classifiers import Classifier, load_classifier
 from analysis.classifiers.decision import category_scores, decide
 from analysis.errors import ClassifierUnavailable
 from analysis.generation import prepare_original
+from humanexp.core import file_store
 from humanexp.core.storage import media_path, write_whole
+from humanexp.evaluations.specs import SHELF
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.selectors import bring_originals
 from humanexp.stimuli.services import Rating
 
 if TYPE_CHECKING:
@@ -49,6 +52,8 @@ def rate_originals(
 ) -> GoldReport:
     """Ask every classifier about every original, clean, as it is shown, and store what they said."""
     stimuli.check_ratings_open(source_set)
+    file_store.bring(SHELF)
+    bring_originals(source_set)
     classifiers = [_load(spec, allow_code=allow_code, device=device) for spec in specs]
     total = source_set.images.count()
     folder = media_path(f"evaluations/gold-{source_set.pk}-{_digest(classifiers)}")

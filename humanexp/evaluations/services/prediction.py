@@ -2,64 +2,116 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
+from threadpoolctl import threadpool_limits
 
 from analysis.classifiers import Classifier, RecordedPredictions, rehearse, shards
+from analysis.classifiers.arithmetic import is_accelerator
+from analysis.classifiers.one_pass import Group, predict_group, predict_shards
 from analysis.classifiers.shards import (
     Asked,
+    Joined,
     PredictionShard,
     ShownStimulus,
     hold,
     join_shards,
-    predict_shard,
     versions,
 )
-from analysis.compute import AnyExecutor, executor, run_in_order_of_completion, setting_for
+from analysis.compute import available_cores, executor, run_in_order_of_completion, setting_for
 from analysis.errors import PictureRefused
+from analysis.retraining.metering import Meter
+from humanexp.core import file_store
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.services.evaluations import complete
-from humanexp.evaluations.specs import located
+from humanexp.evaluations.specs import SHELF, located
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors import stimuli_of_curves
+from humanexp.stimuli.selectors import bring_stimuli, stimuli_of_curves
 
 #: From so many shards on, child processes pay for loading the network once more each.
 MANY_SHARDS = 8
+#: Threads that read pictures for networks in this process: one processor keeps up with four, an accelerator wants all.
+_READERS = 4
 
 
-def predict_stimulus_set(run: EvaluationRun, asked: Asked, progress: Progress) -> None:
-    """Predict every stimulus of the run's set and complete the run; nothing is written before all could be read."""
+@dataclass(frozen=True)
+class _Pass:
+    """One classifier of those that look at the pictures together."""
+
+    run: EvaluationRun
+    #: as the run stores it, and as a shard loads it
+    asked: Asked
+    loads: Asked
+    classifier: Classifier | RecordedPredictions
+    folder: Path
+
+    @property
+    def predictions(self) -> Path:
+        """File of all of them. What the run holds already stays: the same network may have decided by another rule."""
+        return self.folder / f"predictions-{self.asked.rule}{'-own' if self.asked.own_labels else ''}.parquet"
+
+
+def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress: Progress) -> None:
+    """Predict every stimulus of a set by each of these classifiers, and complete their runs.
+
+    Each picture is read once. Nothing is written before all classifiers are loaded and all pictures are found.
+    """
+    file_store.bring(SHELF)
+    passes = [_prepared(run, asked) for run, asked in wanted]
+    hold({one.loads: one.classifier for one in passes})
+    stimulus_set = wanted[0][0].stimulus_set
+    bring_stimuli(stimulus_set)
+    title = ", ".join(run.name for run, _ in wanted)
+    total = stimuli_of_curves(stimulus_set).count()
+    for one in passes:
+        rehearse(one.classifier, stimulus_set.size_px, one.asked.rule, own_labels=one.asked.own_labels)
+        _check_complete(stimulus_set, one.classifier, one.asked)
+        one.folder.mkdir(parents=True, exist_ok=True)
+    with Meter(passes[0].asked.device) as meter:
+        parts = _predicted(passes, total, title, progress)
+    progress(max(0, total - 1), total, f"{title}: writing the predictions")
+    joined = [join_shards([files[number] for files in parts], one.predictions) for number, one in enumerate(passes)]
+    seconds = sum(one.seconds for one in joined)
+    for one, found in zip(passes, joined, strict=True):
+        is_network = isinstance(one.classifier, Classifier)
+        _complete(one, found, meter.share(found.seconds / seconds if seconds else 0.0) if is_network else {})
+    for files in parts:
+        for part in files:
+            part.unlink(missing_ok=True)
+    progress(total, total, f"{title}: pictures classified")
+
+
+def _prepared(run: EvaluationRun, asked: Asked) -> _Pass:
     classifier = replace(asked, spec=located(asked.spec)).load()
     asked = replace(asked, digest=classifier.digest)
-    hold(replace(asked, spec=located(asked.spec)), classifier)
-    total = stimuli_of_curves(run.stimulus_set).count()
-    rehearse(classifier, run.stimulus_set.size_px, asked.rule, own_labels=asked.own_labels)
-    _check_complete(run.stimulus_set, classifier, asked)
     folder = media_path(f"{run.folder}/{classifier.digest[:16]}")
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = _predicted(run, asked, folder, total, progress)
-    progress(max(0, total - 1), total, f"{run.name}: writing the predictions")
-    # What the run holds already stays as it is until all is there: the same network may have decided by another rule.
-    path = folder / f"predictions-{asked.rule}{'-own' if asked.own_labels else ''}.parquet"
-    joined = join_shards(parts, path)
+    return _Pass(run, asked, replace(asked, spec=located(asked.spec)), classifier, folder)
+
+
+def _complete(one: _Pass, joined: Joined, energy: dict[str, Any]) -> None:
+    asked = one.asked
     complete(
-        run=run,
-        asked=asked,
+        run=one.run,
         joined=joined,
-        predictions_file=path,
-        preprocessing=classifier.preprocessing,
-        versions=versions(classifier),
+        predictions_file=one.predictions,
+        spec=asked.spec,
+        device=asked.device,
+        rule=asked.rule,
+        own_labels=asked.own_labels,
+        labels_file=asked.labels[-300:],
+        classifier_digest=asked.digest,
+        preprocessing=one.classifier.preprocessing[:300],
+        versions=versions(one.classifier),
+        energy=energy,
     )
-    for part in parts:
-        part.unlink(missing_ok=True)
-    progress(total, total, f"{run.name}: pictures classified")
 
 
 def shown_stimuli(
@@ -81,42 +133,56 @@ def shown_stimuli(
             yield ShownStimulus(key, original, category, corruption, visual_change, str(media_path(file)), sha256)
 
 
-def _shards(run: EvaluationRun, asked: Asked, folder: Path) -> Iterator[PredictionShard]:
-    for stimuli in batches_of(shards.SHARD_STIMULI, shown_stimuli(run.stimulus_set, own_labels=asked.own_labels)):
-        yield PredictionShard(replace(asked, spec=located(asked.spec)), run.name, tuple(stimuli), str(folder))
+def _groups(passes: Sequence[_Pass]) -> Iterator[Group]:
+    first = passes[0]
+    shown = shown_stimuli(first.run.stimulus_set, own_labels=first.asked.own_labels)
+    for stimuli in batches_of(shards.SHARD_STIMULI, shown):
+        yield tuple(PredictionShard(one.loads, one.run.name, tuple(stimuli), str(one.folder)) for one in passes)
 
 
-def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progress: Progress) -> list[Path]:
-    """Files of all shards, in order; those that an earlier attempt finished are taken as they are."""
-    parts: list[Path] = []
+def _predicted(passes: Sequence[_Pass], total: int, title: str, progress: Progress) -> list[tuple[Path, ...]]:
+    """Files of all shards, in order, one a classifier; those that an earlier attempt finished are taken as they are."""
+    parts: list[tuple[Path, ...]] = []
     done = 0
 
-    def unfinished() -> Iterator[PredictionShard]:
+    def unfinished() -> Iterator[Group]:
         nonlocal done
-        for shard in _shards(run, asked, folder):
-            parts.append(shard.path)
-            if shard.is_done:
-                done += len(shard.stimuli)
+        for group in _groups(passes):
+            parts.append(tuple(shard.path for shard in group))
+            if all(shard.is_done for shard in group):
+                done += len(group[0].stimuli)
             else:
-                yield shard
+                yield group
 
     def tell() -> None:
-        progress(min(done, total - 1), total, f"{run.name}: pictures classified")
+        progress(min(done, total - 1), total, f"{title}: pictures classified")
 
-    with _pool(asked, total) as pool:
-        finished = run_in_order_of_completion(pool, predict_shard, unfinished(), tick=tell)
-        with contextlib.closing(finished):
-            for _path in finished:
-                done = min(total, done + shards.SHARD_STIMULI)
-                tell()
+    with closing(_finished(passes, total, unfinished(), tell)) as finished:
+        for _group in finished:
+            done = min(total, done + shards.SHARD_STIMULI)
+            tell()
     return parts
 
 
-def _pool(asked: Asked, total: int) -> AnyExecutor:
-    """Where shards are predicted: in this process, unless there are many and the network computes on the processor."""
-    is_worth_it = total >= MANY_SHARDS * shards.SHARD_STIMULI and not asked.spec.startswith("table:")
+def _finished(
+    passes: Sequence[_Pass], total: int, groups: Iterator[Group], tell: Callable[[], None]
+) -> Generator[object, None, None]:
+    """Groups as they are predicted: in this process, unless there are many and the networks compute on the processor.
+
+    Linear algebra takes one thread in either case: with two, sums are rounded in another order.
+    """
+    device = passes[0].asked.device
+    reads_pictures = any(isinstance(one.classifier, Classifier) for one in passes)
+    is_worth_it = total >= MANY_SHARDS * shards.SHARD_STIMULI and reads_pictures
     wanted = settings.COMPUTE if is_worth_it or settings.COMPUTE.startswith("dask:") else "serial"
-    return executor(setting_for(wanted, asked.device))
+    setting = setting_for(wanted, device)
+    if setting == "serial":
+        threads = available_cores() if is_accelerator(device) else min(_READERS, available_cores())
+        with threadpool_limits(1, user_api="blas"):
+            yield from predict_shards(groups, threads=threads, tick=tell)
+        return
+    with executor(setting) as pool, closing(run_in_order_of_completion(pool, predict_group, groups, tick=tell)) as done:
+        yield from done
 
 
 def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | RecordedPredictions, asked: Asked) -> None:

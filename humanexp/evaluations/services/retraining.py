@@ -27,21 +27,25 @@ from analysis.retraining import (
     before_and_after,
     check_disjoint,
     fine_tune,
+    hold_out,
     split_originals,
+    warnings_after,
+    warnings_before,
 )
 from analysis.retraining.energy import usual_power_w
 from analysis.tables import PREDICTIONS
-from humanexp.core import clock, ownership
+from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services.prediction import shown_stimuli
-from humanexp.evaluations.specs import check_safe, check_spec, check_trainable, default_name, located
+from humanexp.evaluations.specs import SHELF, check_safe, check_spec, check_trainable, default_name, located
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.stimuli.selectors import bring_stimuli
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,24 +129,35 @@ def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = Non
 
 
 def train_and_compare(
-    retraining: Retraining, trials: pd.DataFrame | None, progress: Progress, *, allow_download: bool = False
+    retraining: Retraining,
+    trials: pd.DataFrame | None,
+    progress: Progress,
+    *,
+    allow_download: bool = False,
+    allow_code: bool = False,
 ) -> dict[str, Any]:
     """Train, test before and after, write the network and store the report; an interrupted training goes on."""
     _check_not_written(retraining)
+    file_store.bring(SHELF)
+    bring_stimuli(retraining.stimulus_set)
     network = require_gradients(
         load_classifier(
             located(retraining.spec),
             device=retraining.device,
             allow_download=allow_download,
+            allow_code=allow_code,
             labels=Path(retraining.labels_file) if retraining.labels_file else None,
         )
     )
     rehearse(network, retraining.stimulus_set.size_px)
-    recipe = Recipe(**retraining.recipe)
+    recipe = stored_recipe(retraining)
+    sides = sides_of(retraining)
     training_set, test_set = retraining.stimulus_set, retraining.evaluation_set or retraining.stimulus_set
-    split = _split(training_set, retraining.evaluation_set, share=retraining.share, seed=recipe.seed)
-    examples = StimulusExamples([one for one in _stimuli(training_set, retraining) if one.original in split.training])
-    tests = [one for one in _stimuli(test_set, None) if one.original in split.evaluation]
+    bring_stimuli(test_set)
+    stimuli = list(_stimuli(training_set, retraining))
+    examples = StimulusExamples([one for one in stimuli if one.original in sides.trained_on])
+    held_out = StimulusExamples([one for one in stimuli if one.original in sides.held_out])
+    tests = [one for one in _stimuli(test_set, None) if one.original in sides.test]
     steps = recipe.epochs * -(-len(examples) // recipe.batch)
     total = steps + 2 * -(-len(tests) // _BATCH)
 
@@ -150,7 +165,8 @@ def train_and_compare(
         progress(done, total, f"{retraining.name}: training, loss {loss:.3f}")
 
     folder = media_path(retraining.folder)
-    made = fine_tune(network, examples, recipe, checkpoint=folder / "checkpoint.pt", tell=tell)
+    checkpoint = folder / "checkpoint.pt"
+    made = fine_tune(network, examples, recipe, held_out=held_out, checkpoint=checkpoint, tell=tell)
     before, after = (
         _predictions(one, tests, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}"))
         for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2))
@@ -159,12 +175,12 @@ def train_and_compare(
         before,
         after,
         trials,
-        training=() if retraining.evaluation_set else split.training,
+        training=() if retraining.evaluation_set else sides.trained_on | sides.held_out,
         trained_on=retraining.corruptions or training_set.corruptions,
         seed=recipe.seed,
         n_bootstrap=REFITS,
     )
-    report |= _circumstances(retraining, made, split, len(examples))
+    report |= _circumstances(retraining, made, sides, n_examples=len(examples), n_held_out=len(held_out))
     _check_not_written(retraining)
     _write(made.network, Path(retraining.out), retraining, report)
     retraining.classifier_digest = made.network.digest
@@ -185,6 +201,10 @@ class StimulusExamples:
     def __len__(self) -> int:
         return len(self.stimuli)
 
+    @property
+    def original_names(self) -> list[str]:
+        return [one.original for one in self.stimuli]
+
     def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         chosen = [self.stimuli[number] for number in numbers]
         return _pictures(chosen), np.array([CATEGORIES.index(one.category) for one in chosen], dtype=np.int64)
@@ -194,8 +214,41 @@ def _pictures(stimuli: Sequence[ShownStimulus]) -> NDArray[np.uint8]:
     return np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in stimuli])
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Names of originals by what a retraining does with them."""
+
+    trained_on: frozenset[str]
+    held_out: frozenset[str]
+    test: frozenset[str]
+
+
+def sides_of(retraining: Retraining) -> Sides:
+    """What is trained on, what tells when to stop, and what tests; no content is on two sides."""
+    recipe, stimulus_set = stored_recipe(retraining), retraining.stimulus_set
+    split = _split(stimulus_set, retraining.evaluation_set, share=retraining.share, seed=recipe.seed)
+    contents = _contents(stimulus_set.source_set)
+    training = {name: content for name, content in contents.items() if name in split.training}
+    held_out = hold_out(training, share=recipe.held_out, seed=recipe.seed)
+    return Sides(split.training - held_out, held_out, split.evaluation)
+
+
+def stored_recipe(retraining: Retraining) -> Recipe:
+    """The recipe of a row; where it was stored before originals were held out, none are."""
+    return Recipe(**{"held_out": 0.0, **retraining.recipe})
+
+
+def expected_warnings(retraining: Retraining) -> list[str]:
+    """What can be said before it is trained."""
+    sides, share = sides_of(retraining), stored_recipe(retraining).held_out
+    return warnings_before(trained_on=len(sides.trained_on), held_out=len(sides.held_out), share=share)
+
+
 def _stimuli(stimulus_set: StimulusSet, retraining: Retraining | None) -> Iterator[ShownStimulus]:
-    return shown_stimuli(stimulus_set, corruptions=(retraining.corruptions or None) if retraining else None)
+    wanted = retraining.corruptions if retraining else []
+    if stimulus_set.person_families:  # sentinels of persons train no network and test none
+        wanted = wanted or stimulus_set.corruptions
+    return shown_stimuli(stimulus_set, corruptions=wanted or None)
 
 
 def _contents(source_set: SourceSet) -> dict[str, tuple[str, str]]:
@@ -228,15 +281,24 @@ def _tell_batches(progress: Progress, before: int, total: int, said: str, number
     progress(min(before + number, total - 1), total, said)
 
 
-def _circumstances(retraining: Retraining, made: Retrained, split: Split, n_examples: int) -> dict[str, Any]:
+def _circumstances(
+    retraining: Retraining, made: Retrained, sides: Sides, *, n_examples: int, n_held_out: int
+) -> dict[str, Any]:
     power = {"power_w": usual_power_w(retraining.device), **retraining.power}
     energy: Energy = Energy(seconds=made.seconds, **power)
     return {
         "classifier": retraining.spec,
-        "recipe": retraining.recipe,
+        "recipe": asdict(made.recipe),
         "losses": list(made.losses),
-        "training_originals": len(split.training),
+        "training_originals": len(sides.trained_on),
         "training_stimuli": n_examples,
+        "held_out": {
+            "originals": len(sides.held_out),
+            "stimuli": n_held_out,
+            "curve": [one.to_dict() for one in made.curve],
+            "kept_epoch": made.kept,
+        },
+        "warnings": [*expected_warnings(retraining), *warnings_after(made)],
         "energy": energy.to_dict(),
         "device": retraining.device,
     }
@@ -285,3 +347,5 @@ def _write(network: TorchNetwork, out: Path, retraining: Retraining, report: dic
         )
         (Path(folder) / out.name).replace(out)
         (Path(folder) / out.with_suffix(".json").name).replace(out.with_suffix(".json"))
+    if out.parent == media_path(SHELF):
+        file_store.publish(*(f"{SHELF}/{name}" for name in (out.name, out.with_suffix(".json").name)))

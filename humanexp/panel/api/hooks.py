@@ -27,6 +27,8 @@ def _secret_json(secret: HookSecret) -> dict[str, Any]:
 
 def _secrets(call: Call) -> dict[str, Any]:
     rows = HookSecret.objects.filter(workspace__researcher=call.researcher).select_related("workspace")
+    if call.query("workspace_id"):
+        rows = rows.filter(workspace__workspace_id=call.query("workspace_id"))
     return {"results": [_secret_json(secret) for secret in rows.order_by("pk")]}
 
 

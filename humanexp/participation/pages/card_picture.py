@@ -52,7 +52,7 @@ def card_picture(page: OwnCurvePage) -> bytes:
         draw.line([_place(dot.x, dot.top), _place(dot.x, dot.bottom)], fill=_OWN, width=3 * _SCALE)
         draw.ellipse([x - 9 * _SCALE, y - 9 * _SCALE, x + 9 * _SCALE, y + 9 * _SCALE], fill=_OWN)
     _draw_legend(draw, page)
-    _write(draw, (60, 588), _("This is no eye test and no competition."), 22, _SOFT)
+    _write(draw, (60, 588), _("This is not an eye test and not a competition."), 22, _SOFT)
     file = BytesIO()
     image.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS).save(file, "PNG", optimize=True)
     return file.getvalue()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
 from humanexp.participation.models import DamagedPicture, RefusalReason, RefusedCall, Session
 from humanexp.studies.models import Study
@@ -50,28 +52,40 @@ class DamagedFile:
     sessions: int
 
 
-def damaged_files(study: Study | None = None) -> list[DamagedFile]:
-    """The earliest first; of one study, or of all."""
-    rows = DamagedPicture.objects.filter(mended_at=None)
-    if study is not None:
-        # looked up picture by picture: they are few, and sessions are many
-        rows = rows.filter(Exists(Session.objects.filter(pk=OuterRef("session"), study=study)))
-        if not rows.exists():
-            return []
-    grouped = rows.order_by().values("stimulus__stimulus_set__name", "stimulus__key", "stimulus__file")
-    found = [
-        DamagedFile(
-            stimulus_set=row["stimulus__stimulus_set__name"],
-            stimulus=row["stimulus__key"],
-            file=row["stimulus__file"],
-            is_missing=bool(row["missing"]),
-            since=row["since"],
-            sessions=row["sessions"],
+def damaged_files() -> list[DamagedFile]:
+    """Of all studies, the earliest first."""
+    found = _damaged(DamagedPicture.objects.filter(mended_at=None))
+    return sorted((one for _row, one in found), key=lambda one: (one.since, one.stimulus))
+
+
+def damaged_files_of(studies: Collection[Study]) -> Mapping[int, list[DamagedFile]]:
+    """By study, the earliest first."""
+    # looked up picture by picture: they are few, and sessions are many
+    of_studies = Exists(Session.objects.filter(pk=OuterRef("session"), study__in=studies))
+    rows = DamagedPicture.objects.filter(of_studies, mended_at=None)
+    if not rows.exists():
+        return {}
+    found: dict[int, list[DamagedFile]] = {}
+    for row, one in sorted(_damaged(rows, "session__study"), key=lambda pair: (pair[1].since, pair[1].stimulus)):
+        found.setdefault(row["session__study"], []).append(one)
+    return found
+
+
+def _damaged(rows: QuerySet[DamagedPicture], *also: str) -> Iterator[tuple[dict[str, Any], DamagedFile]]:
+    grouped = rows.order_by().values("stimulus__stimulus_set__name", "stimulus__key", "stimulus__file", *also)
+    for row in grouped.annotate(
+        missing=Count("pk", filter=Q(is_missing=True)),
+        since=Min("found_at"),
+        sessions=Count("session", distinct=True),
+    ):
+        yield (
+            row,
+            DamagedFile(
+                stimulus_set=row["stimulus__stimulus_set__name"],
+                stimulus=row["stimulus__key"],
+                file=row["stimulus__file"],
+                is_missing=bool(row["missing"]),
+                since=row["since"],
+                sessions=row["sessions"],
+            ),
         )
-        for row in grouped.annotate(
-            missing=Count("pk", filter=Q(is_missing=True)),
-            since=Min("found_at"),
-            sessions=Count("session", distinct=True),
-        )
-    ]
-    return sorted(found, key=lambda one: (one.since, one.stimulus))

@@ -15,6 +15,7 @@ from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPers
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.volunteering import VolunteerTerms
+from humanexp.recruitment.models.watching import CampaignHold, CampaignTopUp, HoldReason, PlaceBatch
 from humanexp.recruitment.models.writes import (
     EXTRAS,
     HitWrite,
@@ -43,6 +44,8 @@ __all__ = [
     "BonusCall",
     "CallAnswer",
     "Campaign",
+    "CampaignHold",
+    "CampaignTopUp",
     "Credit",
     "DeletionCode",
     "Difference",
@@ -53,6 +56,7 @@ __all__ = [
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "HoldReason",
     "HookEvent",
     "Invitation",
     "LinkTerms",
@@ -61,6 +65,7 @@ __all__ = [
     "Pause",
     "Payment",
     "PaymentKind",
+    "PlaceBatch",
     "Purpose",
     "QualificationType",
     "QualificationWrite",

@@ -113,7 +113,10 @@ class LaunchForm(LinkFields, TermsForm):
     keywords = forms.CharField(label=_("Keywords"), max_length=1_000, required=False)
     estimated_minutes = forms.IntegerField(label=_("Minutes it takes"), min_value=1, max_value=600)
     contact = forms.CharField(
-        label=_("Contact"), max_length=200, required=False, help_text=_("An address that participants can write to.")
+        label=_("Contact"),
+        max_length=200,
+        required=False,
+        help_text=_("An address that participants can write to. People cannot be invited without one."),
     )
     shared_computers = forms.BooleanField(
         label=_("Several people use one computer: a class, or a lab"),
@@ -251,6 +254,13 @@ class CapForm(forms.Form):
     """What a campaign may come to, bonuses included."""
 
     cap = MoneyField(label=_("Never spend more than"))
+
+
+class EqualTopUpForm(forms.Form):
+    """The total of a top-up: as the page showed it, and typed where money is real."""
+
+    shown_total = forms.IntegerField(widget=forms.HiddenInput)
+    confirm_total = MoneyField(label=_("Type the total to confirm"), required=False)
 
 
 class ApprovalForm(forms.Form):

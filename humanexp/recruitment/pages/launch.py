@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from humanexp.recruitment import launch_gates, money, pricing, recruiters, selectors, services
 from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
@@ -56,6 +58,21 @@ class Price:
     def paid_when(self) -> str:
         """When people are paid, by the study's frozen policy."""
         return selectors.policy_of(self.study).words(self.currency)
+
+    @property
+    def pilot(self) -> str:
+        """What those who came first tell about the reward, with its numbers."""
+        return selectors.pilot_of(self.study).words(self.currency)
+
+    @property
+    def batches(self) -> str:
+        """How the study's frozen plan opens the places; empty: all at the launch."""
+        plan = selectors.batch_plan(self.study)
+        if plan is None:
+            return ""
+        if not selectors.takes_batches(self.to, self.quoted):
+            return _("all at the launch: this recruiter takes no batches of places")
+        return plan.words
 
     @property
     def account_name(self) -> str:
@@ -133,6 +150,7 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "site": site_of(campaign),
             "invites": takes_invitations(campaign),
             "is_paused": selectors.is_paused(campaign),
+            "batches": selectors.batch_standing(campaign),
             "public_url": public_url(campaign) if campaign.capabilities.is_public else "",
             "promised_next_to": promised_next_to(campaign),
         }

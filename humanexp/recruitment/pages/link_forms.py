@@ -54,7 +54,7 @@ class LinkFields(forms.Form):
         ),
     )
     link_pay = forms.ChoiceField(
-        label=_("What people get there"), choices=[("", _("what is usual there")), *SitePay.choices], required=False
+        label=_("What people get there"), choices=[("", _("as usual there")), *SitePay.choices], required=False
     )
     link_alternative = forms.CharField(
         label=_("Alternative for the same credit"),
@@ -70,11 +70,14 @@ class LinkFields(forms.Form):
         label=_("Paid there"),
         max_length=12,
         required=False,
-        help_text=_("What one person is paid there, like 1.50. Bonuses are suggested from it."),
+        help_text=_("For one person, like 1.50. Empty: the consent names no amount."),
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
     link_currency = forms.CharField(
-        label=_("Currency"), max_length=3, required=False, help_text=_("Three letters, like GBP, USD or EUR.")
+        label=_("Currency"),
+        max_length=3,
+        required=False,
+        help_text=_("Three letters, like GBP. Required with an amount."),
     )
 
     link_credit_site = forms.CharField(

@@ -36,7 +36,7 @@ class Step:
     label: str | Promise
     count: int
     share: float
-    lost: int
+    fewer: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ def way_of(funnel: Funnel) -> Way:
         counts += [(_("Submitted there"), funnel.submitted), (_("Approved"), funnel.approved)]
     before = [funnel.began, *(count for _label, count in counts)]
     steps = (
-        Step(label=label, count=count, share=count / max(1, funnel.began), lost=previous - count)
+        Step(label=label, count=count, share=count / max(1, funnel.began), fewer=previous - count)
         for (label, count), previous in zip(counts, before, strict=False)
     )
     return Way(funnel=funnel, steps=tuple(steps))

@@ -196,6 +196,8 @@ class OfferReport:
     #: approved or rejected
     completed: int
     expires_at: datetime | None
+    #: its state in the recruiter's own word, where it has one
+    word: str = ""
     #: nobody can take a place unless it is opened again, where offers have no time at which they end
     is_over: bool = False
     #: places that were given back and that nobody is offered until it is opened again

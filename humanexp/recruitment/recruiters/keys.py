@@ -48,6 +48,11 @@ def store(given: Mapping[str, str]) -> None:
     for name, text in given.items():
         if not text or len(text) > _LONGEST or not text.isascii() or not text.isprintable() or " " in text:
             raise InvalidRequest(f"{name}: paste the whole key; it has no spaces.", fields={name: "not a key"})
+    if settings.FILE_STORE:
+        raise InvalidRequest(
+            f"Several machines work here, and secrets are never put where they share files: set {' and '.join(given)} "
+            "in the environment of each of them."
+        )
     for name, text in given.items():
         write_key(file_of(name), text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -80,8 +81,9 @@ class Api(Kind):
     }
 
     @property
+    @abstractmethod
     def address(self) -> str:
-        raise NotImplementedError
+        """Where the interface answers, without a path."""
 
     @property
     def site(self) -> str:
@@ -97,7 +99,7 @@ class Api(Kind):
         is_here = is_loopback(urlsplit(self.address).hostname or "")
         return Capabilities(
             pays=True,
-            pays_out=not is_here,
+            pays_out=True,
             qualifies=True,
             grades=False,
             lists_in_progress=True,

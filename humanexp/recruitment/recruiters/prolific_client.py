@@ -175,6 +175,11 @@ class ProlificClient:
     def event_types(self) -> list[replies.EventType]:
         return self._http.all_pages("hooks/event-types/", replies.EventType)
 
+    def secrets(self, workspace: str) -> list[replies.HookSecret]:
+        """One, or none: a new one replaces the old."""
+        found = self._http.all_pages("hooks/secrets/", replies.HookSecret, {"workspace_id": workspace})
+        return [secret for secret in found if secret.workspace_id == workspace]
+
     def replace_secret(self, workspace: str) -> replies.HookSecret:
         """The old one ends at once."""
         return self._http.write("POST", "hooks/secrets/", replies.HookSecret, 201, {"workspace_id": workspace})

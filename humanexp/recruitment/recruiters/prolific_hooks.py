@@ -80,10 +80,14 @@ def verified(secret: str, headers: Mapping[str, str], body: bytes, now: datetime
 def subscribe(client: ProlificClient, workspace: str, at: HookAddress) -> None:
     """Have events of a workspace posted there; what is subscribed already stays. Twice is once.
 
-    A workspace has one secret, and a new one ends the old: it is made once, and kept where keys are.
+    A workspace has one secret, and a new one ends the old. Another server of the same lab may have made it, and the
+    key that we keep may be of a former workspace: what the workspace has now is read and kept; only where it has none,
+    one is made. A secret that the settings give is left to whoever wrote it there.
     """
-    if not keys.key(at.secret_name):
-        keys.store({at.secret_name: client.replace_secret(workspace).value})
+    if not keys.is_configured(at.secret_name):
+        secret = next(iter(client.secrets(workspace)), None) or client.replace_secret(workspace)
+        if secret.value != keys.key(at.secret_name):
+            keys.store({at.secret_name: secret.value})
     known = {one.event_type for one in client.subscriptions(workspace) if one.target_url == at.url and one.is_enabled}
     offered = {one.event_type for one in client.event_types()}
     for event_type in EVENT_TYPES:

@@ -52,6 +52,7 @@ def offer_report(study: StudyInList, counts: Mapping[str, int]) -> OfferReport:
         pending=max(0, study.places_taken - listed + counts.get("REJECTED", 0)),
         completed=decided,
         expires_at=None,
+        word=study.status,
         is_over=study.status in CLOSED,
         withheld=free if study.status == "AWAITING REVIEW" else 0,
         counts={word: count for word, count in counts.items() if count and word != "TOTAL"},

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.selectors.alerts import Attention, attention, finished_not_submitted, owed_cents
+from humanexp.recruitment.selectors.alerts import attention, attention_of
 from humanexp.recruitment.selectors.approvals import Approval, approval_of
+from humanexp.recruitment.selectors.batches import (
+    BatchPlan,
+    BatchStanding,
+    batch_plan,
+    batch_standing,
+    opened_places,
+    takes_batches,
+)
 from humanexp.recruitment.selectors.budgets import (
     Budget,
     budget_of,
@@ -14,7 +22,6 @@ from humanexp.recruitment.selectors.budgets import (
     place_charge,
 )
 from humanexp.recruitment.selectors.campaigns import (
-    SuggestedTerms,
     asks_whether_repeated,
     campaign_by_entry,
     campaigns_of,
@@ -29,7 +36,6 @@ from humanexp.recruitment.selectors.campaigns import (
     recruiter_of,
     sessions_allowed,
     slow_minutes,
-    suggested_terms,
     unfinished_campaigns,
 )
 from humanexp.recruitment.selectors.figures import (
@@ -45,6 +51,8 @@ from humanexp.recruitment.selectors.figures import (
     payment_summary,
     places_of,
 )
+from humanexp.recruitment.selectors.found_alerts import Attention
+from humanexp.recruitment.selectors.launching import SuggestedTerms, suggested_terms
 from humanexp.recruitment.selectors.links import (
     check_ticket,
     is_unfilled,
@@ -54,6 +62,7 @@ from humanexp.recruitment.selectors.links import (
     ticket_in,
     way_out,
 )
+from humanexp.recruitment.selectors.not_submitted import finished_not_submitted, owed_cents
 from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
     account_of,
@@ -80,6 +89,7 @@ from humanexp.recruitment.selectors.people import (
     participant_hashes,
     took_part,
 )
+from humanexp.recruitment.selectors.pilot import Pilot, pilot_of, planned_pilot
 from humanexp.recruitment.selectors.reconciliation import (
     Books,
     books,
@@ -98,7 +108,6 @@ from humanexp.recruitment.selectors.rejections import (
 )
 from humanexp.recruitment.selectors.settle_policy import (
     Policy,
-    held_by_cap,
     policy_of,
     released_cents,
     settled_by_jobs,
@@ -107,12 +116,40 @@ from humanexp.recruitment.selectors.state_counts import Tally, free_sessions, pl
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.volunteering import open_campaigns, public_campaign, takes_people
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
+from humanexp.recruitment.selectors.watching import (
+    TopUpOffer,
+    awaiting_top_up,
+    floor_of,
+    open_holds,
+    returns_of,
+    top_up_offer,
+    topped_up,
+    watched_terms,
+    work_of,
+)
 
 __all__ = [
+    "Pilot",
+    "pilot_of",
+    "planned_pilot",
+    "BatchPlan",
+    "BatchStanding",
+    "batch_plan",
+    "batch_standing",
+    "opened_places",
+    "takes_batches",
+    "TopUpOffer",
+    "awaiting_top_up",
+    "floor_of",
+    "open_holds",
+    "returns_of",
+    "top_up_offer",
+    "topped_up",
+    "watched_terms",
+    "work_of",
     "slow_minutes",
     "is_paused",
     "Policy",
-    "held_by_cap",
     "policy_of",
     "released_cents",
     "settled_by_jobs",
@@ -144,6 +181,7 @@ __all__ = [
     "asks_whether_repeated",
     "assignments_of",
     "attention",
+    "attention_of",
     "books",
     "budget_of",
     "budgets_of",

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
+from humanexp.studies.roles import Action
+
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
@@ -19,6 +21,13 @@ class Words:
     tone: str = "warn"
     #: under which pages know it, where it is not its own name
     kind: str = ""
+    #: any of these lets a member solve it; none: administrators
+    actions: tuple[Action, ...] = (Action.EVIDENCE,)
+    #: where it is solved: the name of an address that takes the study's name, and what follows it; and the button there
+    page: str = "recruitment:monitor"
+    button: Any = _("Look")
+    #: for messages that leave the site, where `text` names a sum, an id or a file, or what a recruiter said
+    notice: Any = ""
 
 
 _RESTORE = _(
@@ -31,27 +40,40 @@ WORDS: Mapping[str, Words] = {
         text=_("The ethics approval was withdrawn: no one new can start."),
         tone="bad",
         resolution=_("People who have begun can finish, and are paid. Enter a last day once it is given again."),
+        actions=(Action.LAUNCH,),
+        page="recruitment:recruit#approval",
+        button=_("Enter it"),
     ),
     "approval-ended": Words(
         kind="approval",
         text=_("The ethics approval ended on %(day)s: no one new can start."),
         tone="bad",
         resolution=_("People who have begun can finish, and are paid. Enter its new last day once it is extended."),
+        actions=(Action.LAUNCH,),
+        page="recruitment:recruit#approval",
+        button=_("Enter it"),
     ),
     "approval-ends": Words(
         kind="approval",
         text=_("The ethics approval ends on %(day)s; after that day no one new can start."),
         resolution=_("Have it extended, and enter its new last day."),
+        actions=(Action.LAUNCH,),
+        page="recruitment:recruit#approval",
+        button=_("Enter it"),
     ),
     "keys": Words(
         text="%(where)s: %(why)s",
         tone="bad",
         resolution=_("Nothing is sent. Set keys that are accepted; sending continues automatically within a minute."),
+        actions=(Action.PAY, Action.LAUNCH),
+        notice=_("A recruiter does not accept the keys of an account: nothing is sent through it."),
     ),
     "paused": Words(
         text=_("%(where)s is paused: no places are opened and nobody is paid through it."),
         tone="bad",
         resolution=_("An administrator resumes it on the page Recruiters; what waits is then sent."),
+        actions=(),
+        notice=_("An account with a recruiter is paused: no places are opened and no one is paid through it."),
     ),
     "not-asked": Words(
         text=ngettext_lazy(
@@ -75,22 +97,39 @@ WORDS: Mapping[str, Words] = {
         resolution=_(
             "Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is."
         ),
+        actions=(Action.PAY,),
+        page="recruitment:ledger#differences",
+        button=_("Look at both sides"),
     ),
     "damaged-picture": Words(
         text=_("The file %(file)s is missing since %(when)s UTC: its picture is no longer shown. %(stopped)s"),
         tone="bad",
         resolution=_RESTORE,
+        actions=(Action.LAUNCH,),
+        notice=ngettext_lazy(
+            "%(count)d picture is missing or was changed on the disk, and is no longer shown.",
+            "%(count)d pictures are missing or were changed on the disk, and are no longer shown.",
+            "count",
+        ),
     ),
     "changed-picture": Words(
         kind="damaged-picture",
         text=_("The file %(file)s was changed, seen on %(when)s UTC: its picture is no longer shown. %(stopped)s"),
         tone="bad",
         resolution=_RESTORE,
+        actions=(Action.LAUNCH,),
+        notice=ngettext_lazy(
+            "%(count)d picture is missing or was changed on the disk, and is no longer shown.",
+            "%(count)d pictures are missing or were changed on the disk, and are no longer shown.",
+            "count",
+        ),
     ),
     "money": Words(
         text=_("%(where)s: %(owed)s is due, and %(left)s is in the account."),
         tone="bad",
         resolution=_("Add %(missing)s there; everything waiting is paid then."),
+        actions=(Action.PAY,),
+        notice=_("An account with a recruiter holds less than is due through it."),
     ),
     "settle-cap": Words(
         text=ngettext_lazy(
@@ -99,16 +138,71 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         resolution=_("Pay them now, or let them wait: the job continues once 24 hours have passed."),
+        actions=(Action.PAY,),
+    ),
+    "wage": Words(
+        text=ngettext_lazy(
+            "%(where)s: the median hour of %(count)d person pays %(hourly)s; the minimum is %(least)s. %(paused)s",
+            "%(where)s: the median hour of %(count)d people pays %(hourly)s; the minimum is %(least)s. %(paused)s",
+            "count",
+        ),
+        tone="bad",
+        resolution=_("Pay everyone the same top-up, once. Nothing is paid before you confirm it."),
+        actions=(Action.PAY,),
+        notice=_("The median hourly pay of a campaign is below the minimum of the plan."),
+    ),
+    "wage-again": Words(
+        text=ngettext_lazy(
+            "%(where)s: after its top-up, the median hour of %(count)d person still pays %(hourly)s; the minimum is "
+            "%(least)s. %(paused)s",
+            "%(where)s: after its top-up, the median hour of %(count)d people still pays %(hourly)s; the minimum is "
+            "%(least)s. %(paused)s",
+            "count",
+        ),
+        tone="bad",
+        resolution=_(
+            "There is no second top-up for everyone. Stop the campaign and launch another one with a higher reward; "
+            "the link next to the hourly pay tops up each person below the minimum."
+        ),
+        actions=(Action.PAY, Action.LAUNCH),
+        notice=_("After its top-up, the median hourly pay of a campaign is still below the minimum of the plan."),
+    ),
+    "top-up-held": Words(
+        text=ngettext_lazy(
+            "%(where)s: %(count)d person has not got the top-up of everyone, because it is beyond a cap.",
+            "%(where)s: %(count)d people have not got the top-up of everyone, because it is beyond a cap.",
+            "count",
+        ),
+        tone="bad",
+        resolution=_("Raise the cap of the campaign, the study or the month; it is then paid within a minute."),
+        actions=(Action.LAUNCH,),
+    ),
+    "returns": Words(
+        text=_(
+            "%(where)s: %(returned)d of %(count)d people who started gave their places back; the plan expects at most "
+            "%(limit)d %%. %(paused)s"
+        ),
+        resolution=_(
+            "See where they stopped and what they reported, before more people come. The alarm remains until the "
+            "campaign is over."
+        ),
+        actions=(Action.LAUNCH,),
+        page="participation:live",
+        button=_("Where people stop"),
     ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",
         tone="bad",
         resolution=_("Remove the cause and have it sent again, or stop the campaign."),
+        actions=(Action.LAUNCH,),
+        notice=_("The recruiter refused to publish places of a campaign."),
     ),
     "doubtful-hit": Words(
         kind="cut-hit",
         text=_("%(hit)s: it is not yet known whether it was published (%(error)s)"),
         resolution=_("The recruiter is asked before anything is sent again; people may be at work on it already."),
+        actions=(Action.LAUNCH,),
+        notice=_("It is not known whether places of a campaign were published."),
     ),
     "open-hit": Words(
         text=ngettext_lazy(
@@ -121,15 +215,27 @@ WORDS: Mapping[str, Words] = {
             "The request is repeated every minute. If it keeps failing, end the HIT on the recruiter's own page; "
             "this page will notice."
         ),
+        actions=(Action.STOP,),
+        notice=ngettext_lazy(
+            "The places of %(count)d stopped HIT can still be taken: the recruiter has not ended it.",
+            "The places of %(count)d stopped HITs can still be taken: the recruiter has not ended them.",
+            "count",
+        ),
     ),
     "refused-payment": Words(
         text="A %(what)s was refused: %(error)s",
         tone="bad",
         resolution=_("Remove the cause and have it sent again."),
+        actions=(Action.PAY,),
+        notice=_("The recruiter refused a payment."),
+        page="recruitment:ledger?state=refused",
     ),
     "stuck-payment": Words(
         text="A payment is on its way since %(since)s: %(error)s",
         resolution=_("Nothing has to be done: the recruiter is asked before it is sent again."),
+        actions=(Action.PAY,),
+        notice=_("A payment is on its way, and the recruiter has not confirmed it."),
+        page="recruitment:ledger?state=sending",
     ),
     "parked": Words(
         text=ngettext_lazy(
@@ -141,6 +247,9 @@ WORDS: Mapping[str, Words] = {
             "Look at what the recruiter listed before and lists now; then have them paid again, or note that they "
             "were paid. Somebody who pays by hand on the recruiter's site looks like us."
         ),
+        actions=(Action.PAY,),
+        page="recruitment:parked",
+        button=_("Decide"),
     ),
     "removal": Words(
         text=ngettext_lazy(
@@ -171,6 +280,8 @@ WORDS: Mapping[str, Words] = {
         ),
         tone="bad",
         resolution=_("The desk shows why. Look at the site, then send it again or say that it is given."),
+        page="recruitment:desk",
+        button=_("Open the desk"),
     ),
     "trouble": Words(
         text=ngettext_lazy(
@@ -179,6 +290,8 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         resolution=_("Read it at the desk and answer before the promised day."),
+        page="recruitment:desk",
+        button=_("Open the desk"),
     ),
     "trouble-overdue": Words(
         kind="trouble",
@@ -189,6 +302,8 @@ WORDS: Mapping[str, Words] = {
         ),
         tone="bad",
         resolution=_("Answer it at the desk now: the participant was promised an answer."),
+        page="recruitment:desk",
+        button=_("Open the desk"),
     ),
     "proposal": Words(
         text=ngettext_lazy(
@@ -200,10 +315,16 @@ WORDS: Mapping[str, Words] = {
             "Another owner or payer reads it and agrees, or not. Otherwise the first is approved automatically on "
             "%(until)s UTC."
         ),
+        actions=(Action.PAY,),
+        page="recruitment:monitor#proposed",
+        button=_("Read it"),
     ),
     "other-worker": Words(
         text=_("A submission carries the receipt of a session that was opened under another worker id."),
         resolution=_("Look at both and decide whom to pay; otherwise it is approved automatically."),
+        actions=(Action.PAY,),
+        page="recruitment:monitor#unmatched",
+        button=_("Decide"),
     ),
     "extra": Words(
         text=ngettext_lazy(
@@ -214,6 +335,9 @@ WORDS: Mapping[str, Words] = {
         resolution=_(
             "One session of each person counts. Decide whether to pay; otherwise it is approved automatically."
         ),
+        actions=(Action.PAY,),
+        page="recruitment:monitor#unmatched",
+        button=_("Decide"),
     ),
     "unmatched": Words(
         text=ngettext_lazy(
@@ -222,6 +346,9 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         resolution=_("Look at each and pay it (it may have been our fault); otherwise it is approved automatically."),
+        actions=(Action.PAY,),
+        page="recruitment:monitor#unmatched",
+        button=_("Decide"),
     ),
     "not-submitted": Words(
         text=ngettext_lazy(
@@ -230,6 +357,9 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT only for them."),
+        actions=(Action.PAY,),
+        page="recruitment:monitor#not-submitted",
+        button=_("Compensate"),
     ),
     "taken-over": Words(
         text=ngettext_lazy(
@@ -250,5 +380,11 @@ WORDS: Mapping[str, Words] = {
         ),
         tone="note",
         resolution=_("Write again where it matters."),
+        actions=(Action.LAUNCH,),
+        notice=ngettext_lazy(
+            "%(count)d message did not reach its person, or this is not known.",
+            "%(count)d messages did not reach their people, or this is not known.",
+            "count",
+        ),
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -41,12 +42,23 @@ class Approval:
 
 def approval_of(study: Study) -> Approval:
     """The newest word on it. Scripted participants need none."""
-    if study.population == Population.SCRIPTED:
-        return Approval()
+    return approvals_of([study])[study.pk]
+
+
+def approvals_of(studies: Collection[Study]) -> Mapping[int, Approval]:
+    """The same of many studies, by their keys."""
+    asked = [study for study in studies if study.population != Population.SCRIPTED]
+    changes: dict[int, list[ApprovalChange]] = {}
+    for change in ApprovalChange.objects.filter(study__in=[study.pk for study in asked]) if asked else ():
+        changes.setdefault(change.study_id, []).append(change)
+    found = {study.pk: _approval(study, changes.get(study.pk, [])) for study in asked}
+    return {study.pk: found.get(study.pk, Approval()) for study in studies}
+
+
+def _approval(study: Study, changes: list[ApprovalChange]) -> Approval:
     ethics = ethics_of(study)
-    changes = ApprovalChange.objects.filter(study=study)
-    changed = changes.last()
-    covering = changes.exclude(consent="").last()
+    changed = changes[-1] if changes else None
+    covering = next((change for change in reversed(changes) if change.consent), None)
     return Approval(
         words=ethics.approval,
         until=ethics.last_day if changed is None else changed.until,

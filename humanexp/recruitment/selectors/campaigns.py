@@ -13,64 +13,20 @@ from django.conf import settings
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
-from analysis.spec import Link
 from humanexp.core import clock
 from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, Session, counting
-from humanexp.recruitment.facts import advertisement
+from humanexp.participation.selectors.working_times import minutes_of
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, LinkTerms, RecruitedPerson
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.base import OfferReport
-from humanexp.recruitment.selectors.state_counts import Tally, free_sessions
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState, WriteState
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.models import Population, Study
 
-#: What a suggested reward pays for an hour.
-SUGGESTED_HOURLY_CENTS = 1_500
 #: How long after its end a HIT may still list a late submission.
 LISTING_LAG = timedelta(hours=1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SuggestedTerms:
-    """What a launch starts from; everything can be changed on the page."""
-
-    title: str
-    description: str
-    keywords: str
-    estimated_minutes: int
-    reward_cents: int
-    assignments: int
-    #: sessions of the plan that are free: as many as may be offered
-    free_sessions: int
-    #: whom a participant can write to
-    contact: str
-    #: of a link: which site sends the people
-    link: Link
-
-
-def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
-    """From the study's own `[recruitment]` table where it has one, else from its length. `tally`: as for
-    `free_sessions`."""
-    stated = study.configuration.get("recruitment") or {}
-    minutes = int(stated.get("estimated_minutes") or estimated_minutes(study))
-    free = free_sessions(study, tally)
-    reward_cents = stated.get("reward_cents")
-    if reward_cents is None:
-        reward_cents = round(SUGGESTED_HOURLY_CENTS * minutes / 60 / 5) * 5
-    return SuggestedTerms(
-        title=str(stated.get("title") or study.title)[:128],
-        description=str(stated.get("description") or advertisement(study)),
-        keywords=str(stated.get("keywords") or "research, psychology, vision, pictures, perception"),
-        estimated_minutes=minutes,
-        reward_cents=int(reward_cents),
-        assignments=min(int(stated.get("assignments") or free), free),
-        free_sessions=free,
-        contact=str(stated.get("contact") or settings.CONTACT)[:200],
-        link=Link.from_dict(stated.get("link") or {}),
-    )
 
 
 def recruiter_named(environment: str, preset: str = "") -> str:
@@ -134,11 +90,15 @@ def unfinished_campaigns(study: Study | None = None) -> Iterator[Campaign]:
 
 
 def is_paused(campaign: Campaign) -> bool:
-    """Whether a person has closed it for a while; what the machine opens again ends no pause."""
+    """Whether it is closed for a while, by a person or by the program; only a person ends that.
+
+    What the machine opens again, because places came free, ends no pause.
+    """
     if not campaign.capabilities.pauses:
         return False
     writes = HitWrite.objects.filter(hit__campaign=campaign, kind__in=[HitWriteKind.PAUSE, HitWriteKind.RESUME])
-    last = writes.exclude(created_by=None).exclude(state=WriteState.REFUSED).order_by("-pk").first()
+    refilled = Q(kind=HitWriteKind.RESUME, created_by=None)
+    last = writes.exclude(refilled).exclude(state=WriteState.REFUSED).order_by("-pk").first()
     return last is not None and last.kind == HitWriteKind.PAUSE
 
 
@@ -193,6 +153,18 @@ def listed_by_hit(campaign: Campaign) -> Mapping[int, Listed]:
     return defaultdict(Listed, known)
 
 
+#: The newest sessions, so many, tell the median and the quartile; the rest is not read.
+ENOUGH = 100
+
+
+def minutes_worked(study: Study, newest: int) -> dict[int, float]:
+    """Minutes of work of the newest finished sessions, by primary key. Scripted participants are no measure of it."""
+    if study.population != Population.PEOPLE:
+        return {}
+    people = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False)
+    return minutes_of(dict(people.order_by("-pk").values_list("pk", "active_s")[:newest]))
+
+
 #: Of so many newest sessions people are told the median, once there are so many.
 TOLD_OF, TOLD_FROM = 20, 5
 
@@ -211,7 +183,11 @@ SLOW_FROM = 5
 def slow_minutes(study: Study) -> float | None:
     """What nine of ten people took at most, in all of the study's family; None while too few have done it."""
     known = Session.objects.filter(
-        counting(), study__family=study.family_id, state__in=FINISHED, completed_at__isnull=False
+        counting(),
+        study__family=study.family_id,
+        study__population=study.population,
+        state__in=FINISHED,
+        completed_at__isnull=False,
     )
     rows = known.order_by("-pk").values_list(Epoch("opened_at"), Epoch("completed_at"))[:1_000]
     minutes = [(completed - opened) / 60 for opened, completed in rows]

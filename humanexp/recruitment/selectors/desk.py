@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -56,13 +57,16 @@ def waiting(reports: QuerySet[TroubleReport]) -> QuerySet[TroubleReport]:
     return reports.filter(closed_at=None).exclude(Exists(TroubleAnswer.objects.filter(report=OuterRef("pk"))))
 
 
-def waiting_in(study: Study) -> tuple[int, int]:
-    """How many reports of a study wait for an answer, and how many of them longer than was promised."""
-    due = list(waiting(TroubleReport.objects.filter(campaign__study=study)).values_list("due_at", flat=True))
-    return len(due), sum(at < clock.now() for at in due)
+def waiting_in(studies: Collection[Study]) -> Mapping[int, tuple[int, int]]:
+    """By study, how many reports wait for an answer, and how many of them longer than was promised."""
+    now, due = clock.now(), defaultdict[int, list[bool]](list)
+    rows = waiting(TroubleReport.objects.filter(campaign__study__in=studies))
+    for study, at in rows.values_list("campaign__study", "due_at"):
+        due[study].append(at < now)
+    return {study: (len(overdue), sum(overdue)) for study, overdue in due.items()}
 
 
-def credits_to_decide(studies: Iterable[Study]) -> QuerySet[Credit]:
+def credits_to_decide(studies: Collection[Study] | QuerySet[Study]) -> QuerySet[Credit]:
     """Course credit that was refused, or of which nobody knows whether it was given, or that cannot be sent."""
     unknown = Q(state=WriteState.SENDING) & (Q(sent_at__lt=clock.now() - ANSWERED_WITHIN) | ~Q(last_error=""))
     waits = Q(state=WriteState.PLANNED) & ~Q(last_error="")

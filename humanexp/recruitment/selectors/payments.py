@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -31,12 +31,12 @@ def account_of(environment: str) -> RecruiterAccount | None:
     return RecruiterAccount.objects.filter(environment=environment, balance_cents__isnull=False).first()
 
 
-def payable(study: Study) -> QuerySet[Assignment]:
+def payable(*studies: Study) -> QuerySet[Assignment]:
     """Submitted, fit for payment without a person's look, and not planned yet."""
     rewards = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
     rejections = Rejection.objects.filter(assignment=OuterRef("pk")).exclude(state=WriteState.REFUSED)
     proposals = RejectionProposal.objects.filter(assignment=OuterRef("pk"), state=ProposalState.WAITING)
-    submitted = _submitted(study, ~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
+    submitted = _submitted(studies, ~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
     free = submitted.filter(~Exists(rewards), ~Exists(rejections), ~Exists(proposals))
     return free.select_related("campaign", "hit").order_by("pk")
 
@@ -46,10 +46,10 @@ def assignments_of(study: Study) -> QuerySet[Assignment]:
     return of_study.select_related("person__participant", "session", "campaign", "hit")
 
 
-def unmatched(study: Study) -> QuerySet[Assignment]:
+def unmatched(*studies: Study) -> QuerySet[Assignment]:
     """Submissions that a person has to look at."""
     is_waited_for = Q(return_due_at__isnull=False, return_due_at__gt=clock.now())
-    found = _submitted(study, Q(evidence__in=UNMATCHED, cleared_at=None) & ~is_waited_for)
+    found = _submitted(studies, Q(evidence__in=UNMATCHED, cleared_at=None) & ~is_waited_for)
     return found.select_related("person__participant", "session", "campaign")
 
 
@@ -61,10 +61,10 @@ def finished_late(study: Study) -> QuerySet[Assignment]:
     )
 
 
-def waiting_payments(study: Study) -> QuerySet[Payment]:
+def waiting_payments(*studies: Study) -> QuerySet[Payment]:
     """Promised and not confirmed, oldest first; refused ones too, because they wait for a person."""
     # few among many: with the environment, the index of the outbox finds them
-    unconfirmed = _payments(study).filter(recruiters.at(), state__in=UNCONFIRMED)
+    unconfirmed = _payments(studies).filter(recruiters.at(), state__in=UNCONFIRMED)
     return unconfirmed.order_by("created_at", "pk")
 
 
@@ -116,15 +116,15 @@ def notices(study: Study) -> QuerySet[Message]:
     return sent.select_related("assignment__person__participant", "created_by")
 
 
-def _submitted(study: Study, which: Q) -> QuerySet[Assignment]:
-    of_study = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study=study))
+def _submitted(studies: Collection[Study], which: Q) -> QuerySet[Assignment]:
+    of_study = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study__in=studies))
     found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(recruiters.at(pays=False))
     # few among many: by their keys, which an index tells
     return Assignment.objects.filter(pk__in=found)
 
 
-def _payments(study: Study) -> QuerySet[Payment]:
-    rows = Payment.objects.filter(campaign__study=study)
+def _payments(studies: Collection[Study]) -> QuerySet[Payment]:
+    rows = Payment.objects.filter(campaign__study__in=studies)
     return rows.select_related("assignment", "assignment__person__participant", "campaign")
 
 

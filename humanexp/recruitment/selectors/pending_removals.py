@@ -27,6 +27,7 @@ NOTICE = timedelta(days=30)
 class Disposal:
     """What is open about HITs of one recruiter that it removes soon, or has removed."""
 
+    study: int
     environment: str
     #: of the first one that goes; it may be some days later, never earlier
     at: datetime
@@ -43,19 +44,20 @@ class Disposal:
         return self.at <= clock.now()
 
 
-def disposals(study: Study, campaigns: Collection[Campaign]) -> list[Disposal]:
-    """One of each recruiter, where there is anything to lose; nothing is said before the notice. `campaigns`: all of
-    the study."""
+def disposals(studies: Collection[Study], campaigns: Collection[Campaign]) -> list[Disposal]:
+    """One of each study and recruiter, where there is anything to lose; nothing is said before the notice.
+    `campaigns`: all of these studies."""
     before = clock.now() - KEPT + NOTICE
     if not any(campaign.launched_at <= before for campaign in campaigns):
         return []
-    found: dict[str, list[tuple[datetime, Any]]] = defaultdict(list)
-    for hit in _with_open_ends(study, before):
+    found: dict[tuple[int, str], list[tuple[datetime, Any]]] = defaultdict(list)
+    for hit in _with_open_ends(studies, before):
         ended = _ended(hit)
         if ended <= before:
-            found[hit.environment].append((ended, hit))
+            found[hit.campaign.study_id, hit.environment].append((ended, hit))
     return [
         Disposal(
+            study=study,
             environment=environment,
             at=min(ended for ended, _hit in hits) + KEPT,
             hits=len(hits),
@@ -63,14 +65,14 @@ def disposals(study: Study, campaigns: Collection[Campaign]) -> list[Disposal]:
             unconfirmed=sum(hit.unconfirmed for _ended, hit in hits),
             unasked=sum(hit.state == HitState.OPEN for _ended, hit in hits),
         )
-        for environment, hits in sorted(found.items())
+        for (study, environment), hits in sorted(found.items())
     ]
 
 
-def _with_open_ends(study: Study, launched_before: datetime) -> QuerySet[Any]:
-    old = Hit.objects.filter(campaign__study=study, campaign__launched_at__lte=launched_before).exclude(hit_id="")
-    undecided = Assignment.objects.filter(campaign__study=study, state=AssignmentState.SUBMITTED)
-    unconfirmed = waiting_payments(study).order_by()
+def _with_open_ends(studies: Collection[Study], launched_before: datetime) -> QuerySet[Any]:
+    old = Hit.objects.filter(campaign__study__in=studies, campaign__launched_at__lte=launched_before).exclude(hit_id="")
+    undecided = Assignment.objects.filter(campaign__study__in=studies, state=AssignmentState.SUBMITTED)
+    unconfirmed = waiting_payments(*studies).order_by()
     is_open = Q(pk__in=undecided.values("hit")) | Q(pk__in=unconfirmed.values("assignment__hit"))
     with_open_ends = old.exclude(recruiters.at(vouches=False)).filter(is_open | Q(state=HitState.OPEN))
     return with_open_ends.select_related("campaign").annotate(

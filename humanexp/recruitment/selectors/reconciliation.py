@@ -86,15 +86,15 @@ def _last(environment: str) -> Books:
     )
 
 
-def differences(study: Study) -> QuerySet[Difference]:
+def differences(*studies: Study) -> QuerySet[Difference]:
     """Open ones first, then what was made of the others; those that went by themselves are left out."""
-    found = Difference.objects.filter(hit__campaign__study=study).exclude(state=DifferenceState.EQUAL)
+    found = Difference.objects.filter(hit__campaign__study__in=studies).exclude(state=DifferenceState.EQUAL)
     with_rows = found.select_related("hit__campaign", "assignment__person__participant", "payment", "resolved_by")
     return with_rows.order_by(F("resolved_at").desc(nulls_first=True), "-pk")
 
 
-def open_differences(study: Study) -> QuerySet[Difference]:
-    return differences(study).filter(state=DifferenceState.OPEN)
+def open_differences(*studies: Study) -> QuerySet[Difference]:
+    return differences(*studies).filter(state=DifferenceState.OPEN)
 
 
 def is_held(assignment: Assignment) -> bool:

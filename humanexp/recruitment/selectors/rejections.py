@@ -55,9 +55,9 @@ def rejections_need_two(study: Study) -> bool:
     return ReviewPolicy.objects.filter(study=study, rejections_need_two=True).exists()
 
 
-def proposed_rejections(study: Study) -> QuerySet[RejectionProposal]:
+def proposed_rejections(*studies: Study) -> QuerySet[RejectionProposal]:
     """Those that wait for a second person, the one that time approves first at the head."""
-    waiting = _proposed().filter(assignment__campaign__study=study).order_by("assignment__auto_approves_at", "pk")
+    waiting = _proposed().filter(assignment__campaign__study__in=studies).order_by("assignment__auto_approves_at", "pk")
     return waiting.select_related("assignment__person__participant", "by")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast
@@ -13,6 +15,7 @@ from analysis.spec.terms import SettlePolicy
 from humanexp.core import clock
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Assignment, Payment, PaymentKind
+from humanexp.recruitment.recruiters import currency_of
 from humanexp.recruitment.selectors.budgets import place_cents
 from humanexp.recruitment.selectors.payments import payable
 from humanexp.recruitment.states import AssignmentState, WriteState
@@ -91,27 +94,44 @@ def settled_by_jobs() -> QuerySet[Study]:
 
 def released_cents(study: Study, currency: str) -> int:
     """Rewards that were promised without a person in the last 24 hours, with fees."""
+    return _released([study]).get((study.pk, currency), 0)
+
+
+def held_by_cap(studies: Collection[Study]) -> Mapping[int, int]:
+    """By study, people who are due by its policy, and whom its cap keeps waiting."""
+    capped = {study.pk: policy_of(study) for study in studies}
+    capped = {pk: policy for pk, policy in capped.items() if policy.cap_cents is not None}
+    if not capped:
+        return {}
+    of_kind: dict[tuple[SettlePolicy, timedelta], list[int]] = {}
+    for pk, policy in capped.items():
+        of_kind.setdefault((policy.kind, policy.after), []).append(pk)
+    is_due = Q()
+    for (kind, after), pks in of_kind.items():
+        is_due |= Q(campaign__study__in=pks) & Policy(kind=kind, after=after).due("submitted_at")
+    rows = payable(*(study for study in studies if study.pk in capped)).filter(is_due)
+    due = list(rows.order_by("submitted_at", "pk"))
+    left: dict[tuple[int, str], int] = {}
+    held: Counter[int] = Counter()
+    released = _released([study for study in studies if study.pk in capped]) if due else {}
+    for assignment in due:
+        study, currency = assignment.campaign.study_id, assignment.campaign.currency
+        room = left.setdefault((study, currency), (capped[study].cap_cents or 0) - released.get((study, currency), 0))
+        cost = place_cents(assignment.campaign, assignment.hit.max_assignments if assignment.hit else 1)
+        held[study] += cost > room
+        left[study, currency] = room - cost
+    return {study: count for study, count in held.items() if count}
+
+
+def _released(studies: Collection[Study]) -> Mapping[tuple[int, str], int]:
     rows = Payment.objects.filter(
-        campaign__study=study,
+        campaign__study__in=studies,
         kind=PaymentKind.REWARD,
         created_by=None,
         created_at__gt=clock.now() - CAP_OVER,
-        environment__in={one.environment for one in study.campaigns.all() if one.currency == currency},
     ).exclude(state=WriteState.REFUSED)
-    return rows.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0
-
-
-def held_by_cap(study: Study) -> int:
-    """People who are due by the policy, and whom its cap keeps waiting."""
-    policy = policy_of(study)
-    if policy.cap_cents is None:
-        return 0
-    left: dict[str, int] = {}
-    held = 0
-    for assignment in payable(study).filter(policy.due("submitted_at")).order_by("submitted_at", "pk"):
-        currency = assignment.campaign.currency
-        room = left.setdefault(currency, policy.cap_cents - released_cents(study, currency))
-        cost = place_cents(assignment.campaign, assignment.hit.max_assignments if assignment.hit else 1)
-        held += cost > room
-        left[currency] = room - cost
-    return held
+    sums: Counter[tuple[int, str]] = Counter()
+    groups = rows.order_by().values_list("campaign__study", "environment")
+    for study, environment, cents in groups.annotate(cents=Sum(F("amount_cents") + F("fee_cents"))):
+        sums[study, currency_of(environment)] += cents
+    return sums

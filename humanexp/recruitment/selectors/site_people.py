@@ -16,8 +16,8 @@ from humanexp.recruitment.models import Assignment, LinkTerms
 from humanexp.recruitment.models.people import INVITED, id_here
 from humanexp.recruitment.recruiters.presets import HANDLING
 from humanexp.recruitment.recruiters.tickets import Outcome
-from humanexp.recruitment.selectors.alerts import owed_of
 from humanexp.recruitment.selectors.links import outcome_of
+from humanexp.recruitment.selectors.not_submitted import owed_of
 
 
 @dataclass(frozen=True, kw_only=True)

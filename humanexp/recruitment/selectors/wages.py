@@ -9,18 +9,18 @@ from typing import Literal
 from django.conf import settings
 from django.db.models import QuerySet
 
-from humanexp.participation.models import FINISHED, Session, SessionState, counting
-from humanexp.participation.selectors.working_times import measured, minutes_of, unmeasured
+from analysis.campaigns import quantile
+from humanexp.participation.models import FINISHED, Session, SessionState
+from humanexp.participation.selectors.working_times import measured, unmeasured
 from humanexp.recruitment import money, pricing
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import currency_of, fees_of, kind_of
-from humanexp.recruitment.selectors.campaigns import suggested_terms
+from humanexp.recruitment.selectors.campaigns import ENOUGH, minutes_worked
+from humanexp.recruitment.selectors.launching import suggested_terms
 from humanexp.recruitment.selectors.state_counts import Tally, people_counts
 from humanexp.recruitment.states import LISTED, WriteState
-from humanexp.studies.models import Population, Study
+from humanexp.studies.models import Study
 
-#: The newest sessions, so many, tell the median and the quartile; the rest is not read.
-ENOUGH = 100
 #: The cause of such a bonus begins with it; what an earlier one paid counts in the next.
 TOP_UP = "top-up"
 Source = Literal["active", "pilot", "plan"]
@@ -107,6 +107,12 @@ def least_hourly_cents(currency: str, environments: Iterable[str] = ()) -> int:
     return max([own, *(kind_of(one).hourly_minimum_cents(currency) or 0 for one in environments)])
 
 
+def least_hourly_of(study: Study, currency: str, environments: Iterable[str] = ()) -> int:
+    """The same in a study, whose own minimum counts where it is higher."""
+    own = (study.configuration.get("recruitment") or {}).get("least_hourly_cents") or 0
+    return max(own, least_hourly_cents(currency, environments))
+
+
 def wage_of(study: Study, tally: Tally | None = None, currency: str = "") -> Wage:
     """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does.
 
@@ -121,7 +127,7 @@ def wage_of(study: Study, tally: Tally | None = None, currency: str = "") -> Wag
         terms = suggested_terms(study)
         reward_cents = 0 if campaigns else terms.reward_cents
         return wage_at(study, reward_cents=reward_cents, stated_minutes=terms.estimated_minutes)
-    newest, took = paid[0], _minutes_of(study, ENOUGH)
+    newest, took = paid[0], minutes_worked(study, ENOUGH)
     paid = [one for one in paid if one.currency == newest.currency]
     paid_pks = {campaign.pk for campaign in paid}
     known = tally.known if tally is not None else people_counts(study, paid_pks)
@@ -142,7 +148,7 @@ def wage_of(study: Study, tally: Tally | None = None, currency: str = "") -> Wag
 
 def wage_at(study: Study, *, reward_cents: int, stated_minutes: int, to: str = "") -> Wage:
     """Of a launch at this reward, by the time that people took, where some did; else by the minutes it states."""
-    return _wage(study, _minutes_of(study, ENOUGH), reward_cents, stated_minutes, {to} if to else set())
+    return _wage(study, minutes_worked(study, ENOUGH), reward_cents, stated_minutes, {to} if to else set())
 
 
 def _wage(
@@ -165,7 +171,7 @@ def _wage(
         hourly_median_cents=_hourly_cents(reward_cents, usual),
         hourly_slow_cents=_hourly_cents(reward_cents, slow) if is_known else None,
         currency=currency,
-        floor_cents=least_hourly_cents(currency, environments),
+        floor_cents=least_hourly_of(study, currency, environments),
     )
 
 
@@ -194,7 +200,7 @@ def top_up_plan(study: Study, floor_cents: int | None = None, currency: str = ""
     campaigns = [one for one in campaigns if one.currency == currency]
     floor = floor_cents
     if floor is None:
-        floor = least_hourly_cents(currency, {one.environment for one in campaigns})
+        floor = least_hourly_of(study, currency, {one.environment for one in campaigns})
     worked = Assignment.objects.filter(campaign__in=campaigns, state__in=LISTED, person__isnull=False)
     # few among many: by their keys, which an index tells
     extras = Payment.objects.filter(campaign__in=Campaign.objects.filter(study=study), kind__in=EXTRAS)
@@ -249,27 +255,11 @@ def _missing_cents(minutes: float, floor_cents: int, earned_cents: int) -> int:
     return -(-round(minutes * 60) * floor_cents // 3600) - earned_cents
 
 
-def quantile(ordered: list[float], share: float) -> float:
-    """By linear interpolation."""
-    place = (len(ordered) - 1) * share
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-
-
-def _minutes_of(study: Study, newest: int) -> dict[int, float]:
-    """Scripted participants are no measure of it."""
-    if study.population != Population.PEOPLE:
-        return {}
-    people = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False)
-    return minutes_of(dict(people.order_by("-pk").values_list("pk", "active_s")[:newest]))
-
-
 def _minutes_of_pilots(study: Study) -> list[float]:
     """Of the latest other study in the family that anybody has finished."""
     others = Study.objects.filter(family=study.family_id, population=study.population).exclude(pk=study.pk)
     for other in others.order_by("-version", "-pk"):
-        minutes = _minutes_of(other, ENOUGH)
+        minutes = minutes_worked(other, ENOUGH)
         if minutes:
             return list(minutes.values())
     return []

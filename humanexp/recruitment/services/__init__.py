@@ -13,15 +13,18 @@ from humanexp.recruitment.services.accounts import (
     try_account,
 )
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
+from humanexp.recruitment.services.batches import continue_batches, open_batches
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
+from humanexp.recruitment.services.checking import CheckReport, begin_check, continue_check, price_of_check
 from humanexp.recruitment.services.compensating import compensate
+from humanexp.recruitment.services.counting import foresee_restoring, treat_as_restored
 from humanexp.recruitment.services.crediting import (
     credit_by_hand,
     plan_credits,
     send_credit_again,
     send_credits,
 )
-from humanexp.recruitment.services.deleting import delete_participant
+from humanexp.recruitment.services.deleting import delete_participant, take_personal_data
 from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
 from humanexp.recruitment.services.desk import (
     answer_report,
@@ -33,6 +36,7 @@ from humanexp.recruitment.services.desk import (
 )
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
+from humanexp.recruitment.services.forgetting import forget_by_policies, forget_ids
 from humanexp.recruitment.services.hearing import hear
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
 from humanexp.recruitment.services.inviting import invite, revoke_invitations
@@ -56,16 +60,25 @@ from humanexp.recruitment.services.settling import (
     reward_fee_cents,
     settle,
     settle_by_policies,
-    top_up,
     try_again,
 )
 from humanexp.recruitment.services.standing import verify_begun
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
 from humanexp.recruitment.services.telling import list_credited, list_finished, look_up
+from humanexp.recruitment.services.topping_up import top_up, top_up_campaign
 from humanexp.recruitment.services.turning_away import decline, outcome_of_refusal, turn_away
+from humanexp.recruitment.services.watching import watch
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "foresee_restoring",
+    "treat_as_restored",
+    "CheckReport",
+    "begin_check",
+    "continue_check",
+    "price_of_check",
+    "continue_batches",
+    "open_batches",
     "pause_campaign",
     "resume_campaign",
     "TRY_JOB",
@@ -100,6 +113,8 @@ __all__ = [
     "extend",
     "finish_link",
     "follow",
+    "forget_by_policies",
+    "forget_ids",
     "hear",
     "found_paid",
     "give_code_again",
@@ -150,11 +165,14 @@ __all__ = [
     "stop",
     "stop_campaign",
     "sync",
+    "take_personal_data",
     "top_up",
+    "top_up_campaign",
     "try_again",
     "try_keys_again",
     "try_stops_again",
     "turn_away",
+    "watch",
     "way_out_of",
     "withdraw_approval",
 ]

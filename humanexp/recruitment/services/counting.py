@@ -21,6 +21,7 @@ from humanexp.core.audit import record
 from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
 from humanexp.recruitment.models import (
+    Credit,
     HitWrite,
     Message,
     Payment,
@@ -31,11 +32,14 @@ from humanexp.recruitment.models import (
     ReturnRequest,
 )
 from humanexp.recruitment.recruiters import capabilities_of
-from humanexp.recruitment.states import WriteState
+from humanexp.recruitment.states import UNSETTLED, WriteState
 
 logger = logging.getLogger(__name__)
 
 KINDS: tuple[type[RecruiterWrite], ...] = (QualificationWrite, HitWrite, Payment, Rejection, ReturnRequest, Message)
+
+#: Of a credit that was planned in a backup.
+FORGOTTEN_CREDIT = "The database was restored: the credit may have been given before."
 
 
 def file_of(environment: str) -> Path:
@@ -74,6 +78,28 @@ def notice_restoring(environment: str) -> bool:
         record(action="restored-database", subject=f"recruiter:{environment}", forgotten=known - row.sends)
         jobs.submit("recruitment.reconcile", subject=f"recruiter:{environment}")
     return True
+
+
+def foresee_restoring() -> None:
+    """Count a send more than the database knows: call it in the transaction that fills the database from a backup.
+
+    Nobody can say what was sent after the backup, and on another machine the file that counts it is gone. From here on
+    every sender notices, also where the restore ends half-way. A call for course credit cannot be asked about: a person
+    decides.
+    """
+    for environment, sends in RecruiterAccount.objects.values_list("environment", "sends"):
+        is_used = sends or any(kind._default_manager.filter(environment=environment).exists() for kind in KINDS)
+        if is_used and capabilities_of(environment).vouches:
+            _raise_to(environment, sends + 1)
+    planned = Credit.objects.filter(state=WriteState.PLANNED)
+    planned.update(state=WriteState.SENDING, sent_at=clock.now(), last_error=FORGOTTEN_CREDIT)
+
+
+def treat_as_restored() -> int:
+    """Mark what is unsent at once, not only when a sender notices; how many writes are asked about before they go."""
+    for environment in RecruiterAccount.objects.values_list("environment", flat=True):
+        notice_restoring(environment)
+    return sum(kind._default_manager.filter(ask_first=True, state__in=UNSETTLED).count() for kind in KINDS)
 
 
 def _raise_to(environment: str, count: int) -> None:

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from django.db import connection, transaction
 
-from humanexp.core import clock
+from humanexp.core import clock, file_store
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, NotFound
+from humanexp.core.errors import Conflict, NotAllowed
 from humanexp.core.keys import random_code
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, relative_to_media
@@ -26,11 +26,16 @@ from humanexp.recruitment.models import (
     Rejection,
     TroubleReport,
 )
+from humanexp.recruitment.selectors.personal_data import PersonalData, participants_called, personal_data, studies_of
 from humanexp.recruitment.states import LISTED, UNFINISHED, UNSETTLED, AssignmentState, CampaignState
 from humanexp.studies.models import Study
+from humanexp.studies.permissions import may
+from humanexp.studies.roles import Action
 
 #: Findings of analyses, below MEDIA_ROOT.
 _RESULTS = "results"
+#: Folders there in which files name participants.
+_NAMING = (_RESULTS, "tallies")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +57,7 @@ class Deletion:
 
 def what_goes(*, code: str) -> Deletion:
     """What `delete_participant` would remove. Raises NotFound."""
-    participants = Participant.objects.filter(code=code)
-    if not participants.exists():
-        raise NotFound(f"There is no participant {code}.")
+    participants = participants_called(code)
     return Deletion(
         code=code,
         sessions=sum(participant.sessions.count() for participant in participants),
@@ -64,13 +67,35 @@ def what_goes(*, code: str) -> Deletion:
     )
 
 
+@transaction.atomic
+def take_personal_data(*, code: str, study: Study | None = None, by: User | None = None) -> PersonalData:
+    """Everything that is stored about a person, to be handed to them; the record says who took it. Raises NotFound."""
+    data = personal_data(code)
+    _check_may(by, Action.EXPORT, data.studies)
+    subject = f"participant:{code}"
+    record(action="take-personal-data", subject=subject, study=study.slug if study else "", by=by)
+    return data
+
+
+def _check_may(by: User | None, action: Action, studies: Sequence[Study]) -> None:
+    """A person of several studies is not one member's affair: their role must allow it in each of them."""
+    if by is None:
+        return
+    for study in studies:
+        if not may(by, action, study):
+            raise NotAllowed(f"The person also took part in {study.slug}, in which your role does not allow this.")
+
+
 def delete_participant(*, code: str, by: User | None = None) -> Deletion:
     """Remove a person: worker ids, sessions, answers, verdicts. The ledger keeps what was paid, to nobody by name.
 
-    Refused while money is owed: a person who is deleted cannot be paid. Stored results keep their numbers and name the
+    Refused while money is owed: a person who is deleted cannot be paid. A member must be an owner of every study in
+    which the person took part. Stored results keep their numbers and name the
     person otherwise. Never call it in a transaction: the journal of the database is emptied at the end.
     """
+    _check_may(by, Action.MEMBERS, studies_of(code))
     codes = [code, *Session.objects.filter(participant__code=code).values_list("code", flat=True)]
+    file_store.bring(*_NAMING)  # whoever cannot have them deletes nobody
     deletion = _delete_rows(code=code, by=by)
     is_journal_empty = connection.in_atomic_block or empty_journal()
     renamed, left = _clean_files(codes)
@@ -85,27 +110,35 @@ def _clean_files(codes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
         is_result = path.suffix == ".json" and path.is_relative_to(media_path(_RESULTS))
         if is_result:
             rename_in(path, names)
+            file_store.publish(relative_to_media(path))
         (renamed if is_result else left).append(relative_to_media(path))
     return tuple(renamed), tuple(left)
 
 
-@transaction.atomic
-def _delete_rows(*, code: str, by: User | None) -> Deletion:
-    deletion = what_goes(code=code)
+def why_not_yet(code: str) -> str:
+    """What keeps the person here; empty where nothing does. Who is deleted, or whose id is erased, cannot be paid."""
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
     waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNSETTLED)
     refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
     # Nobody is owed anything through a recruiter that pays nobody.
     if owed.exclude(recruiters.at(pays=False)).exists() or waiting.exists() or refusals.exists():
-        raise Conflict(f"{code} has not been paid yet: run settle and sync first, then delete.")
+        return f"{code} has not been paid yet: run settle and sync first, then delete."
     offered = _open_compensation(code)
     if offered is not None:
-        raise Conflict(
+        return (
             f"{code} is offered a compensation and has not taken it: wait until it is paid or over, at the latest on "
             f"{offered.launched_at + timedelta(seconds=offered.lifetime_s):%d %B %Y}, then delete."
         )
+    return ""
+
+
+@transaction.atomic
+def _delete_rows(*, code: str, by: User | None) -> Deletion:
+    deletion = what_goes(code=code)
+    if why := why_not_yet(code):
+        raise Conflict(why)
     TroubleReport.objects.filter(assignment__person__participant__code=code).delete()
-    _forget_ids_of_sites(code)
+    forget_ids_of_sites(code)
     for participant in Participant.objects.filter(code=code):
         RecruitedPerson.objects.filter(participant=participant).delete()
         for study in Study.objects.filter(sessions__participant=participant).distinct():
@@ -122,7 +155,7 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
     return deletion
 
 
-def _forget_ids_of_sites(code: str) -> None:
+def forget_ids_of_sites(code: str) -> None:
     """The id of a participation is the site's name for a person; so is the personal link by which they came."""
     rows = Assignment.objects.filter(recruiters.at(vouches=False), person__participant__code=code).select_related(
         "person"

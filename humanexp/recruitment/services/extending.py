@@ -12,7 +12,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Campaign, Hit, HitWriteKind
+from humanexp.recruitment.models import Campaign, CampaignTopUp, Hit, HitWriteKind
 from humanexp.recruitment.pricing import LARGE_HIT, Quote, QuoteTerms, split
 from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of
 from humanexp.recruitment.services.approving import check_continuing
@@ -54,6 +54,11 @@ def quote_extension(*, campaign: Campaign, places: int) -> Extension:
         raise InvalidRequest("An extension adds at least one place.", fields={"places": "at least 1"})
     if not campaign.capabilities.extends or campaign.is_compensation:
         raise Conflict("This campaign cannot be extended: open another one with more places.")
+    if CampaignTopUp.objects.filter(campaign=campaign).exists():
+        raise Conflict(
+            "Everyone in this campaign got a top-up, because its reward was too low: launch another campaign with a "
+            "higher reward."
+        )
     grown, sizes = _spread(campaign, places)
     lots = [*((more, hit.max_assignments) for hit, more in grown), *((size, size) for size in sizes)]
     terms = QuoteTerms(reward_cents=campaign.reward_cents, lots=tuple(lots), masters=campaign.asks_for.masters)
@@ -120,7 +125,8 @@ def extend(
                 f"With {places} more places the campaign may cost {money.shown(quoted, campaign.currency)} and its "
                 f"bonuses; its cap is {money.shown(cap, campaign.currency)}."
             )
-        for hit, more in wanted.grown:
+        in_batches = campaign.batches.exists()  # a job opens these, too
+        for hit, more in () if in_batches else wanted.grown:
             plan_growth(hit=hit, places=more, by=by)
         for size in wanted.new_sizes:
             plan_hit(campaign=campaign, places=size, by=by)

@@ -21,6 +21,7 @@ from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of, name_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
+from humanexp.recruitment.services.batches import plan_first
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.crediting import check_token
 from humanexp.recruitment.services.extending import check_confirmed
@@ -29,6 +30,7 @@ from humanexp.recruitment.services.links import freeze, terms_at, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.volunteering import freeze_promise
+from humanexp.recruitment.states import CampaignState
 from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
 from humanexp.studies.roles import Action
@@ -153,6 +155,7 @@ def publish(
     with transaction.atomic():
         _lock(study, shown_campaigns)
         reserve(study=study, environment=terms.to, cents=price.total_cents, what="This campaign")
+        _check_pilot(study, price)
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
             studies.start_collecting(study=study, by=by)
@@ -163,8 +166,7 @@ def publish(
             freeze(campaign=campaign, terms=link_terms)
         if campaign.capabilities.is_public:
             freeze_promise(campaign=campaign, compared_with=terms.compared_with, by=by)
-        for size in price.hit_sizes:
-            plan_hit(campaign=campaign, places=size, by=by)
+        _plan_places(campaign, price, by)
         record(
             action="publish",
             subject=f"campaign:{campaign.pk}",
@@ -181,6 +183,16 @@ def publish(
         send(environment=terms.to)  # our own rows alone: nothing leaves this machine
         campaign.refresh_from_db()
     return campaign
+
+
+def _plan_places(campaign: Campaign, price: pricing.Quote, by: User | None) -> None:
+    """The offers of all places, or the one of the first batch."""
+    batches = selectors.batch_plan(campaign.study)
+    if batches is not None and selectors.takes_batches(campaign.environment, price):
+        plan_first(campaign=campaign, plan=batches, by=by)
+        return
+    for size in price.hit_sizes:
+        plan_hit(campaign=campaign, places=size, by=by)
 
 
 def _ways_back(study: Study, campaign: Campaign, link: Link) -> LinkTerms | None:
@@ -207,7 +219,9 @@ def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTe
         assignments=price.assignments,
         assignments_per_hit=price.hit_sizes[0],
         estimated_minutes=minutes,
-        assignment_duration_s=_duration_s(study, terms, minutes),
+        assignment_duration_s=place_duration_s(
+            study=study, to=terms.to, minutes=minutes, stated_s=terms.assignment_duration_s
+        ),
         lifetime_s=terms.lifetime_s,
         auto_approval_s=terms.auto_approval_s,
         quoted_cents=price.total_cents,
@@ -220,12 +234,12 @@ def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTe
     )
 
 
-def _duration_s(study: Study, terms: LaunchTerms, minutes: int) -> int:
+def place_duration_s(*, study: Study, to: str, minutes: int, stated_s: int | None = None) -> int:
     """Several times what people are told; and, where the recruiter itself ends what takes longer, what they took."""
-    if not capabilities_of(terms.to).lists_in_progress:
-        return terms.assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60)
+    wanted = stated_s or max(1800, DURATION_FACTOR * minutes * 60)
+    if not capabilities_of(to).lists_in_progress:
+        return wanted
     slow = selectors.slow_minutes(study) or 0
-    wanted = terms.assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60)
     return min(max(wanted, math.ceil(DURATION_FACTOR * slow * 60)), LONGEST_S)
 
 
@@ -314,6 +328,21 @@ def _check_planned(study: Study, recruiter: str) -> None:
         raise StudyRefused(
             f"The plan has places with {', '.join(sorted(planned))}, and none with {recruiter}: name it in "
             "recruitment.places of a new version of the study."
+        )
+
+
+def _check_pilot(study: Study, price: pricing.Quote) -> None:
+    """The reward of the many follows from the times of the few who come first, where the plan says so."""
+    most = selectors.planned_pilot(study)
+    if most is None:
+        return
+    live = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
+    offered = sum(live.values_list("assignments", flat=True))
+    if offered + price.assignments > most:
+        raise StudyRefused(
+            f"This study begins with a pilot of at most {most} people (pilot_places), {offered} of whose places are "
+            f"offered already: launch at most {max(0, most - offered)} places. More can be launched once the times of "
+            "five people are known."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -19,9 +20,8 @@ from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.settle_policy import Policy
-from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
+from humanexp.recruitment.selectors.watching import SUBMISSION
 from humanexp.recruitment.services.budgeting import reserve
-from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.rejecting import decline_rejection, record_about
 from humanexp.recruitment.states import GONE, LISTED, AssignmentState, WriteState, advance
@@ -30,11 +30,8 @@ from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
 
-#: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
-SUBMISSION = "submission"
 THANKS = "Thank you for taking part."
 LATE = "You did the whole study, and the time for it ran out. This is your reward. Thank you."
-MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor}. Thank you."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +201,38 @@ def plan_bonus(
 
 
 @transaction.atomic
+def plan_equal_bonuses(
+    *, campaign: Campaign, assignments: Sequence[Assignment], amount_cents: int, cause: str, reason: str
+) -> list[Payment]:
+    """The same for many people of one campaign: all of them, or none where a cap would not hold it. Twice is once.
+
+    Part of the caller's transaction, which has locked the campaign and asked whether this may be done.
+    """
+    known = Payment.objects.filter(campaign=campaign, kind=PaymentKind.BONUS, cause=cause).values("assignment_id")
+    paid = set(known.values_list("assignment_id", flat=True))
+    new = [one for one in assignments if one.pk not in paid]
+    for one in new:
+        _check_bonus(one, campaign, amount_cents, cause, reason)
+    charge = fees_of(campaign.environment).on_bonus(amount_cents)
+    _promise(campaign, len(new) * (amount_cents + charge.cents))
+    planned = [
+        _insert(
+            assignment=one,
+            kind=PaymentKind.BONUS,
+            cause=cause,
+            amount_cents=amount_cents,
+            charge=charge,
+            reason=reason,
+            by=None,
+        )
+        for one in new
+    ]
+    if planned:
+        request_sending(environment=campaign.environment)
+    return planned
+
+
+@transaction.atomic
 def try_again(*, payment: Payment, by: User) -> Payment:
     """Put a refused payment back into the queue, once its cause is gone.
 
@@ -341,48 +370,3 @@ def exclude_but_pay(*, session: Session, written_reason: str, by: User) -> Payme
         raise Conflict("No submission belongs to this session, so there is nothing to pay.")
     screening.decide(session=session, accepted=False, written_reason=written_reason, by=by)
     return clear(assignment=assignment, by=by)
-
-
-@transaction.atomic
-def top_up(
-    *,
-    study: Study,
-    floor_cents: int | None = None,
-    currency: str = "",
-    confirm_total_cents: int | None = None,
-    by: User | None,
-) -> TopUpPlan:
-    """Bring everybody to the floor by a bonus; twice is once, and a higher floor later pays the difference alone.
-
-    All or nothing: a cap that would not hold it refuses the whole. `currency`: of whose pay it is; the newest paid
-    campaign's where it is left out.
-    """
-    permissions.check(by, Action.PAY, study)
-    # Two who click at once: the second sees the first one's bonuses.
-    Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
-    wanted = selectors.top_up_plan(study, floor_cents, currency)
-    if not wanted.rows:
-        raise Conflict("No one is below this floor.")
-    for environment in {row.environment for row in wanted.rows}:
-        check_confirmed(environment, wanted.total_cents, confirm_total_cents)
-    rows = Assignment.objects.select_related("campaign__study")
-    assignments = rows.in_bulk([row.assignment for row in wanted.rows])
-    for row in wanted.rows:
-        plan_bonus(
-            assignment=assignments[row.assignment],
-            amount_cents=row.bonus_cents,
-            cause=f"{TOP_UP}-{wanted.floor_cents}",
-            reason=MADE_UP.format(floor=money.shown(wanted.floor_cents, wanted.currency)),
-            by=by,
-        )
-    record(
-        action="top-up",
-        subject=f"study:{study.pk}",
-        study=study.slug,
-        by=by,
-        people=wanted.people,
-        floor_cents=wanted.floor_cents,
-        cents=wanted.total_cents,
-        currency=wanted.currency,
-    )
-    return wanted

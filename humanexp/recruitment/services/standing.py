@@ -117,7 +117,7 @@ def store_standing(campaign: Campaign, hit: Hit, listed: Iterable[SubmissionRepo
             _count(row, hit)
         elif report.state == AssignmentState.RETURNED:
             was_submitted = row.state == AssignmentState.SUBMITTED
-            if _give_back(row):
+            if _give_back(row, hit):
                 returned, reopened = returned + 1, reopened + was_submitted
         elif report.state == AssignmentState.TIMED_OUT and row.state == AssignmentState.OPENED:
             _run_out(row, hit, report)
@@ -127,7 +127,7 @@ def store_standing(campaign: Campaign, hit: Hit, listed: Iterable[SubmissionRepo
 
 
 @transaction.atomic
-def _give_back(row: Assignment) -> bool:
+def _give_back(row: Assignment, hit: Hit) -> bool:
     """A withdrawal, finished or not: out of the analysis at once, erased by its rule, and paid by no rule."""
     row = Assignment.objects.select_for_update(of=("self",)).select_related("session", "person").get(pk=row.pk)
     if row.session is not None and row.session.state != SessionState.WITHDRAWN:
@@ -135,7 +135,7 @@ def _give_back(row: Assignment) -> bool:
     elif row.state == AssignmentState.RETURNED:
         return False
     if row.state != AssignmentState.RETURNED:
-        advance(row, AssignmentState.RETURNED, evidence=Evidence.NONE)
+        advance(row, AssignmentState.RETURNED, evidence=Evidence.NONE, hit=row.hit or hit)
     for payment in Payment.objects.filter(assignment=row, state=WriteState.PLANNED):
         advance(payment, WriteState.REFUSED, last_error=RETURNED)
     if row.person is not None:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.agreement import caveats, definitions, no_pairs_note, pairs_note, shape_bias_definitions
+from analysis.claims.agreement import (
+    benchmark_caveats,
+    benchmark_definitions,
+    caveats,
+    definitions,
+    no_pairs_note,
+    pairs_note,
+    shape_bias_definitions,
+)
+from analysis.claims.models import rank_words
 from analysis.figures import Column, Table
-from analysis.figures.table import Cell, estimate
-from analysis.findings.model import Agreement, Findings
+from analysis.figures.table import Cell, Estimate, estimate
+from analysis.findings.model import Agreement, Findings, PooledMean, Standing
 from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import population_label, readable
 
@@ -100,6 +111,72 @@ AGREEMENT = only_chart(
     _("all observers"),
     lambda findings: findings.agreement or any(entry.shown for entry in findings.error_consistency),
     _build_agreement,
+)
+
+
+def benchmark_table(standings: Sequence[Standing]) -> Table:
+    """Every observer next to people: of one study, or on average over several."""
+    experiments = {name for one in standings for name in one.experiments}
+    pooled = len(experiments) > 1
+    biased = any(one.shape_bias for one in standings)
+    ranked = any(one.ranks for one in standings)
+    likened = any(one.mean_rank is not None for one in standings)
+    led = any(one.accuracy_lead for one in standings)
+    corrected = any(one.corrected_accuracy_difference for one in standings)
+    columns = (
+        Column("observer", "Observer"),
+        *((Column("rank", "Rank"),) if ranked else ()),
+        Column("ood_accuracy", "OOD accuracy", "estimate"),
+        *((Column("accuracy_lead", "People's lead", "estimate"),) if led else ()),
+        Column("accuracy_difference", "Squared difference of accuracy", "number"),
+        *((Column("corrected_accuracy_difference", "The same, corrected", "estimate"),) if corrected else ()),
+        Column("observed_consistency", "Observed consistency", "estimate"),
+        Column("error_consistency", "κ", "estimate"),
+        *((Column("mean_rank", "Mean rank", "number", 2),) if likened else ()),
+        *((Column("shape_bias", "Shape bias", "estimate"),) if biased else ()),
+        *((Column("experiments", "Experiments", "count"),) if pooled else ()),
+    )
+    rows = tuple(
+        (
+            population_label(one.observer),
+            *((rank_words(one.ranks.best, one.ranks.worst) if one.ranks else "",) if ranked else ()),
+            _mean(one.ood_accuracy),
+            *((_mean(one.accuracy_lead),) if led else ()),
+            one.accuracy_difference.value if one.accuracy_difference else None,
+            *((_mean(one.corrected_accuracy_difference),) if corrected else ()),
+            _mean(one.observed_consistency),
+            _mean(one.error_consistency),
+            *((one.mean_rank,) if likened else ()),
+            *((_mean(one.shape_bias),) if biased else ()),
+            *((len(one.experiments),) if pooled else ()),
+        )
+        for one in standings
+    )
+    notes = ["The row of people is the human ceiling: people among themselves."]
+    if pooled:
+        notes.append(
+            f"Means over the experiments that an observer answered, of {', '.join(sorted(experiments))}: compare rows "
+            "of the same experiments. Means of pairs rest on those in which people saw the same pictures."
+        )
+    return Table("benchmark", "Observers next to people in published experiments", columns, rows, tuple(notes))
+
+
+def _mean(one: PooledMean | None) -> Estimate:
+    return estimate(one.value, one.interval) if one else (None, None, None)
+
+
+BENCHMARK = only_chart(
+    "benchmark",
+    _("all observers"),
+    lambda findings: findings.benchmark,
+    lambda findings, key: Chart(
+        key=key,
+        title=_("Who is most like people?"),
+        figure=None,
+        tables=(benchmark_table(findings.benchmark),),
+        definition=benchmark_definitions(),
+        caveats=benchmark_caveats(),
+    ),
 )
 
 

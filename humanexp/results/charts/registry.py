@@ -11,6 +11,7 @@ from humanexp.results.charts import (
     curves,
     indices,
     participants,
+    persons,
     recruiters,
     sensitivity,
     similarity,
@@ -23,6 +24,7 @@ FAMILIES: dict[str, Family] = {
     for family in (
         curves.FAMILY,
         indices.LEADERBOARD,
+        agreement.BENCHMARK,
         indices.FAMILY,
         beyond_curves.FRAGILITY,
         beyond_curves.DIFFICULTY,
@@ -38,6 +40,7 @@ FAMILIES: dict[str, Family] = {
         validation.FAMILY,
         sensitivity.FAMILY,
         recruiters.FAMILY,
+        persons.FAMILY,
     )
 }
 

@@ -60,7 +60,7 @@ def _headlines(findings: Findings) -> list[Table]:
     rows = []
     for entry in judged:
         said = _headline(entry)
-        rows.append((entry.choice, f"as under “{first[said]}”" if said in first else said))
+        rows.append((entry.choice, f"the same as “{first[said]}”" if said in first else said))
         first.setdefault(said, entry.choice)
     return [
         Table(

@@ -22,7 +22,7 @@ from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.throughput import partial_context
 from humanexp.results import charts, selectors, services
 from humanexp.results.charts.observer_styles import corruptions_of
-from humanexp.results.inclusion import flow_of, withdrawn_sentence
+from humanexp.results.inclusion import asked_flow_of, flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisRun
 from humanexp.results.pages.chart_cards import ROOMS, card_of, cards_of, figure_value
 from humanexp.results.pages.dashboard import dashboard_of, panel_of, question_of, readings_of
@@ -32,6 +32,8 @@ from humanexp.results.services import reporting
 from humanexp.results.templatetags.results import printed_table
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
+from humanexp.studies.permissions import may
+from humanexp.studies.roles import Action
 from humanexp.studies.selectors import subject_of
 
 Context: TypeAlias = dict[str, object]
@@ -88,7 +90,7 @@ def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse
 @login_required
 @require_GET
 def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
-    """Models, corruptions, or people: cards with a chart each."""
+    """Models, corruptions, people, or who answered: cards with a chart each."""
     study = studies.study_for(request.user, slug)
     if room not in ROOMS or room == "findings":
         raise NotFound("There is no such page of results.")
@@ -96,10 +98,15 @@ def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
     if run is None:
         return redirect("results:dashboard", slug=slug)
     found = selectors.findings(run)
+    if room == "who" and found.persons is None:
+        raise NotFound("This study has no sentinels that tell people from machines.")
     context = _frame(request, study, run, room)
     context |= {"cards": cards_of(found, room, request.GET.dict()), "found": found}
     if room == "people":
         context["flow"] = flow_of(found, all_count=Selection.model_validate(run.selection).all_sessions)
+        context["asked"] = [(one, asked_flow_of(one)) for one in found.asked]
+    if room == "who":
+        context["may_look"] = may(request.user, Action.EVIDENCE, study)
     return render(request, f"results/{room}.html", context)
 
 
@@ -233,6 +240,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
         ],
         "review_url": tab_address("review", study.slug, imported=study.origin == Origin.IMPORTED),
         "trial_import": selectors.trial_import_of(study),
+        "has_persons": run is not None and selectors.findings(run).persons is not None,
     }
 
 

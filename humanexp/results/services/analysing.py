@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from analysis.findings.model import N_BOOTSTRAP
+from humanexp.core import file_store
 from humanexp.core.audit import record
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
@@ -51,6 +52,8 @@ def run_analysis(
     if not selection.is_as_planned:
         inputs["trials"] = selection.of_trials(inputs["trials"], self_reports(study))
         inputs["predictions"] = selection.of_predictions(inputs["predictions"])
+        if inputs["answers"] is not None:
+            inputs["answers"] = selection.of_predictions(inputs["answers"])
     # Published networks may be imported without people; a study of one's own is about people.
     if inputs["trials"].empty and (study.origin == Origin.COLLECTED or inputs["predictions"].empty):
         if not selection.is_as_planned:
@@ -73,6 +76,7 @@ def run_analysis(
     path = media_path(relative)
     write_whole(path, json.dumps(found.to_json(), allow_nan=False).encode())
     try:
+        file_store.publish(relative)
         return AnalysisRun.objects.create(
             study=study,
             version=found.version,
@@ -87,6 +91,7 @@ def run_analysis(
         )
     except BaseException:
         path.unlink(missing_ok=True)
+        file_store.forget(relative)
         raise
 
 

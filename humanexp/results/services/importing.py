@@ -8,10 +8,12 @@ from pathlib import Path
 from django.db import transaction
 from django.utils.text import slugify
 
+from humanexp.core import file_store
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.results.models import TrialImport
+from humanexp.results.services.pictures import attach_pictures, found_pictures
 from humanexp.studies.models import Origin, Study, StudyFamily, StudyState
 
 
@@ -22,8 +24,23 @@ class Imported:
     is_new: bool
 
 
-def import_trials(*, paths: Sequence[Path], name: str, humans: str = "", by: User | None = None) -> Imported:
-    """Make a study from published trial files. All files or none; the same files again change nothing."""
+def import_trials(
+    *,
+    paths: Sequence[Path],
+    name: str,
+    humans: str = "",
+    pictures: Path | None = None,
+    originals: Path | None = None,
+    answers: Sequence[Path] = (),
+    letters: bool = False,
+    by: User | None = None,
+) -> Imported:
+    """Make a study from published trial files. All files or none; the same files again change nothing.
+
+    With a folder or archive of pictures, these are attached; one that is missing or ambiguous refuses everything.
+    `answers` are files of texts that models gave about the same pictures, read by rule; with `letters`, a letter names
+    the category at its place in the alphabet.
+    """
     from analysis.published_trials import digest_of, read_published_trials
     from analysis.tables import TRIALS
 
@@ -32,13 +49,22 @@ def import_trials(*, paths: Sequence[Path], name: str, humans: str = "", by: Use
         raise InputRefused(f"{name!r} is no name for a study: use letters and digits, e.g. --study noise.")
     before = Study.objects.filter(slug=slug).first()
     if before is not None:
-        return Imported(_same_import(before, digest_of(paths), humans), is_new=False)
-    published = read_published_trials(paths, study=slug, humans=humans)
+        known = _same_import(before, digest_of([*paths, *answers]), humans)
+        if pictures is not None and not known.pictures_file:
+            attach_pictures(study=before, pictures=pictures, originals=originals, by=by)
+            known.refresh_from_db()
+        return Imported(known, is_new=False)
+    published = read_published_trials(
+        paths, study=slug, humans=humans, answers=answers, style="letters" if letters else "words"
+    )
+    if pictures is not None:
+        found_pictures(published.trials, published.observers, pictures, originals)
     relative = f"results/imports/{slug}-{secrets.token_hex(6)}.parquet"
     path = media_path(relative)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         TRIALS.write(published.trials, path)
+        file_store.publish(relative)
         trial_import = _record(
             slug=slug,
             title=name,
@@ -46,13 +72,32 @@ def import_trials(*, paths: Sequence[Path], name: str, humans: str = "", by: Use
             digest=published.digest,
             files=[{"name": name, "sha256": digest, "trials": count} for name, digest, count in published.files],
             observers=dict(published.observers),
+            kinds=published.kinds,
             trials=len(published.trials),
             trials_file=relative,
         )
     except BaseException:
         path.unlink(missing_ok=True)
+        file_store.forget(relative)
         raise
+    if pictures is not None:
+        try:
+            attach_pictures(study=trial_import.study, pictures=pictures, originals=originals, by=by)
+        except BaseException:
+            # A picture that cannot be read shows itself only now: then nothing of the import stays.
+            _forget(trial_import)
+            raise
+        trial_import.refresh_from_db()
     return Imported(trial_import, is_new=True)
+
+
+def _forget(trial_import: TrialImport) -> None:
+    study = trial_import.study
+    with transaction.atomic():
+        study.delete()
+        study.family.delete()
+    file_store.forget(trial_import.trials_file)
+    file_store.local_path(trial_import.trials_file).unlink(missing_ok=True)
 
 
 def _same_import(study: Study, digest: str, humans: str) -> TrialImport:
@@ -87,6 +132,7 @@ def _record(
     digest: str,
     files: list[dict[str, object]],
     observers: dict[str, str],
+    kinds: dict[str, dict[str, int]],
     trials: int,
     trials_file: str,
 ) -> TrialImport:
@@ -106,6 +152,7 @@ def _record(
         digest=digest,
         files=files,
         observers=observers,
+        kinds=kinds,
         trials=trials,
         trials_file=trials_file,
         created_by=by,

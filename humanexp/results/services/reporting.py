@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from analysis.findings.model import Findings
+from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations import selectors as evaluations
@@ -52,6 +53,7 @@ def write_report(*, run: AnalysisRun, by: User | None = None, report: Progress) 
     try:
         for suffix, content in contents.items():
             write_whole(media_path(f"{name}.{suffix}"), content)
+            file_store.publish(f"{name}.{suffix}")
         return Report.objects.create(
             run=run,
             html_file=f"{name}.html",
@@ -63,7 +65,8 @@ def write_report(*, run: AnalysisRun, by: User | None = None, report: Progress) 
         )
     except BaseException:
         for suffix in contents:
-            media_path(f"{name}.{suffix}").unlink(missing_ok=True)
+            file_store.forget(f"{name}.{suffix}")
+            file_store.local_path(f"{name}.{suffix}").unlink(missing_ok=True)
         raise
 
 

@@ -9,12 +9,13 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.corruptions.imagenet_c import LEVELS
+from analysis.persons import find_sentinel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.slugs import NameField
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.stimuli import Filters
-from humanexp.stimuli.services import plain_functions_beside
+from humanexp.stimuli.services import made_families, plain_functions_beside
 from humanexp.stimuli.services.sources import MOST_PROVENANCE
 from humanexp.stimuli.sources import is_storage_configured
 
@@ -46,7 +47,7 @@ class StimulusSetForm(forms.Form):
     )
     corruptions = forms.MultipleChoiceField(label=_("Corruption functions"), widget=forms.CheckboxSelectMultiple)
     count = forms.IntegerField(
-        label=_("Stimuli a function"),
+        label=_("Stimuli per function"),
         min_value=1,
         initial=_COUNT,
         required=False,
@@ -83,6 +84,25 @@ class StimulusSetForm(forms.Form):
             "them for practice, so that no one is trained on the compared functions."
         ),
     )
+    person_families = forms.MultipleChoiceField(
+        label=_("Also sentinels of persons"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_(
+            "Pictures that people and machines name differently, made of each picture that lends itself. A study shows "
+            "at most 4 a session, outside all curves, to see whether people answered."
+        ),
+    )
+    cue_conflicts = forms.ModelChoiceField(
+        SourceSet.objects.none(),
+        label=_("Cue conflicts, as further sentinels"),
+        required=False,
+        empty_label=_("none"),
+        help_text=_(
+            "A set of pictures with the shape of one category and the texture of another, with files named like "
+            "cat3-elephant1."
+        ),
+    )
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, initial=0, help_text=_("The same pictures and seed give the same stimuli.")
     )
@@ -93,6 +113,10 @@ class StimulusSetForm(forms.Form):
         if isinstance(source_sets, forms.ModelChoiceField):
             source_sets.queryset = selectors.source_sets()
             self.fields["name"].initial = _free_name(source_sets.queryset.first())
+        families, conflicts = self.fields["person_families"], self.fields["cue_conflicts"]
+        if isinstance(families, forms.MultipleChoiceField) and isinstance(conflicts, forms.ModelChoiceField):
+            families.choices = [(one.name, one.label) for one in made_families()]
+            conflicts.queryset = selectors.source_sets()
         if isinstance(functions, forms.MultipleChoiceField):
             functions.choices = [(name, corruption.label) for name, corruption in CORRUPTIONS.items()]
 
@@ -157,6 +181,7 @@ class BrowseForm(forms.Form):
             functions.choices = [
                 *labels.items(),
                 ("none", _("clean pictures")),
+                *((name, find_sentinel(name).label) for name in stimulus_set.person_families),
                 ("all", _("all functions side by side")),
             ]
             chosen.choices = [("", _("all")), *((name, name) for name in categories)]
@@ -206,7 +231,9 @@ class ImportForm(NotesForm):
         label=_("Zip archive"),
         required=False,
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip", "data-drop": ""}),
-        help_text=_("One folder a category or WordNet id, or pictures with a table path,category."),
+        help_text=_(
+            "One folder for each category or WordNet id, or pictures and a table with the columns path and category."
+        ),
     )
     storage_prefix = forms.CharField(label=_("Or everything in the storage under"), required=False, max_length=500)
     minimum_side_px = forms.IntegerField(
@@ -219,7 +246,7 @@ class ImportForm(NotesForm):
         ),
     )
     skip_unusable = forms.BooleanField(
-        label=_("Leave out pictures that cannot be used, and list them; otherwise one of them refuses all"),
+        label=_("Leave out pictures that cannot be used, and list them; otherwise a single one stops the import"),
         required=False,
     )
     field_order = ("name", "archive", "storage_prefix", "minimum_side_px", "skip_unusable", "provenance", "licence")

@@ -13,7 +13,7 @@ from analysis.compute import available_cores
 from analysis.corruptions import CORRUPTIONS
 from analysis.generation import encode_png
 from humanexp.core.errors import NotFound
-from humanexp.core.storage import media_path
+from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Framing, Sampling, SourceSet
 from humanexp.stimuli.pages.strength_sweep import prepared, reach_on
 from humanexp.stimuli.selectors import stimuli as selectors
@@ -70,9 +70,13 @@ def estimate(described: Described) -> Estimate:
         cost = cost_of(name)
         seconds += originals * cost.seconds
         size += originals * cost.bytes
+    # Sentinels take little time; their files are about as large as clean pictures.
+    sentinels = originals * len(described.person_families)
+    sentinels += selectors.count_originals(described.cue_conflicts) if described.cue_conflicts is not None else 0
+    size += sentinels * cost_of(described.functions[0]).clean_bytes
     workers = _processes(settings.COMPUTE)
     return Estimate(
-        stimuli=originals * (1 + len(described.plain_functions)) + each * len(described.functions),
+        stimuli=originals * (1 + len(described.plain_functions)) + each * len(described.functions) + sentinels,
         seconds=seconds / workers,
         bytes=round(size),
         free_bytes=shutil.disk_usage(settings.MEDIA_ROOT).free,
@@ -101,7 +105,7 @@ class _Cost:
 
 def _first_picture(source_set: SourceSet) -> tuple[str, str]:
     image = selectors.first_original(source_set)
-    return str(media_path(image.file)), image.sha256
+    return str(current_path(image.file)), image.sha256
 
 
 @lru_cache(maxsize=128)

@@ -11,7 +11,7 @@ from analysis.corruptions.registry import Picture
 from analysis.generation import decode_png, encode_png, prepare_original
 from analysis.visual_change import PilotMap, VifReference, fit_pilot_map, reach_target
 from humanexp.core.errors import NotFound
-from humanexp.core.storage import media_path
+from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Sampling, SourceImage, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors import stimuli
 from humanexp.stimuli.selectors.coverage import label_of
@@ -133,10 +133,10 @@ def _stored_step(stimulus_set: StimulusSet, image: SourceImage, function: str, s
 def _shown_original(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Picture, str]:
     """The original as it is shown: the clean stimulus where it is made already, else prepared now."""
     clean = stimuli.clean_stimulus(stimulus_set, image)
-    if clean is not None and media_path(clean.file).is_file():
-        return _decoded(str(media_path(clean.file)), clean.sha256), clean.sha256
+    if clean is not None and current_path(clean.file).is_file():
+        return _decoded(str(current_path(clean.file)), clean.sha256), clean.sha256
     framing = stimulus_set.framing
-    path = str(media_path(image.file))
+    path = str(current_path(image.file))
     return prepared(path, image.sha256, stimulus_set.size_px, framing), f"{image.sha256}-{framing}"
 
 

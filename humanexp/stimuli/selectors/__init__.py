@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanexp.stimuli.selectors.making import originals_of
+from humanexp.stimuli.selectors.making import bring_originals, bring_stimuli, originals_of
 from humanexp.stimuli.selectors.sets import (
     count_corrupted,
     find_stimulus_set,
@@ -15,11 +15,14 @@ from humanexp.stimuli.selectors.sets import (
     stimulus_set_by_pk,
     stimulus_sets,
 )
-from humanexp.stimuli.selectors.sources import source_set_by_name, source_set_by_pk, source_sets
+from humanexp.stimuli.selectors.sources import has_pictures, source_set_by_name, source_set_by_pk, source_sets
 
 __all__ = [
+    "bring_originals",
+    "bring_stimuli",
     "count_corrupted",
     "find_stimulus_set",
+    "has_pictures",
     "jobs_of",
     "manifest",
     "manifest_rows",

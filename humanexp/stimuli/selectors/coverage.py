@@ -21,7 +21,7 @@ from analysis.figures.coverage import CoverageRow, Example, write_coverage
 from analysis.generation.imagenet_c import function_label
 from analysis.visual_change import Coverage
 from analysis.visual_change.coverage import PUBLISHED_SHARES
-from humanexp.core.storage import media_path
+from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.stimuli.selectors import stimuli
 
@@ -214,7 +214,7 @@ def write_picture(stimulus_set: StimulusSet, path: Path, function: str = "") -> 
     shown = next((one for one in functions if one.name == function), functions[0])
     examples = []
     for place in examples_of(stimulus_set, shown):
-        pixels = cv2.imread(str(media_path(place.stimulus.file))) if place.stimulus else None
+        pixels = cv2.imread(str(current_path(place.stimulus.file))) if place.stimulus else None
         if place.stimulus and pixels is not None:
             small = cv2.resize(pixels, (_EXAMPLE_PX, _EXAMPLE_PX), interpolation=cv2.INTER_AREA)
             examples.append(Example(place.stimulus.visual_change, cv2.cvtColor(small, cv2.COLOR_BGR2RGB)))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import Avg, Count, F, Q
+import numpy as np
+from django.conf import settings
+from django.db.models import Avg, Count, F, Q, QuerySet
 
+from analysis.findings.cue_conflict import conflicts
 from analysis.generation import Original
+from humanexp.core import file_store
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 
@@ -19,9 +23,10 @@ def digests_of(stimulus_set: StimulusSet, keys: Sequence[str]) -> dict[str, str]
     return dict(stimulus_set.stimuli.order_by().filter(key__in=keys).values_list("key", "sha256"))
 
 
-def image_ids_of(source_set: SourceSet, keys: Sequence[str]) -> dict[str, int]:
-    """Primary keys of the named originals."""
-    return dict(source_set.images.order_by().filter(key__in=keys).values_list("key", "pk"))
+def image_ids_of(source_sets: Sequence[SourceSet], keys: Sequence[str]) -> dict[str, int]:
+    """Primary keys of the named originals, whose names differ between the sets."""
+    images = SourceImage.objects.filter(source_set__in=source_sets, key__in=keys)
+    return dict(images.order_by().values_list("key", "pk"))
 
 
 def files_without_row(stimulus_set: StimulusSet, files: Sequence[str]) -> list[str]:
@@ -65,9 +70,33 @@ def stimuli_by_pk(pks: Sequence[int]) -> list[Stimulus]:
     return list(Stimulus.objects.filter(pk__in=pks).order_by("pk"))
 
 
+def bring_originals(source_set: SourceSet) -> None:
+    """Have all pictures of a set here: many at once are fetched faster than one after the other."""
+    _bring(source_set.images.all())
+
+
+def bring_stimuli(stimulus_set: StimulusSet) -> None:
+    _bring(stimulus_set.stimuli.all())
+
+
+def _bring(pictures: QuerySet[SourceImage] | QuerySet[Stimulus]) -> None:
+    """Pictures of a set lie in one folder."""
+    if settings.FILE_STORE and (file := pictures.order_by().values_list("file", flat=True).first()):
+        file_store.bring("/".join(file.split("/")[:2]))
+
+
 def originals_of(stimulus_set: StimulusSet) -> list[Original]:
     """Originals of a set as the analysis knows them, with absolute paths."""
     return [_original(image) for image in stimulus_set.source_set.images.order_by("key").iterator()]
+
+
+def conflicts_of(stimulus_set: StimulusSet) -> list[Original]:
+    """Pictures that are cue conflicts as they are; others of their set, whose shape is their texture, are left out."""
+    if stimulus_set.cue_conflicts is None:
+        return []
+    pictures = [_original(image) for image in stimulus_set.cue_conflicts.images.order_by("key").iterator()]
+    _, _, are_conflicts = conflicts(np.array([picture.key for picture in pictures], dtype=np.str_))
+    return [picture for picture, is_conflict in zip(pictures, are_conflicts.tolist(), strict=True) if is_conflict]
 
 
 def originals_by_key(source_set: SourceSet, keys: Sequence[str]) -> dict[str, Original]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Counted = dict[str, dict[int | None, dict[int, int]]]
 _WITH_LEVELS = frozenset({Sampling.LEVELS, Sampling.IMPORTED})
 _KEEP_S = 24 * 3600
+#: The measure of a set of published pictures whose originals are not at hand: its stimuli have no Δv.
+NOT_MEASURED = "not measured"
 
 
 def stimulus_sets() -> QuerySet[StimulusSet]:

@@ -31,6 +31,11 @@ def source_sets() -> QuerySet[SourceSet]:
     ).order_by("-created_at")
 
 
+def has_pictures() -> bool:
+    """Whether stimuli could be made."""
+    return SourceSet.objects.exists()
+
+
 def source_set_by_name(name: str) -> SourceSet:
     source_set = SourceSet.objects.filter(name=name).first()
     if source_set is None:

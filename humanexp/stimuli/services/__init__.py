@@ -30,6 +30,8 @@ from humanexp.stimuli.services.importing import (
     run_import,
     subject_of_import,
 )
+from humanexp.stimuli.services.person_sentinels import made_families
+from humanexp.stimuli.services.published import Adopted, adopt_pictures, open_pictures
 from humanexp.stimuli.services.sources import (
     Rating,
     check_ratings_open,
@@ -45,10 +47,12 @@ __all__ = [
     "DELETION_KIND",
     "JOB_KIND",
     "SAMPLINGS",
+    "Adopted",
     "Described",
     "ImageNetCImport",
     "ImportReport",
     "Rating",
+    "adopt_pictures",
     "check_ratings_open",
     "complete_stimulus_set",
     "create_stimulus_set",
@@ -59,6 +63,8 @@ __all__ = [
     "freeze_source_set",
     "import_imagenet_c",
     "import_images",
+    "made_families",
+    "open_pictures",
     "plain_functions_beside",
     "request_import",
     "resume_import",

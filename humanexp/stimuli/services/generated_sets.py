@@ -35,12 +35,14 @@ from analysis.generation import (
 )
 from analysis.generation.files import UNFINISHED, told_as_sentence, write_atomically
 from analysis.generation.plan import Sampling as SamplingName
+from analysis.persons import CUE_CONFLICT, find_sentinel
 from analysis.visual_change import PilotMap
+from humanexp.core import file_store
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Sampling, StimulusSet, framing_named
-from humanexp.stimuli.selectors.making import digests_of
+from humanexp.stimuli.selectors.making import conflicts_of, digests_of
 from humanexp.stimuli.services.generation import complete_stimulus_set, store_pilots, store_stimuli
 
 if TYPE_CHECKING:
@@ -53,9 +55,11 @@ SPARE_BYTES = 16 * 2**20
 def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
     """Make every stimulus that is not there yet, and complete the set; returns how many it holds."""
     folder = media_path(folder_of(stimulus_set))
+    file_store.bring(folder_of(stimulus_set))  # what another machine has made of it
     open_folder(folder)
     try:
         with executor(settings.COMPUTE) as pool:
+            selectors.bring_originals(stimulus_set.source_set)
             originals = selectors.originals_of(stimulus_set)
             pilots = _pilots(stimulus_set, originals, pool, progress)
             plan = _plan(stimulus_set, originals, pilots)
@@ -161,11 +165,14 @@ def _pilots(
 
 
 def _plan(stimulus_set: StimulusSet, originals: list[Original], pilots: dict[str, PilotMap]) -> StimulusPlan:
+    brought = conflicts_of(stimulus_set)
     return plan_stimuli(
         originals,
         pilots,
         corruptions=stimulus_set.corruptions,
         plain=stimulus_set.plain_functions,
+        person_families=[name for name in stimulus_set.person_families if find_sentinel(name).make is not None],
+        brought={CUE_CONFLICT.name: brought} if brought else {},
         count=stimulus_set.count_per_corruption,
         seed=stimulus_set.seed,
         size_px=stimulus_set.size_px,
@@ -195,6 +202,7 @@ def stored_as_made(
     outcomes = run_in_order_of_completion(pool, work, shards, tick=tell)
     with contextlib.closing(outcomes):
         for outcome in outcomes:
+            file_store.publish(*(f"{folder}/{row['file']}" for row in outcome.rows))
             store_stimuli(stimulus_set=stimulus_set, folder=folder, rows=outcome.rows)
             done += outcome.n_done
             db.reset_queries()  # with DEBUG, Django keeps every statement

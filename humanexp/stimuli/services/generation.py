@@ -18,7 +18,7 @@ from analysis.generation import METRIC_NAME
 from analysis.generation.files import storage_sentence
 from analysis.generation.originals import MAXIMUM_ENLARGEMENT
 from analysis.visual_change import coverage_report
-from humanexp.core import clock, ownership
+from humanexp.core import clock, file_store, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
@@ -31,6 +31,7 @@ from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
 from humanexp.stimuli.services.manifest import write_manifest
+from humanexp.stimuli.services.person_sentinels import check_sentinels, families_of
 from humanexp.stimuli.services.sources import freeze_source_set
 
 JOB_KIND = "stimuli.generate"
@@ -59,6 +60,9 @@ class Described:
     enlarge: bool = False
     #: adds what practice and plain pairs of same/different and ABX need: one stimulus an original of two more functions
     with_plain: bool = False
+    #: adds sentinels of persons: families that are made of the pictures, and a set of pictures that are cue conflicts
+    person_families: Sequence[str] = ()
+    cue_conflicts: SourceSet | None = None
 
     @property
     def functions(self) -> list[str]:
@@ -74,6 +78,8 @@ class Described:
             "source_set": self.source_set,
             "corruptions": self.functions,
             "plain_functions": self.plain_functions,
+            "person_families": families_of(self.person_families, self.cue_conflicts),
+            "cue_conflicts": self.cue_conflicts,
             "sampling": self.sampling,
             "framing": self.framing,
             "count_per_corruption": self.count,
@@ -91,7 +97,9 @@ def create_stimulus_set(described: Described, *, by: User | None = None) -> Stim
     _check_corruptions(described)
     _check_numbers(described)
     _check_originals(described)
-    freeze_source_set(source_set=source_set, by=by)
+    check_sentinels(source_set, described.person_families, described.cue_conflicts)
+    for pictures in filter(None, (source_set, described.cue_conflicts)):
+        freeze_source_set(source_set=pictures, by=by)
     return StimulusSet.objects.create(
         name=name, metric=METRIC_NAME, lab_id=source_set.lab_id, created_by=by, **described.columns()
     )
@@ -130,7 +138,8 @@ def store_stimuli(*, stimulus_set: StimulusSet, folder: str, rows: Sequence[Mapp
     """Record made stimuli. A stimulus made a second time is the same one, so its row is written over."""
     if not rows:
         return
-    ids = image_ids_of(stimulus_set.source_set, list({row["original"] for row in rows}))
+    source_sets = [one for one in (stimulus_set.source_set, stimulus_set.cue_conflicts) if one is not None]
+    ids = image_ids_of(source_sets, list({row["original"] for row in rows}))
     fields = (
         *("source_image_id", "corruption", "corruption_version", "parameter", "seed", "target", "visual_change"),
         *("evaluations", "reached", "reach_low", "reach_high", "sha256", "file"),
@@ -170,6 +179,7 @@ def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
         changes = array.array("d", changes_of(stimulus_set, name))
         coverage[name] = {**coverage_report({name: changes})[name], **making_of(stimulus_set, name)}
     stimulus_set.manifest_sha256 = write_manifest(stimulus_set)
+    file_store.publish(f"stimuli/{stimulus_set.name}")
     stimulus_set.coverage = coverage
     stimulus_set.completed_at = clock.now()
     stimulus_set.save(update_fields=["coverage", "manifest_sha256", "completed_at"])
@@ -239,6 +249,7 @@ def _used(stimulus_set: StimulusSet, user: Any) -> Conflict:
 
 def _remove_folder(stimulus_set: StimulusSet) -> None:
     """Out of the way by one rename, then file by file."""
+    file_store.forget(f"stimuli/{stimulus_set.name}")
     folder = media_path(f"stimuli/{stimulus_set.name}")
     doomed = folder.with_name(f".{stimulus_set.name}.deleted")
     try:

@@ -20,7 +20,7 @@ from django.db import IntegrityError, transaction
 from analysis.compute import executor
 from analysis.generation import Inspection, inspect_originals
 from analysis.generation.originals import MAXIMUM_BYTES
-from humanexp.core import ownership
+from humanexp.core import file_store, ownership
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
@@ -224,6 +224,7 @@ def _write(
             # Nothing in the database names this folder, or the name would be taken: it is left from a lost import.
             shutil.rmtree(final, ignore_errors=True)
             folder.rename(final)
+            file_store.publish(f"originals/{name}")
     except IntegrityError as error:
         if SourceSet.objects.filter(name=name).exists():
             raise InvalidRequest(
@@ -255,6 +256,7 @@ def request_import(
     if under_way is not None and not under_way.is_finished:
         raise InvalidRequest(f"{name} is being imported already: look at it first.", fields={"name": "being imported"})
     sweep(media_path(_FOLDER).glob("*.zip"), older_than_s=_KEPT_S)
+    file_store.forget_left(_FOLDER, older_than_s=_KEPT_S)
     stored = _store(archive) if archive is not None else None
     try:
         if stored is not None:
@@ -263,6 +265,7 @@ def request_import(
                 find_files(source)
             finally:
                 source.close()
+            file_store.publish(relative_to_media(stored))
         else:
             StorageSource(storage_prefix or "")
         with transaction.atomic():
@@ -281,8 +284,7 @@ def request_import(
                 by_id=by.pk if by else None,
             )
     except BaseException:
-        if stored is not None:
-            stored.unlink(missing_ok=True)
+        _remove(stored)
         raise
 
 
@@ -347,3 +349,4 @@ def _store(archive: UploadedFile[Any]) -> Path:
 def _remove(archive: Path | None) -> None:
     if archive is not None:
         archive.unlink(missing_ok=True)
+        file_store.forget(relative_to_media(archive))

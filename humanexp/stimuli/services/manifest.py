@@ -14,7 +14,7 @@ from pathlib import Path
 from analysis.errors import TableRefused
 from analysis.generation.files import UNFINISHED, told_as_sentence
 from analysis.tables import STIMULI, guard
-from humanexp.core.storage import media_path
+from humanexp.core.storage import current_path, media_path
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import StimulusSet
 
@@ -52,7 +52,7 @@ def write_manifest(stimulus_set: StimulusSet) -> str:
 
 def check_manifest(stimulus_set: StimulusSet) -> ManifestFindings:
     """Compare the manifest with its digest and, row by row, with the database."""
-    path = manifest_path(stimulus_set)
+    path = current_path(f"stimuli/{stimulus_set.name}/manifest.parquet")
     if not path.is_file():
         return ManifestFindings(0, ("the manifest is missing",))
     with path.open("rb") as file:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from humanexp.core import clock, ownership
+from humanexp.core import clock, file_store, ownership
 from humanexp.core.audit import record
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
@@ -67,6 +67,7 @@ def delete_source_set(*, source_set: SourceSet, by: User | None = None) -> None:
         if used is not None:
             raise Conflict(f"The set of pictures {name} is used by the stimulus set {used}: delete that one first.")
         locked.delete()
+        file_store.forget(f"originals/{name}")
         record(action="delete-pictures", subject=f"source set:{name}", by=by)
     # The name is free only now: a folder without rows is swept by the next import of that name.
     shutil.rmtree(media_path(f"originals/{name}"), ignore_errors=True)

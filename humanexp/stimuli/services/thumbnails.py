@@ -10,7 +10,7 @@ from PIL import Image
 from analysis.errors import PictureRefused
 from analysis.generation.originals import read_picture
 from humanexp.core.errors import NotFound
-from humanexp.core.storage import media_path, write_whole
+from humanexp.core.storage import current_path, media_path, write_whole
 from humanexp.stimuli.models import SourceImage
 
 #: Longer side of an original's copies by name, and of a stimulus's.
@@ -26,7 +26,7 @@ def original_thumbnail(image: SourceImage, size: str) -> Path:
     path = media_path(f"thumbnails/{image.source_set.name}/{image.pk}-{image.sha256[:16]}-{size}.jpg")
     if not path.is_file():
         try:
-            write_whole(path, _jpeg(media_path(image.file), SIDES_PX[size]))
+            write_whole(path, _jpeg(current_path(image.file), SIDES_PX[size]))
         except PictureRefused as error:
             raise NotFound("The file of this picture is missing or damaged: restore it from the backup.") from error
     return path

@@ -14,7 +14,14 @@ from analysis.compute import executor, run_in_order_of_completion
 from analysis.generation import StimulusRecord, Verification, VerificationShard, verify_shard
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet, framing_named
-from humanexp.stimuli.selectors.making import files_without_row, original_by_pk, places_by_original, stimuli_by_pk
+from humanexp.stimuli.selectors.making import (
+    bring_originals,
+    bring_stimuli,
+    files_without_row,
+    original_by_pk,
+    places_by_original,
+    stimuli_by_pk,
+)
 from humanexp.stimuli.services.generated_sets import folder_of, modules
 from humanexp.stimuli.services.manifest import check_manifest, manifest_path
 
@@ -38,6 +45,9 @@ class SetVerification:
 
 def verify_stimuli(stimulus_set: StimulusSet, *, sample: int | None = None, seed: int = 0) -> SetVerification:
     """Verify all stimuli of a set, or a random sample of them, and the manifest of a complete one."""
+    if sample is None:
+        bring_originals(stimulus_set.source_set)
+        bring_stimuli(stimulus_set)
     with executor(settings.COMPUTE) as pool:
         found = Verification().merged(
             run_in_order_of_completion(pool, verify_shard, _shards(stimulus_set, sample, seed))

@@ -10,9 +10,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from analysis.acceptance import Rule, RuleSet
+from analysis.persons import SENTINELS, SentinelCost
+from analysis.spec.persons import PERSON
 from analysis.spec.protocol import PROTOCOLS, sources
 from analysis.spec.study import StudyConfiguration
-from humanexp.studies.estimated_duration import minutes_of, task_of
+from humanexp.studies.estimated_duration import minutes_of, person_sentinels_cost, task_of
 from humanexp.studies.models import Study
 from humanexp.studies.pages.session_strip import PoolBar, pool_bars
 from humanexp.studies.plans import plan_head
@@ -26,6 +28,7 @@ _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "negative": (_("negative"), _("clean animals and artefacts in turn; an answer from the other group is a flag")),
     "consistency_first": (_("consistency, first showing"), _("clean or lightly changed pictures")),
     "consistency_second": (_("consistency, second showing"), _("the same pictures again, with others in between")),
+    "person": (_("sentinels of persons"), _("people and machines answer them differently; in no curve, rule or pay")),
     "discrimination practice": (_("practice pairs"), _("plain pairs with feedback")),
     "discrimination main": (_("pairs"), _("matched in visual change, half of them with the same corruption")),
     "discrimination negative": (_("plain pairs"), _("pairs whose answer is plain; a gate")),
@@ -50,6 +53,7 @@ _POOLS: Mapping[str, str | Promise] = {
     "consistency": _("consistency"),
     "main": _("main and clean"),
 }
+_PERSON_POOL = _("sentinels of persons, %(family)s")
 _UNITS: Mapping[str, str | Promise] = {"_ms": "ms", "_px": "px", "_frames": _("frames")}
 _VALUES: Mapping[str, str | Promise] = {
     "background": _("grey of the page, 0 to 1"),
@@ -88,6 +92,8 @@ class PoolRow:
     fewest: int
     fewest_categories: str
     most: int
+    #: pictures of a lab's own beside the set's originals
+    is_brought: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,11 +144,18 @@ class DesignPage:
     pairs: int
     #: rough length of a session
     minutes: float
+    #: None without sentinels of persons
+    persons: SentinelCost | None = None
 
     @property
     def pool_bars(self) -> list[PoolBar]:
-        parts = [(pool.role, pool.name, pool.originals) for pool in self.pools]
+        parts = [(pool.role, pool.name, pool.originals) for pool in self.pools if not pool.is_brought]
         return pool_bars(parts, everything=self.summary["originals"])
+
+    @property
+    def persons_pay(self) -> str:
+        """In whole units of whatever currency the study pays."""
+        return "" if self.persons is None else f"{self.persons.pay / 100:,.2f}"
 
 
 #: What counts where pictures are not shown for a time.
@@ -189,6 +202,7 @@ def page_of(
             closing_questions=len(configuration.ending.questions),
             set_up=configuration.setup.steps,
         ),
+        persons=person_sentinels_cost(configuration, summary["sessions"]) if by_role.get(PERSON) else None,
     )
 
 
@@ -207,13 +221,16 @@ def _pool(role: str, pool: Mapping[str, Any]) -> PoolRow:
     counts: Mapping[str, int] = pool["by_category"]
     fewest = min(counts.values())
     names = [category for category, count in counts.items() if count == fewest]
+    kind, _space, family = role.partition(" ")
+    sentinel = SENTINELS.get(family)
     return PoolRow(
-        role=role,
-        name=_POOLS[role],
+        role=kind,
+        name=_PERSON_POOL % {"family": family.replace("_", " ")} if kind == PERSON else _POOLS[role],
         originals=pool["originals"],
         fewest=fewest,
         fewest_categories=", ".join(names) if len(names) <= 4 else "",
         most=max(counts.values()),
+        is_brought=sentinel is not None and sentinel.make is None,
     )
 
 

@@ -45,6 +45,11 @@ class Refusal:
     field: str = ""
 
     @property
+    def is_group(self) -> bool:
+        """Whether the field has a box or a button for each choice, of which the first is linked to."""
+        return self.field in ("task", "population", "person_families")
+
+    @property
     def rest(self) -> str:
         """What follows the name of the setting, which pages show as a link."""
         return self.message.removeprefix(self.place) if self.message.startswith(self.place) else f": {self.message}"

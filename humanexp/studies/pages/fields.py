@@ -49,8 +49,8 @@ _CHOSEN: Mapping[Any, bool] = {"yes": True, "no": False}
 _SILENT: Mapping[str, tuple[str, ...]] = {
     CATEGORISATION: ("pairs", "validation"),
     BOTH: ("validation",),
-    DISCRIMINATION: ("naming", "validation"),
-    VALIDATION: ("naming", "pairs"),
+    DISCRIMINATION: ("naming", "persons", "validation"),
+    VALIDATION: ("naming", "persons", "pairs"),
 }
 
 
@@ -87,7 +87,7 @@ def to_values(given: Mapping[str, Any]) -> dict[str, Any]:
         values.setdefault("design", {})[table] = {}
     for name, setting in SETTINGS.items():
         value = given.get(name)
-        is_given = value is not None and value is not False and value != ""
+        is_given = value is not None and value is not False and value not in ("", [])
         if is_given and setting.form.part not in _SILENT[task]:
             _put(values, setting.path, _CHOSEN.get(value, value) if _is_yes_or_no(setting) else value)
     return _merged(values, _read_more(str(given.get("more") or "")))
@@ -100,7 +100,7 @@ def to_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(values.get("protocol"), Mapping):
         given["protocol"] = rest.pop(("protocol", "name"), "vcr")
     for name, setting in SETTINGS.items():
-        if isinstance(rest.get(setting.path), str | int | float):
+        if isinstance(rest.get(setting.path), str | int | float | list):
             value = rest.pop(setting.path)
             given[name] = ("yes" if value else "no") if _is_yes_or_no(setting) else value
     more: dict[str, Any] = {}

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 from django import forms
 from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
+from analysis.persons import SENTINELS
 from analysis.spec import PROTOCOLS, RULE_SETS
 from analysis.spec.base import limits, plain_type
 from humanexp.core.errors import InputRefused
@@ -52,6 +53,9 @@ def field_for(setting: Setting) -> forms.Field:
     if kind is str:
         more = {"placeholder": placeholder} if placeholder else {}
         return _text(label, rows=form.rows, help_text=help_text, **more)
+    if get_origin(kind) is tuple:
+        boxes = forms.CheckboxSelectMultiple
+        return forms.MultipleChoiceField(label=label, help_text=help_text, required=False, widget=boxes)
     return forms.CharField(label=label, help_text=help_text, required=False)
 
 
@@ -78,6 +82,7 @@ class StudyForm(forms.Form):
         self._offer("protocol", list(PROTOCOLS))
         self._offer("rules", list(RULE_SETS))
         self._offer_brought_language()
+        self._offer_families()
 
     def _offer(self, name: str, known: list[str]) -> None:
         """The choices, and what a file has said: what does not exist is refused by the study, in its words."""
@@ -92,6 +97,14 @@ class StudyForm(forms.Form):
             named = SETTINGS["language"].form.choices or {}
             field.choices = [*named.items(), (said, said)]
 
+    def _offer_families(self) -> None:
+        """Every family of sentinels of persons; which of them a stimulus set has, the plan says."""
+        field = self.fields["person_families"]
+        said = [name for name in self["person_families"].value() or () if name not in SENTINELS]
+        if isinstance(field, forms.MultipleChoiceField):
+            known = [(one.name, one.label) for one in SENTINELS.values()]
+            field.choices = [*known, *((name, name) for name in said)]
+
     def ethics_refused(self) -> bool:
         """Whether a block of consent is at fault: its part of the page is open then."""
         return any(field.errors for field in self.parts()["ethics"])
@@ -100,7 +113,7 @@ class StudyForm(forms.Form):
         """The fields by the part of the page in which they stand."""
         parts = {
             part: [self[name] for name, setting in fields.SETTINGS.items() if setting.form.part == part]
-            for part in ("naming", "pairs", "validation", "ethics", "texts", "record")
+            for part in ("naming", "persons", "pairs", "validation", "ethics", "texts", "record")
         }
         parts["record"].append(self["more"])
         return parts

@@ -22,6 +22,7 @@ ROLES: Mapping[str, str | Promise] = {
     "gold": _("gold"),
     "negative": _("negative"),
     "consistency": _("shown twice"),
+    "person": _("sentinels of persons"),
 }
 
 

@@ -128,24 +128,83 @@ def test_weights_of_another_number_of_labels_name_the_remedy(spec: str, make: An
         load_classifier(f"{spec}@{path}")
 
 
+class Settings:
+    """What a training leaves beside the weights."""
+
+    lr = 0.1
+
+
+def _in_front(prefix: str) -> Any:
+    return lambda state: {f"{prefix}{name}": value for name, value in state.items()}
+
+
+LAYOUTS: dict[str, Any] = {
+    "bare": lambda state: state,
+    "state_dict": lambda state: {"epoch": 3, "state_dict": state},
+    "model_state_dict": lambda state: {"epoch": 3, "model_state_dict": state, "optimizer": {"state": {}}},
+    "model": lambda state: {"model": state, "optimizer": {}, "args": Settings()},
+    "model_ema": lambda state: {"model_ema": {"n_averaged": torch.tensor(7), **_in_front("module.")(state)}},
+    "module.": _in_front("module."),
+    "_orig_mod.": _in_front("_orig_mod."),
+    "module.model.": _in_front("module.model."),
+    "lightning": lambda state: {
+        "state_dict": {**_in_front("model.")(state), "loss.weight": torch.ones(3)},
+        "loops": {},
+    },
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_checkpoints_of_usual_trainings_are_read(layout: str, tmp_path: Path) -> None:
+    path = small.timm_weights(tmp_path / "weights.pt", 1000)
+    expected = load_classifier(f"timm:test_vit@{path}").digest
+    torch.save(LAYOUTS[layout](torch.load(path, weights_only=True)["state_dict"]), tmp_path / "other.ckpt")
+    found = load_classifier(f"timm:test_vit@{tmp_path / 'other.ckpt'}").digest
+    assert found == expected != load_classifier("timm:test_vit@random").digest
+
+
+def test_an_average_of_weights_is_taken_only_where_nothing_else_is(tmp_path: Path) -> None:
+    path = small.timm_weights(tmp_path / "weights.pt", 1000)
+    state = torch.load(path, weights_only=True)["state_dict"]
+    torch.save({"model_ema": {name: value * 0 for name, value in state.items()}, "model": state}, tmp_path / "both.pt")
+    found = load_classifier(f"timm:test_vit@{tmp_path / 'both.pt'}").digest
+    assert found == load_classifier(f"timm:test_vit@{path}").digest
+
+
 @pytest.mark.parametrize(
     ("wrap", "sentence"),
     [
-        (
-            lambda state: {"epoch": 3, "model_state_dict": state},
-            "of a training.*lie under 'model_state_dict'",
-        ),
-        (lambda state: {"model": state, "optimizer": {}}, "lie under 'model'. Save that part alone"),
-        (lambda state: {f"_orig_mod.{name}": value for name, value in state.items()}, "'_orig_mod.' in front"),
-        (lambda state: {f"module.model.{name}": value for name, value in state.items()}, "'model.' in front"),
+        (_in_front("student.backbone."), "with 'student.backbone.' in front, which is no layout"),
+        (lambda state: {"a.weight": torch.ones(2)}, "none of this network: it begins with 'a.weight'"),
+        (lambda state: {"epoch": 3}, "holds no weights"),
+        (lambda state: dict(list(state.items())[1:]), "another network's weights.* is missing"),
+        (lambda state: {**state, "more.weight": torch.ones(2)}, "more.weight is too many"),
     ],
 )
-def test_a_checkpoint_of_a_training_is_told_from_another_networks_weights(
-    wrap: Any, sentence: str, tmp_path: Path
-) -> None:
+def test_another_network_is_told_from_another_layout(wrap: Any, sentence: str, tmp_path: Path) -> None:
     path = small.timm_weights(tmp_path / "weights.pt", 1000)
     torch.save(wrap(torch.load(path, weights_only=True)["state_dict"]), path)
     with pytest.raises(ClassifierUnavailable, match=sentence):
+        load_classifier(f"timm:test_vit@{path}")
+
+
+def test_the_code_of_a_training_beside_the_weights_is_not_run(tmp_path: Path) -> None:
+    path = small.timm_weights(tmp_path / "weights.pt", 1000)
+    state = torch.load(path, weights_only=True)["state_dict"]
+    torch.save({"model": state, "args": Sneaky(str(tmp_path / "written"))}, path)
+    load_classifier(f"timm:test_vit@{path}")
+    assert not (tmp_path / "written").exists()
+
+
+def test_mean_and_deviation_may_be_given_beside_the_weights(tmp_path: Path) -> None:
+    path = small.timm_weights(tmp_path / "weights.pt", 1000)
+    usual = load_classifier(f"timm:test_vit@{path}")
+    path.with_suffix(".json").write_text(json.dumps({"mean": [0.1, 0.2, 0.3], "std": [1, 1, 0.5]}))
+    own = load_classifier(f"timm:test_vit@{path}")
+    assert own.inputs.mean == (0.1, 0.2, 0.3) and own.inputs.input_px == usual.inputs.input_px  # type: ignore[union-attr]
+    assert own.digest != usual.digest
+    path.with_suffix(".json").write_text(json.dumps({"std": [1, 0, 1]}))
+    with pytest.raises(ClassifierUnavailable, match=r"weights\.json: input_px, mean or std cannot be used"):
         load_classifier(f"timm:test_vit@{path}")
 
 

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers.shards import Asked, PredictionShard, ShownStimulus, join_shards, predict_shard
+from analysis.classifiers.one_pass import predict_group
+from analysis.classifiers.shards import Asked, PredictionShard, ShownStimulus, join_shards
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from tests.analysis.classifiers import small_networks as small
 
@@ -36,7 +37,7 @@ def shard_of(folder: Path, asked: Asked = ASKED, n: int = 5) -> PredictionShard:
 def test_shards_are_joined_in_order_and_counted(tmp_path: Path) -> None:
     whole = shard_of(tmp_path)
     first, second = replace(whole, stimuli=whole.stimuli[:2]), replace(whole, stimuli=whole.stimuli[2:])
-    parts = [predict_shard(first), predict_shard(second)]
+    parts = [predict_group((first,))[0], predict_group((second,))[0]]
     joined = join_shards(parts, tmp_path / "all.parquet")
     table = pd.read_parquet(tmp_path / "all.parquet")
     assert table["stimulus"].tolist() == ["s0", "s1", "s2", "s3", "s4"]
@@ -49,21 +50,21 @@ def test_shards_are_joined_in_order_and_counted(tmp_path: Path) -> None:
 
 def test_a_shard_that_is_there_is_not_predicted_again(tmp_path: Path) -> None:
     shard = shard_of(tmp_path)
-    path = predict_shard(shard)
+    path = predict_group((shard,))[0]
     before = path.stat().st_mtime_ns
     for number in range(5):
         (tmp_path / f"{number}.png").unlink()
-    assert predict_shard(shard) == path
+    assert predict_group((shard,))[0] == path
     assert path.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("kept", [0, 100, -1])
 def test_a_file_that_a_loss_of_power_cut_off_is_written_again(tmp_path: Path, kept: int) -> None:
     shard = shard_of(tmp_path)
-    content = predict_shard(shard).read_bytes()
+    content = predict_group((shard,))[0].read_bytes()
     shard.path.write_bytes(content[:kept])
     assert not shard.is_done
-    assert pd.read_parquet(predict_shard(shard))["stimulus"].tolist() == [one.stimulus for one in shard.stimuli]
+    assert pd.read_parquet(predict_group((shard,))[0])["stimulus"].tolist() == [one.stimulus for one in shard.stimuli]
 
 
 def test_a_corrected_mapping_file_decides_anew(tmp_path: Path) -> None:
@@ -74,7 +75,7 @@ def test_a_corrected_mapping_file_decides_anew(tmp_path: Path) -> None:
     for given in (rows, rows[::-1]):
         asked = Asked(spec, labels=str(small.mapping_file(tmp_path, given)))
         own = replace(shard, asked=replace(asked, digest=asked.load().digest))
-        paths.append(predict_shard(own))
+        paths.append(predict_group((own,))[0])
         answers.append(pd.read_parquet(paths[-1])["response"].tolist())
     assert paths[0] != paths[1]
     turned = dict(zip(CATEGORIES, CATEGORIES[::-1], strict=True))
@@ -89,7 +90,7 @@ def test_whatever_decides_the_rows_decides_the_file(tmp_path: Path, change: dict
 
 def test_another_classifier_on_another_machine_does_not_predict(tmp_path: Path) -> None:
     with pytest.raises(ClassifierUnavailable, match="another classifier here .*111111111111.* the same files"):
-        predict_shard(shard_of(tmp_path, replace(ASKED, digest="2" * 64)))
+        predict_group((shard_of(tmp_path, replace(ASKED, digest="2" * 64)),))
     assert not list(tmp_path.glob("*.parquet"))
 
 
@@ -97,10 +98,10 @@ def test_other_bytes_than_those_that_were_measured_are_refused(tmp_path: Path) -
     shard = shard_of(tmp_path)
     (tmp_path / "3.png").write_bytes((tmp_path / "2.png").read_bytes())
     with pytest.raises(PictureRefused, match=r"3\.png is not the one that was measured for the stimulus s3"):
-        predict_shard(shard)
+        predict_group((shard,))[0]
     (tmp_path / "3.png").unlink()
     with pytest.raises(PictureRefused, match="The stimulus s3 has no file"):
-        predict_shard(shard)
+        predict_group((shard,))[0]
     assert not list(tmp_path.glob("*.parquet"))
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig, plan_study
-from analysis.spec.design import ValidationDesign
+from analysis.spec.validation import ValidationDesign
 
 
 def test_originals_without_a_picture_to_judge_serve_practice_and_sentinels_first() -> None:

@@ -35,7 +35,7 @@ class Later(StudyConfiguration):
 
 #: What later versions of the specification brought: a margin as d', the mean over people, practice with a criterion.
 SINCE = {
-    "design.practice_trials": 10,
+    "design.practice_trials": 10, "recruitment.wage_people": 0, "recruitment.return_alarm": 1,
     "analysis.d_prime_margin": None, "analysis.observer_model": "independent", "analysis.estimand": "answers",
 }  # fmt: skip
 NEW = {"title": "A", "stimuli": "b"}

@@ -49,7 +49,7 @@ class TestApproval:
     ) -> None:
         services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
         recruit, address = f"/studies/{study.slug}/recruit/", f"/studies/{study.slug}/recruit/approval/"
-        assert "It does not end." in console.get(recruit).text
+        assert "The study names none." in console.get(recruit).text
         page = console.post(address, {"withdrawn": "1"}, follow=True).text
         assert "This study is paused" in page and "This study is recruiting." not in page
         assert "Withdrawn: no one new can start." in page and "The ethics approval was withdrawn" in page

@@ -21,6 +21,7 @@ LAUNCH, PAY, REVIEW = "owner researcher", "owner payer", "owner researcher revie
 WANTED = {
     "publish": LAUNCH,
     "extend": LAUNCH,
+    "continue_batches": LAUNCH,
     "prolong": LAUNCH,
     "raise_cap": LAUNCH,
     "set_study_cap": LAUNCH,
@@ -34,6 +35,7 @@ WANTED = {
     "try_again": PAY,
     "compensate": PAY,
     "top_up": PAY,
+    "top_up_campaign": PAY,
     "resolve_difference": PAY,
     "reject": "owner reviewer",
     "agree_to_rejection": PAY,
@@ -79,6 +81,7 @@ def asked(study: Study, launched: Campaign, finished: Callable[..., Assignment],
             study=study, terms=services.LaunchTerms(to="link", assignments=1), by=by
         ),
         "extend": lambda by: services.extend(campaign=launched, places=1, by=by),
+        "continue_batches": lambda by: services.continue_batches(campaign=launched, by=by),
         "prolong": lambda by: services.prolong(campaign=launched, days=9, by=by),
         "raise_cap": lambda by: services.raise_cap(campaign=launched, cap_cents=5_000, by=by),
         "set_study_cap": lambda by: services.set_study_cap(study=study, cap_cents=9_000, by=by),
@@ -94,6 +97,7 @@ def asked(study: Study, launched: Campaign, finished: Callable[..., Assignment],
         "try_again": lambda by: services.try_again(payment=payment, by=by),
         "compensate": lambda by: services.compensate(assignment=row, by=by),
         "top_up": lambda by: services.top_up(study=study, floor_cents=100_000, by=by),
+        "top_up_campaign": lambda by: services.top_up_campaign(campaign=launched, shown_total_cents=0, by=by),
         "resolve_difference": lambda by: services.resolve_difference(
             difference=difference, resolution="explained", note="By hand.", by=by, shown=(None, 77)
         ),

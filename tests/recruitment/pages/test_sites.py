@@ -89,6 +89,7 @@ class TestLaunch:
         given = terms(to="link", shown_total="0", link_preset="plain", **{"link_pay": "money", **changes})
         reply = console.post(f"/studies/{study.slug}/recruit/", given)
         assert reply.status_code == 422 and reply.context["form"].errors[field]
+        assert f'<a href="#id_{field}">' in reply.text
         assert not Campaign.objects.exists()
 
     def test_a_class_shares_computers(self, study: Study, console: Client) -> None:

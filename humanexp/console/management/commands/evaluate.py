@@ -5,24 +5,38 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.classifiers.arithmetic import PRECISIONS
+from analysis.errors import InvalidInput
+from analysis.observers import WORDINGS, AskPlan
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations import services
+from humanexp.evaluations.budget import Caps
+from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.selectors import study_by_slug
 
 
 class Command(OwnedCommand):
-    help = "Let a classifier predict every stimulus of a set, or of a study's set."
+    help = "Let classifiers predict every stimulus of a set, or of a study's set."
     owned = "predictions they are"
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--stimuli", metavar="NAME")
         which.add_argument("--study", metavar="NAME")
-        parser.add_argument("--classifier", metavar="SPEC", required=True, help="e.g. export:model.pt2, timm:resnet50")
-        parser.add_argument("--name", default="", help="name on the dashboard")
-        parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument(
+            "--classifier",
+            metavar="SPEC",
+            required=True,
+            action="append",
+            help="e.g. lite:0, export:model.pt2, timm:resnet50; several in one pass over the pictures: once for each",
+        )
+        parser.add_argument("--name", default="", help="name on the dashboard, of one classifier")
+        parser.add_argument("--device", default="cpu", help="cpu (default), cuda or cuda:N")
+        parser.add_argument(
+            "--precision", choices=PRECISIONS, default="float32", help="of torch networks on CUDA (default: float32)"
+        )
         parser.add_argument(
             "--rule", choices=["mean", "sum", "max"], default="mean", help="how 1,000 classes become 16 (default: mean)"
         )
@@ -39,28 +53,108 @@ class Command(OwnedCommand):
         )
         parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
 
+        words = parser.add_argument_group(
+            "models that are asked in words (--classifier openai:URL#MODEL or vlm:FOLDER)"
+        )
+        words.add_argument("--allow-upload", action="store_true", help="the pictures may be sent to the model's host")
+        words.add_argument(
+            "--wordings", default="describes,shown", help=f"of {', '.join(WORDINGS)}; the first decides the answer"
+        )
+        words.add_argument("--orders", type=int, default=2, help="orders of the labels for each stimulus (default: 2)")
+        words.add_argument("--repeats", type=int, default=1, help="of each question; needs --temperature")
+        words.add_argument("--letters", action="store_true", help="options behind letters, instead of bare words")
+        words.add_argument("--seed", type=int, default=0, help="of the orders")
+        words.add_argument("--temperature", type=float, default=0.0, help="above 0, answers are drawn (default: 0)")
+        words.add_argument("--most-calls", type=int, default=0, help="cap; needed where the host is another machine")
+        words.add_argument("--most-cost", type=float, default=0.0, help="cap, in the currency of the prices")
+        words.add_argument("--price-in", type=float, default=0.0, help="of a million tokens of questions")
+        words.add_argument("--price-out", type=float, default=0.0, help="of a million tokens of replies")
+
     def handle(self, *args: Any, **options: Any) -> None:
-        run, job = services.evaluate(
-            stimulus_set=_stimulus_set(options),
-            spec=options["classifier"],
-            name=options["name"],
+        # call_command gives one as it stands
+        given = options["classifier"]
+        specs = [given] if isinstance(given, str) else given
+        if len(specs) > 1 and (options["name"] or any(services.is_asked(spec) for spec in specs)):
+            raise CommandError("--name, and a model that is asked in words, are for one --classifier at a time.")
+        if services.is_asked(specs[0]):
+            self._ask({**options, "classifier": specs[0]})
+            return
+        how = services.How(
             device=options["device"],
             rule=options["rule"],
             own_labels=options["own_labels"],
             labels=options["labels"],
             allow_download=options["allow_download"],
+            precision=options["precision"],
+        )
+        where = {"stimulus_set": _stimulus_set(options), "how": how, "owner": options["owner"]}
+        if len(specs) == 1:
+            run, job = services.evaluate(spec=specs[0], name=options["name"], **where)
+            runs = [run]
+        else:
+            runs, job = services.evaluate_together(specs=specs, **where)
+        runner.finish(job, what="The evaluation", tell=self.stderr.write)
+        for run in runs:
+            run.refresh_from_db()
+            self.stdout.write(f"{run.name}: {run.count} predictions{_right(run)}")
+
+    def _ask(self, options: dict[str, Any]) -> None:
+        try:
+            plan = AskPlan(
+                wordings=tuple(word.strip() for word in options["wordings"].split(",")),
+                orders=options["orders"],
+                repeats=options["repeats"],
+                style="letters" if options["letters"] else "words",
+                seed=options["seed"],
+            )
+        except InvalidInput as error:
+            raise CommandError(str(error)) from error
+        run, job = services.ask(
+            stimulus_set=_stimulus_set(options),
+            spec=options["classifier"],
+            plan=plan,
+            caps=Caps(options["most_calls"], options["most_cost"], options["price_in"], options["price_out"]),
+            name=options["name"],
+            allow_upload=options["allow_upload"],
+            decoding=services.Decoding(
+                temperature=options["temperature"], device=options["device"], precision=options["precision"]
+            ),
             owner=options["owner"],
+            tell=self.stderr.write,
         )
         runner.finish(job, what="The evaluation", tell=self.stderr.write)
         run.refresh_from_db()
-        self.stdout.write(f"{run.name}: {run.count} predictions, {run.accuracy_clean or 0:.3f} right on clean pictures")
+        found = run.asking["summary"]
+        self.stdout.write(f"{run.name}: {run.count} stimuli{_right(run)}")
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found["kinds"].items())
+        calls = "" if run.asking["is_scored"] else f"; {run.asking['calls']} calls"
+        self.stdout.write(f"{found['asked']} questions: {kinds}{calls}")
+        if found["mass"] is not None:
+            self.stdout.write(f"Probability that a reply begins with one of the labels: {found['mass']:.3f} on average")
+        if found["preference"] is not None:
+            low, high = found["preference_interval"]
+            self.stdout.write(
+                f"Answers that follow a place in the list instead of the picture: {found['preference']:.3f} "
+                f"(95 % interval {low:.3f} to {high:.3f})"
+            )
+
+
+def _right(run: EvaluationRun) -> str:
+    """Accuracy on clean pictures; of published pictures, which have no clean ones among them, on all."""
+    if run.accuracy_clean is None:
+        return ""
+    which = "clean" if run.stimulus_set.corruptions else "published"
+    return f", {run.accuracy_clean:.3f} right on {which} pictures"
 
 
 def _stimulus_set(options: dict[str, Any]) -> StimulusSet:
     if options["study"]:
         stimulus_set = study_by_slug(options["study"]).stimulus_set
         if stimulus_set is None:
-            raise CommandError(f"The study {options['study']} has no stimuli: its trials were imported.")
+            raise CommandError(
+                f"The study {options['study']} has no pictures: its trials were imported without them. Attach them "
+                f"with attach_pictures {options['study']} PATH."
+            )
         return stimulus_set
     try:
         return StimulusSet.objects.get(name=options["stimuli"])

@@ -29,10 +29,35 @@ class Command(OwnedCommand):
             help="observers who are people, besides those called subject...: a pattern such as 'observer-*'",
         )
 
+        parser.add_argument(
+            "--answers",
+            nargs="+",
+            type=Path,
+            default=[],
+            metavar="FILE",
+            help="CSV files (image,response) of texts that models answered about the same pictures",
+        )
+        parser.add_argument(
+            "--letters", action="store_true", help="a letter in these texts names a category: A, B, ..."
+        )
+        parser.add_argument(
+            "--pictures", type=Path, metavar="PATH", help="folder or zip archive of the pictures that the trials showed"
+        )
+        parser.add_argument(
+            "--originals", type=Path, metavar="PATH", help="of the unchanged pictures: visual change is measured"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             imported = services.import_trials(
-                paths=options["files"], name=options["study"], humans=options["humans"], by=options["owner"]
+                paths=options["files"],
+                name=options["study"],
+                humans=options["humans"],
+                pictures=options["pictures"],
+                originals=options["originals"],
+                answers=options["answers"],
+                letters=options["letters"],
+                by=options["owner"],
             )
         except (AnalysisError, ApplicationError) as error:
             raise CommandError(f"{error} Nothing was imported.") from error
@@ -46,6 +71,14 @@ class Command(OwnedCommand):
         kinds = list(trial_import.observers.values())
         self.stdout.write(
             f"Imported {trial_import.trials} trials of {kinds.count('human')} people and "
-            f"{kinds.count('classifier')} classifiers as the study {slug}.\n"
-            f"Next: python manage.py analyse {slug}"
+            f"{kinds.count('classifier')} classifiers as the study {slug}"
+            f"{', with their pictures' if trial_import.pictures_file else ''}.\n"
+            f"{_told(trial_import.kinds)}Next: python manage.py analyse {slug}"
         )
+
+
+def _told(kinds: dict[str, dict[str, int]]) -> str:
+    """What models that answered in words said instead of a category."""
+    without = {name: {kind: n for kind, n in own.items() if kind != "label"} for name, own in kinds.items()}
+    parts = [f"{name} {', '.join(f'{n} {kind}' for kind, n in own.items())}" for name, own in without.items() if own]
+    return f"Answers that name no category count as wrong: {'; '.join(parts)}.\n" if parts else ""

@@ -12,6 +12,7 @@ from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
 from humanexp.console import services
 from humanexp.console.arguments import whole_number
 from humanexp.core.commands import OwnedCommand
+from humanexp.evaluations.services.retraining import expected_warnings
 from humanexp.jobs import runner
 from humanexp.stimuli.selectors import stimulus_set_by_name
 from humanexp.studies.selectors import study_by_slug
@@ -35,6 +36,12 @@ class Command(OwnedCommand):
         parser.add_argument("--learning-rate", type=float, default=0.001, help="default: 0.001")
         parser.add_argument("--momentum", type=float, default=0.9, help="default: 0.9")
         parser.add_argument("--batch", type=whole_number(1), default=32, help="default: 32")
+        parser.add_argument(
+            "--held-out", type=float, default=0.2, help="of the training originals, to stop on (default: 0.2; 0: none)"
+        )
+        parser.add_argument(
+            "--patience", type=whole_number(1), default=2, help="epochs without a lower held-out loss (default: 2)"
+        )
         parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
         parser.add_argument("--labels", metavar="FILE", type=Path, help="mapping file of a network with its own labels")
@@ -63,11 +70,14 @@ class Command(OwnedCommand):
             allow_download=options["allow_download"],
             owner=options["owner"],
         )
+        for warning in expected_warnings(row):
+            self.stderr.write(warning)
         runner.finish(job, what="The retraining", tell=self.stderr.write)
         row.refresh_from_db()
         console = Console(file=cast(IO[str], self.stdout), width=110)
         console.print(_table(row.report))
         console.print(THESE_WEIGHTS)
+        _print_held_out(console, row.report)
         clean, energy = row.report["clean"], row.report["energy"]
         console.print(
             f"Clean pictures: {clean['before']:.3f} right before, {clean['after']:.3f} after "
@@ -83,7 +93,7 @@ class Command(OwnedCommand):
 def _recipe(options: dict[str, Any]) -> Any:
     from analysis.retraining import Recipe
 
-    names = ("epochs", "learning_rate", "momentum", "batch", "seed")
+    names = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")
     return Recipe(**{name: options[name] for name in names})
 
 
@@ -95,6 +105,18 @@ def _power(options: dict[str, Any]) -> dict[str, float]:
     given = {"power_w": power, "overhead": options["overhead"], "kg_co2_per_kwh": options["carbon"]}
     Energy(seconds=0, **given)
     return given
+
+
+def _print_held_out(console: Console, report: dict[str, Any]) -> None:
+    """The validation curve, which epoch was kept, and what to be warned of."""
+    held_out = report["held_out"]
+    if held_out["curve"]:
+        told = "; ".join(f"{one['epoch']}: {one['loss']:.3f}, {one['right']:.3f}" for one in held_out["curve"])
+        console.print(
+            f"Held-out loss and share right by epoch: {told}. Weights of epoch {held_out['kept_epoch']} kept."
+        )
+    for warning in report["warnings"]:
+        console.print(f"Warning: {warning}")
 
 
 def _table(report: dict[str, Any]) -> Table:

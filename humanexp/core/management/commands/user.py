@@ -15,15 +15,18 @@ class Command(RefusableCommand):
     help = "Make, close, open and list researchers' accounts, and let somebody choose a new password."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        acts = parser.add_subparsers(dest="act", required=True, metavar="add|disable|enable|reset-password|list")
+        acts = parser.add_subparsers(dest="act", required=True, metavar="add|disable|enable|...")
         add = acts.add_parser("add", help="make an account; prints a link with which its owner chooses a password")
         add.add_argument("username")
         add.add_argument("--email", default="", help="where a new password can be asked for, if mail is set up")
         add.add_argument("--staff", action="store_true", help="an administrator: may do everything in every study")
+        add.add_argument("--days", type=int, default=services.VALID_DAYS, help="how long the link is good")
         reset = acts.add_parser("reset-password", help="a link with which the owner chooses another password")
         reset.add_argument("username")
         for act in (add, reset):
             act.add_argument("--prompt", action="store_true", help="ask for the password here instead of a link")
+        lost = acts.add_parser("reset-second-factor", help="for an owner who has lost theirs: take every one away")
+        lost.add_argument("username")
         for name, told in (("disable", "nobody can sign in with it; what it did stays"), ("enable", "open it again")):
             acts.add_parser(name, help=told).add_argument("username")
         acts.add_parser("list", help="every account")
@@ -41,6 +44,10 @@ class Command(RefusableCommand):
             case "enable":
                 user = services.set_active(user=selectors.account(options["username"]), is_active=True)
                 self.stdout.write(f"{user} can sign in again, with the password of before.")
+            case "reset-second-factor":
+                user = selectors.account(options["username"])
+                services.reset_second_factor(user=user)
+                self.stdout.write(f"{user} has no second factor any more, and is signed out everywhere.")
             case _:
                 self._list()
 
@@ -49,7 +56,7 @@ class Command(RefusableCommand):
         user = services.make_account(**chosen, password=_asked() if options["prompt"] else "")
         self.stdout.write(f"{user} has an account{' and is an administrator' if user.is_staff else ''}.")
         if not options["prompt"]:
-            self._print_link(user)
+            self._print_link(user, services.invite(user=user, valid_days=options["days"]), options["days"])
 
     def _reset(self, user: User, *, prompts: bool) -> None:
         if prompts:
@@ -58,14 +65,14 @@ class Command(RefusableCommand):
         elif not user.is_active:
             raise CommandError(f"{user} is disabled: python manage.py user enable {user}")
         else:
-            self._print_link(user)
+            self._print_link(user, services.entry_link(user=user), services.VALID_DAYS)
 
-    def _print_link(self, user: User) -> None:
+    def _print_link(self, user: User, link: str, days: int) -> None:
         self.stdout.write(
             f"Send {user} this link on a way that others do not read. Whoever opens it chooses the password; it works "
-            f"once, for {services.VALID_DAYS} days:"
+            f"once, for {days} days:"
         )
-        self.stdout.write(services.password_link(user))
+        self.stdout.write(link)
 
     def _list(self) -> None:
         for user in selectors.accounts():

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from humanexp.core.commands import OwnedCommand
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import CROWD, SearchRun
+from humanexp.counterfactuals.selectors.searches import caveats_of
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.recruitment.recruiters import usual_ground
@@ -54,6 +55,8 @@ class Command(OwnedCommand):
             job = _next_round(run)
         else:
             job = services.start(run=run)
+        for caveat in caveats_of(run):
+            self.stderr.write(f"Warning: {caveat}")
         runner.finish(job, what="The search", tell=self.stderr.write)
         run.refresh_from_db()
         if run.is_crowd and run.completed_at is None:
@@ -66,7 +69,9 @@ class Command(OwnedCommand):
             return
         pooled = run.scores["pooled"]
         if options["json"]:
-            options["json"].write_text(json.dumps(run.scores, indent=1) + "\n", encoding="utf-8")
+            options["json"].write_text(
+                json.dumps({**run.scores, "caveats": caveats_of(run)}, indent=1) + "\n", encoding="utf-8"
+            )
         self.stdout.write(
             f"{run.name}: {pooled['n']} pictures, {pooled['n_valid']} validated; SA {_told(pooled['sa'])}, "
             f"VR {_told(pooled['vr'])}, CA {_told(pooled['ca'])}, OOR {_told(pooled['oor'])}"

@@ -13,6 +13,7 @@ from django.db.models.functions import Cast, Round
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core.browsers import FAMILIES
 from humanexp.jobs.registry import Progress
 from humanexp.participation.models import Response, Session, counting
 from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
@@ -69,17 +70,6 @@ def timing_shares(study: Study) -> TimingShares:
 
 #: Refresh rates that screens have; a measured one belongs to the next of these within 6 %.
 RATES = (50, 60, 72, 75, 90, 100, 120, 144, 165, 240, 360)
-#: What a browser says of itself, the more special first: most say "Chrome" and "Safari" as well.
-FAMILIES = (
-    ("Edg", "Edge"),
-    ("OPR/", "Opera"),
-    ("SamsungBrowser/", "Samsung Internet"),
-    ("Firefox/", "Firefox"),
-    ("FxiOS/", "Firefox"),
-    ("CriOS/", "Chrome"),
-    ("Chrome/", "Chrome"),
-    ("Safari/", "Safari"),
-)
 #: Lower ends of classes of windows, CSS pixels.
 WIDTHS = (0, 640, 1024, 1280, 1536, 1920, 2560)
 

@@ -68,10 +68,13 @@ def change(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 @study_page("POST")
 def pause(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
-    """Nobody new for a while, or again."""
+    """Nobody new for a while, or again; and batches of places, once somebody has looked at an alarm."""
     campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
     with refusals_told(request):
-        if request.POST.get("act") == "resume":
+        if request.POST.get("act") == "continue":
+            services.continue_batches(campaign=campaign, by=user_of(request))
+            messages.success(request, _("Batches of places are opened again as planned."))
+        elif request.POST.get("act") == "resume":
             services.resume_campaign(campaign=campaign, by=user_of(request))
             messages.success(request, _("The campaign is being opened again."))
         else:

@@ -177,6 +177,7 @@ def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:
 
 
 def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
+    can = recruiters.capabilities_of(to)
     return {
         "to": to,
         "assignments": max(1, suggested.assignments),
@@ -190,7 +191,7 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
         "contact": suggested.contact,
         **link_initial(suggested.link),
         # a recruiter of our own house is small and new: what its people have done elsewhere, it cannot know
-        **(_USUAL_REQUIREMENTS if recruiters.capabilities_of(to).pays_out else {}),
+        **(_USUAL_REQUIREMENTS if can.pays_out and not can.is_own_ground else {}),
     }
 
 

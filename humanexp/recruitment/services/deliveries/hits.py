@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 
 from analysis.spec import Quiz
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, Purpose, QualificationType
@@ -233,6 +234,9 @@ class HitResumption(HitPause):
     def carry_out(self) -> None:
         if not self.shows(self.recruiter.offer(self.write.hit.hit_id)):
             cast(Pausing, self.recruiter).resume(self.write.hit.hit_id)
+            if self.write.created_by_id is None:  # it had not opened by itself
+                study = self.write.hit.campaign.study.slug
+                record(action="reopen-offer", subject=f"hit:{self.write.hit_id}", study=study)
 
 
 def _end_stop(hit: Hit) -> None:

@@ -55,6 +55,19 @@ class Command(OwnedCommand):
             help="also one stimulus an original of two more functions, for practice and plain pairs of same/different "
             "and ABX",
         )
+        parser.add_argument(
+            "--persons",
+            metavar="FAMILY[,FAMILY...]",
+            default="",
+            help="also sentinels of persons, made of the pictures: "
+            + ", ".join(sentinel.name for sentinel in services.made_families()),
+        )
+        parser.add_argument(
+            "--conflicts",
+            metavar="NAME",
+            help="also sentinels of persons from this set of cue conflicts, whose files are named like cat3-elephant1 "
+            "(shape, then texture)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         stimulus_set = self._find_or_create(options)
@@ -80,6 +93,8 @@ class Command(OwnedCommand):
             framing=options["framing"],
             enlarge=options["enlarge"],
             with_plain=options["plain"],
+            person_families=_names(options["persons"]),
+            cue_conflicts=selectors.source_set_by_name(options["conflicts"]) if options["conflicts"] else None,
         )
         existing = selectors.find_stimulus_set(described.name)
         if existing is None:
@@ -104,6 +119,9 @@ class Command(OwnedCommand):
         if stimulus_set.plain_functions:
             one, other = stimulus_set.plain_functions
             self.stdout.write(f"for practice and plain pairs: {n_clean} stimuli each of {one} and {other}")
+        for family in stimulus_set.person_families:
+            n_sentinels = stimulus_set.stimuli.filter(corruption=family).count()
+            self.stdout.write(f"sentinels of persons: {n_sentinels} of the family {family}")
         for name, report in coverage.items():
             told = (
                 f"{name}: {report['n']} stimuli, {report['ours']['covered']} of {report['ours']['bins']} bins with at "
@@ -121,4 +139,8 @@ class Command(OwnedCommand):
 def _corruptions(asked: str, sampling: str) -> list[str]:
     if asked.strip() == "all":
         return sorted(LEVELS) if sampling == Sampling.LEVELS else list(CORRUPTIONS)
+    return _names(asked)
+
+
+def _names(asked: str) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in asked.split(",") if name.strip()))

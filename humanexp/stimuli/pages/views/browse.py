@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET
 from analysis.corruptions import Corruption, find_corruption
 from analysis.errors import UnknownName
 from humanexp.core.errors import InvalidRequest, NotFound
-from humanexp.core.storage import media_path
+from humanexp.core.storage import current_path
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Stimulus
 from humanexp.stimuli.pages import set_browser, strength_sweep
@@ -223,7 +223,7 @@ def small(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _path(pk: int) -> Path:
-    path = media_path(selectors.stimulus_by_pk(pk).file)
+    path = current_path(selectors.stimulus_by_pk(pk).file)
     if not path.is_file():
         raise NotFound("The file of this stimulus is missing: run verify_stimuli.")
     return path

@@ -68,7 +68,8 @@ def example(request: HttpRequest, function: str) -> HttpResponse:
 @require_GET
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the set that a half-filled form describes would take."""
-    values = {**request.GET.dict(), "corruptions": request.GET.getlist("corruptions"), "name": "x"}
+    lists = {name: request.GET.getlist(name) for name in ("corruptions", "person_families")}
+    values = {**request.GET.dict(), **lists, "name": "x"}
     form = StimulusSetForm(values)
     context: dict[str, Any] = {"remark": " ".join(map(str, form.errors.get("with_plain", [])))}
     if context["remark"]:  # no two functions are left for plain pairs: the rest can be estimated all the same

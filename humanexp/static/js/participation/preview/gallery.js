@@ -82,6 +82,8 @@ panels.fill({
 });
 const bar = panels.find("[data-progress]");
 if (bar?.matches("progress")) Object.assign(bar, { max: session.blocks.at(-1).last + 1, value: 52 });
+const line = { count: screens.message("progress", { done: 52, total: session.blocks.at(-1).last + 1 }), saved: screens.message("saved") };
+for (const part of document.querySelectorAll("[data-progress] [data-part]")) part.textContent = line[part.dataset.part];
 const codes = document.querySelectorAll("[data-deletion]");
 for (const code of codes) code.hidden = false;
 // The code is for answers that have stayed.

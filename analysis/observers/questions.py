@@ -1,0 +1,121 @@
+"""Which questions are asked about a stimulus: wordings, and orders of the labels that follow from a seed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from analysis.categories import CATEGORIES
+from analysis.errors import InvalidInput
+
+#: Options as bare words, or behind letters, in which case a letter is an answer, too.
+Style = Literal["words", "letters"]
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+#: Names of wordings; `{options}` are the labels in the order shown, `{how}` says in what form to answer.
+WORDINGS: Mapping[str, str] = {
+    "describes": "Which option best describes the image?\n{options}\n{how}",
+    "shown": "What is shown in this picture? It belongs to exactly one of these categories.\n{options}\n{how}",
+    "guess": (
+        "The picture may be distorted so much that you cannot be sure. Choose the most likely of these options, and "
+        "guess if you have to.\n{options}\n{how}"
+    ),
+}
+_HOW: Mapping[Style, str] = {
+    "words": "Answer with one of these words alone.",
+    "letters": "Answer with the option's letter from the given choices directly.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedChoice:
+    """One question about one picture.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        In the order in which they are shown.
+    wording : str
+        One of `WORDINGS`.
+    style : {"words", "letters"}
+    order : int
+        Number of the order among those of a stimulus, from 0.
+    repeat : int
+        The same question again, from 0: what differs between repeats is the observer's own noise.
+    """
+
+    labels: tuple[str, ...] = CATEGORIES
+    wording: str = "describes"
+    style: Style = "words"
+    order: int = 0
+    repeat: int = 0
+
+    @property
+    def text(self) -> str:
+        """The question as the observer reads it."""
+        if self.style == "words":
+            options = ", ".join(self.labels)
+        else:
+            options = "\n".join(f"{letter}. {label}" for letter, label in zip(LETTERS, self.labels, strict=False))
+        return WORDINGS[self.wording].format(options=options, how=_HOW[self.style])
+
+
+@dataclass(frozen=True, slots=True)
+class AskPlan:
+    """Which questions are asked about each stimulus.
+
+    Attributes
+    ----------
+    wordings : tuple of str
+        The first one decides the answer that stands for the stimulus; the spread over all is shown as a band.
+    orders : int
+        Orders of the labels a stimulus; each is drawn for the stimulus from the seed, so that over stimuli every label
+        stands at every place equally often, and a preference for a place bends no curve.
+    repeats : int
+        How often each question is put.
+    style : {"words", "letters"}
+    seed : int
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such wording, or nothing would be asked.
+    """
+
+    wordings: tuple[str, ...] = ("describes", "shown")
+    orders: int = 2
+    repeats: int = 1
+    style: Style = "words"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        unknown = [wording for wording in self.wordings if wording not in WORDINGS]
+        if unknown or not self.wordings or len(set(self.wordings)) < len(self.wordings):
+            raise InvalidInput(f"Wordings are {', '.join(WORDINGS)}, each at most once, not {self.wordings}.")
+        if self.orders < 1 or self.repeats < 1:
+            raise InvalidInput("A stimulus is asked about in at least one order, at least once.")
+
+    @property
+    def questions_each(self) -> int:
+        """Questions a stimulus."""
+        return len(self.wordings) * self.orders * self.repeats
+
+    def questions_for(self, stimulus: str) -> Iterator[ForcedChoice]:
+        """The questions about one stimulus; the first one's answer stands for it."""
+        for repeat in range(self.repeats):
+            for order in range(self.orders):
+                labels = shuffled_labels(stimulus, seed=self.seed, order=order)
+                for wording in self.wordings:
+                    yield ForcedChoice(labels, wording, self.style, order, repeat)
+
+
+def shuffled_labels(stimulus: str, *, seed: int, order: int) -> tuple[str, ...]:
+    """The 16 categories in an order that follows from stimulus, seed and number of the order alone."""
+    digest = hashlib.sha256(f"label order\n{seed}\n{order}\n{stimulus}".encode()).digest()
+    places = np.random.default_rng(int.from_bytes(digest[:16], "big")).permutation(len(CATEGORIES))
+    return tuple(CATEGORIES[int(place)] for place in places)

@@ -1,0 +1,173 @@
+"""Which file is the picture of which published trial: by the names that the trials' authors gave both.
+
+A trial names its picture with a running number, the experiment and the observer in front (``0001_edg_s01_0_oven_00_``
+``oven10.png``); the files of pictures carry such a name, or its last part alone (``oven10.png``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from analysis.errors import PictureRefused
+from analysis.published_trials import original_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif"})
+#: Names in one sentence; the rest is counted.
+_TOLD = 5
+_WORDNET = re.compile(r"n\d{8}_\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPicture:
+    """A picture of published trials.
+
+    Attributes
+    ----------
+    stimulus, original, category, condition : str
+        As in the table of trials.
+    """
+
+    stimulus: str
+    original: str
+    category: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Pictures with their files, in the published order.
+
+    Attributes
+    ----------
+    files : list of (PublishedPicture, str)
+        Each picture with the name of its file.
+    unused : int
+        Picture files that belong to no trial.
+    """
+
+    files: list[tuple[PublishedPicture, str]]
+    unused: int
+
+
+def pictures_of_trials(trials: pd.DataFrame) -> list[PublishedPicture]:
+    """The different pictures, in the order in which the first observer who saw each of them met it.
+
+    Parameters
+    ----------
+    trials : pandas.DataFrame
+        Columns of `analysis.tables.TRIALS`, as `analysis.published_trials` reads them.
+
+    Raises
+    ------
+    PictureRefused
+        If two trials with one picture have different categories.
+    """
+    different = trials.groupby("stimulus")["category"].nunique()
+    if (different > 1).any():
+        name = different.index[int((different > 1).to_numpy().argmax())]
+        raise PictureRefused(f"The trials give the picture {name} different categories. Correct the trial files.")
+    first = trials.drop_duplicates("stimulus")
+    columns = (first[name].astype(str) for name in ("stimulus", "original", "category", "condition"))
+    return [PublishedPicture(*row) for row in zip(*columns, strict=True)]
+
+
+def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *, where: str) -> Matched:
+    """Find the file of every picture.
+
+    Parameters
+    ----------
+    pictures : sequence of PublishedPicture
+    names : sequence of str
+        Paths of all files, parts separated by slashes.
+    where : str
+        What refusals call the folder.
+
+    Returns
+    -------
+    Matched
+
+    Raises
+    ------
+    PictureRefused
+        Naming pictures that have no file, or several.
+
+    Notes
+    -----
+    A file belongs to a picture if its name, without suffix and without number, experiment and observer, is that of the
+    trial, or the last part of it. Where an original was shown in several conditions, the file must also name the
+    condition: as a part of its name between underscores, or as a folder.
+    """
+    by_name: dict[str, list[str]] = {}
+    for name in names:
+        path = PurePosixPath(name)
+        if path.suffix.lower() in SUFFIXES:
+            for key in {path.stem, original_of(path.name)}:
+                by_name.setdefault(key, []).append(name)
+    conditions: dict[str, set[str]] = {}
+    for picture in pictures:
+        conditions.setdefault(picture.original, set()).add(picture.condition)
+    files, missing, doubled = [], [], []
+    for picture in pictures:
+        found = _candidates(picture, by_name)
+        if len(conditions[picture.original]) > 1:
+            found = [name for name in found if _names_condition(name, picture.condition)]
+        if not found:
+            missing.append(picture.stimulus)
+        elif len(found) > 1:
+            doubled.append(f"{picture.stimulus} ({', '.join(found[:2])})")
+        else:
+            files.append((picture, found[0]))
+    _refuse(missing, doubled, where=where)
+    pictured = [name for name in names if PurePosixPath(name).suffix.lower() in SUFFIXES]
+    return Matched(files, len(pictured) - len({name for _, name in files}))
+
+
+def match_originals(pictures: Sequence[PublishedPicture], names: Sequence[str], *, where: str) -> dict[str, str]:
+    """Find the file of every original, by the rule of `match_pictures`; conditions do not count.
+
+    Raises
+    ------
+    PictureRefused
+        Naming originals that have no file, or several.
+    """
+    once = {one.original: PublishedPicture(one.original, one.original, one.category, "") for one in pictures}
+    matched = match_pictures(list(once.values()), names, where=where)
+    return {one.original: file for one, file in matched.files}
+
+
+def _candidates(picture: PublishedPicture, by_name: dict[str, list[str]]) -> list[str]:
+    """Files of the whole name, or else of its last part."""
+    whole = by_name.get(picture.original)
+    if whole or _WORDNET.fullmatch(picture.original):
+        return whole or []
+    return by_name.get(picture.original.rsplit("_", 1)[-1], [])
+
+
+def _names_condition(name: str, condition: str) -> bool:
+    path = PurePosixPath(name)
+    return condition in path.parent.parts or condition in path.stem.split("_")
+
+
+def _refuse(missing: Sequence[str], doubled: Sequence[str], *, where: str) -> None:
+    parts = []
+    if missing:
+        parts.append(f"{len(missing)} pictures of the trials are missing: {_told(missing)}.")
+    if doubled:
+        parts.append(f"{len(doubled)} pictures have several files: {_told(doubled)}.")
+    if parts:
+        raise PictureRefused(
+            f"{where}: {' '.join(parts)} Each file needs the name of its trial's `imagename`, or the last part of it "
+            "(oven10.png); an original of several conditions also needs the condition, in its name or as its folder."
+        )
+
+
+def _told(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return ", ".join(names[:_TOLD]) + more

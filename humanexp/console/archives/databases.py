@@ -1,0 +1,135 @@
+"""Further databases for the time of a block: a snapshot, a scratch database, the target of a move."""
+
+from __future__ import annotations
+
+import copy
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import DEFAULT_DB_ALIAS, DatabaseError
+
+from humanexp.console.archives import tables
+from humanexp.core.errors import Conflict
+
+Progress = Callable[[int, int, str], None]
+#: Pages that SQLite copies before it says how far it is.
+_PAGES = 4_000
+#: A scratch database may be lost with its machine: it is made again.
+_SCRATCH = {"init_command": "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"}
+
+
+@contextmanager
+def opened(alias: str, entry: Mapping[str, Any]) -> Iterator[BaseDatabaseWrapper]:
+    """The database of this entry of DATABASES, under a name that ends with the block."""
+    configured = connections.configure_settings({DEFAULT_DB_ALIAS: {}, alias: copy.deepcopy(dict(entry))})
+    connections.settings[alias] = configured[alias]
+    made = connections.create_connection(alias)
+    del connections.settings[alias]
+    connections[alias] = made  # of this thread alone
+    try:
+        yield made
+    finally:
+        made.close()
+        del connections[alias]
+
+
+def sqlite_entry(file: Path) -> dict[str, Any]:
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file), "OPTIONS": dict(_SCRATCH)}
+
+
+@contextmanager
+def snapshot(folder: Path, progress: Progress) -> Iterator[BaseDatabaseWrapper]:
+    """The platform's database as it is at one moment, while others go on writing to it.
+
+    SQLite copies itself into `folder` (its online backup): readers of the copy hold up nobody. PostgreSQL shows one
+    transaction the same rows for as long as it lasts.
+    """
+    here = connections[DEFAULT_DB_ALIAS]
+    entry = copy.deepcopy(here.settings_dict)
+    if here.vendor == "sqlite":
+        file = folder / "snapshot.sqlite3"
+        copy_sqlite(Path(str(entry["NAME"])), file, progress)
+        try:
+            with opened("snapshot", sqlite_entry(file)) as connection:
+                yield connection
+        finally:
+            file.unlink(missing_ok=True)
+        return
+    from psycopg import IsolationLevel
+
+    entry["OPTIONS"] = {**entry.get("OPTIONS", {}), "isolation_level": IsolationLevel.REPEATABLE_READ}
+    with opened("snapshot", entry) as connection, transaction.atomic(using=connection.alias):
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        yield connection
+
+
+def copy_sqlite(source: Path, target: Path, progress: Progress) -> None:
+    """One moment of a SQLite file that others write to; they wait for nothing."""
+
+    def told(_status: int, left: int, total: int) -> None:
+        progress(total - left, total, f"pages of {source.name}")
+
+    address = f"{source.resolve().as_uri()}?mode=rw"
+    with (
+        closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=20)) as there,
+        closing(sqlite3.connect(target)) as copied,
+    ):
+        # In a transaction of the reader every step sees the same moment, and no writer makes it begin again.
+        there.execute("BEGIN")
+        there.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        there.backup(copied, pages=_PAGES, progress=told, sleep=0)
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[BaseDatabaseWrapper]:
+    """An empty SQLite database with all tables, gone after the block."""
+    file = folder / "scratch.sqlite3"
+    file.unlink(missing_ok=True)
+    try:
+        with opened("scratch", sqlite_entry(file)) as connection:
+            make_tables(connection)
+            yield connection
+    finally:
+        for name in folder.glob(f"{file.name}*"):
+            name.unlink()
+
+
+def make_tables(connection: BaseDatabaseWrapper) -> None:
+    """Every table as the models have it, without the way there by migrations."""
+    with connection.constraint_checks_disabled(), connection.schema_editor() as editor:
+        for model in tables.models_of(apps):
+            if not model._meta.auto_created:  # made with the model that it belongs to
+                editor.create_model(model)
+
+
+def check_empty(connection: BaseDatabaseWrapper) -> None:
+    """Refuse a database with anything in it but what migrations put there.
+
+    Raises
+    ------
+    Conflict
+        Naming a table and its rows.
+    """
+    try:
+        there = set(connection.introspection.table_names())
+    except DatabaseError as error:
+        raise Conflict(f"The target database does not answer: {error}") from error
+    for model in tables.models_of(apps):
+        table = model._meta.db_table
+        if table not in there or table in tables.FILLED_BY_MIGRATIONS:
+            continue
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")  # noqa: S608
+            (rows,) = cursor.fetchone()
+        if rows:
+            raise Conflict(
+                f"The target database is not empty: {table} has {rows} rows. Name an empty database; nothing was "
+                "changed."
+            )

@@ -1,0 +1,107 @@
+"""One model next to the people of all published experiments in a folder: import, evaluate, table."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.utils.text import slugify
+
+from analysis.published_trials import REQUIRED
+from humanexp.core.errors import InputRefused
+from humanexp.evaluations import services as evaluations
+from humanexp.jobs import runner
+from humanexp.results import services as results
+from humanexp.results.charts.agreement import benchmark_table
+from humanexp.studies.models import Study
+
+if TYPE_CHECKING:
+    from analysis.findings.model import Standing
+
+#: Folders of pictures next to the trial files.
+_PICTURES = ("pictures", "images", "stimuli")
+Tell = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class PublishedFolder:
+    """Trial files of one experiment, and where its pictures are; None without pictures."""
+
+    name: str
+    files: list[Path]
+    pictures: Path | None
+
+
+def published_folders(folder: Path, pictures: Mapping[str, Path]) -> list[PublishedFolder]:
+    """Every folder with trial files, by name; `pictures` names those of single experiments."""
+    if not folder.is_dir():
+        raise InputRefused(f"{folder}: there is no such folder. Name one that holds folders of trial files.")
+    found = sorted(_folders(folder, pictures), key=lambda one: one.name)
+    if not found:
+        raise InputRefused(f"{folder}: no CSV file in it has the columns {', '.join(REQUIRED)}.")
+    names = [one.name for one in found]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise InputRefused(f"{folder}: two folders of trial files are called {doubled[0]}. Rename one.")
+    unknown = sorted(set(pictures) - set(names))
+    if unknown:
+        raise InputRefused(f"--pictures {unknown[0]}: there is no such experiment. There are: {', '.join(names)}.")
+    return found
+
+
+def _folders(folder: Path, pictures: Mapping[str, Path]) -> Iterator[PublishedFolder]:
+    for place in (folder, *sorted(path for path in folder.rglob("*") if path.is_dir())):
+        files = [path for path in sorted(place.glob("*.csv")) if _has_trials(path)]
+        if files:
+            name = slugify(place.resolve().name)
+            beside = (place / one for one in _PICTURES)
+            usual = next((path for path in (*beside, folder / "pictures" / place.name) if path.is_dir()), None)
+            yield PublishedFolder(name, files, pictures.get(name, usual))
+
+
+def _has_trials(path: Path) -> bool:
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+        header = {name.strip().lower() for name in next(csv.reader(stream), [])}
+    return set(REQUIRED) <= header
+
+
+def score(*, folders: Sequence[PublishedFolder], spec: str, name: str, how: evaluations.How, tell: Tell) -> list[Study]:
+    """Import what is missing and let the model answer wherever there are pictures; returns the studies of these."""
+    studies = []
+    without = []
+    for one in folders:
+        imported = results.import_trials(paths=one.files, name=one.name, pictures=one.pictures).trial_import
+        study = Study.objects.select_related("stimulus_set").get(pk=imported.study_id)
+        if study.stimulus_set is None:
+            without.append(one.name)
+            continue
+        studies.append(study)
+        run, job = evaluations.evaluate(stimulus_set=study.stimulus_set, spec=spec, name=name, how=how)
+        runner.finish(job, what=f"The evaluation on {one.name}", tell=tell)
+        run.refresh_from_db()
+        tell(f"{run.name} on {one.name}: {run.count} pictures")
+    if len(without) == len(folders):
+        raise InputRefused(
+            f"None of {', '.join(without)} has pictures: put them into a folder `pictures` next to the trial files, or "
+            "name them with --pictures NAME=PATH."
+        )
+    if without:
+        tell(f"Not in the table, for want of pictures: {', '.join(without)}.")
+    return studies
+
+
+def report_pdf(standings: Sequence[Standing], *, title: str) -> bytes:
+    """The table with its definitions on paper."""
+    from analysis.claims.agreement import benchmark_caveats, benchmark_definitions
+    from analysis.documents import Document, Paragraph, Section, TableBlock, draw_figures
+    from analysis.documents.pdf import to_pdf
+    from analysis.documents.value import Block
+
+    said = (*benchmark_definitions(), *benchmark_caveats())
+    table = TableBlock(benchmark_table(standings).for_print())
+    blocks: tuple[Block, ...] = (table, *(Paragraph(text, is_note=True) for text in said))
+    document = Document(title=title, subtitle="", abstract=(), sections=(Section("Observers next to people", blocks),))
+    return to_pdf(document, draw_figures(document))

@@ -1,0 +1,55 @@
+"""From an address like postgres://user:password@host/name to an entry of Django's DATABASES."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from analysis.extras import install
+
+_SQLITE = {
+    # A writer takes its lock at BEGIN, so two of them queue instead of failing half-way.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    # FULL: an acknowledged answer is on the disk.
+    # What is deleted is written over: a person who was forgotten is in no free page of the file.
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
+    "PRAGMA secure_delete=ON;",
+}
+
+
+def database_of_address(address: str, *, kept_open_s: int = 60) -> dict[str, Any]:
+    """Entry of DATABASES for DATABASE_URL.
+
+    Raises
+    ------
+    ImproperlyConfigured
+        If the address names neither SQLite nor PostgreSQL, or PostgreSQL's driver is missing.
+    """
+    try:
+        found: dict[str, Any] = dict(environ.Env.db_url_config(address))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from error
+    engine = str(found.get("ENGINE", ""))
+    options = found.setdefault("OPTIONS", {})
+    if engine.endswith("sqlite3"):
+        options.update(_SQLITE)
+    elif engine.endswith("postgresql"):
+        if find_spec("psycopg") is None:
+            raise ImproperlyConfigured(f"DATABASE_URL names PostgreSQL; its driver is missing: {install('postgres')}.")
+        # A machine that is switched off answers nothing: pages and probes say so in time.
+        options.setdefault("connect_timeout", 5)
+    else:
+        raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://.")
+    return {
+        **found,
+        "ATOMIC_REQUESTS": False,
+        # Kept open from request to request. For SQLite that is no less needed: whoever closes the last connection waits
+        # for the disk twice.
+        "CONN_MAX_AGE": kept_open_s,
+        # One that the database has closed meanwhile is found at the next request, not by it.
+        "CONN_HEALTH_CHECKS": True,
+    }

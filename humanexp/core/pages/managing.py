@@ -1,0 +1,74 @@
+"""Pages on which administrators manage the accounts of the installation."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from humanexp.core import clock, second_factors, selectors, services
+from humanexp.core.errors import ApplicationError
+from humanexp.core.models import User
+from humanexp.core.pages.account_forms import InvitationForm
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def accounts(request: HttpRequest) -> HttpResponse:
+    """Every account, and a form that invites a person."""
+    head = selectors.head_of(request)
+    form = InvitationForm(request.POST or None)
+    if form.is_valid():
+        chosen = form.cleaned_data
+        is_staff = chosen["role"] == "administrator"
+        try:
+            user = services.make_account(username=chosen["username"], email=chosen["email"], is_staff=is_staff, by=head)
+            return _link(request, user, services.invite(user=user, valid_days=chosen["valid_days"], by=head))
+        except ApplicationError as error:
+            form.add_error("username", error.message)
+    context = {"accounts": selectors.accounts(), "form": form, "now": clock.now()}
+    return render(request, "console/account/accounts.html", context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def one_account(request: HttpRequest, pk: int) -> HttpResponse:
+    """What an administrator sees and does about one account."""
+    head, user = selectors.head_of(request), selectors.account_of(pk)
+    match request.POST.get("do", ""):
+        case "link":
+            return _link(request, user, services.entry_link(user=user, by=head))
+        case "close" | "open" as act:
+            services.set_active(user=user, is_active=act == "open", by=head)
+            told = _("%(name)s can sign in again.") if act == "open" else _("%(name)s is signed out and stays out.")
+            messages.success(request, told % {"name": user})
+            return redirect("manage-account", pk)
+        case "factor":
+            services.reset_second_factor(user=user, by=head)
+            messages.success(request, _("%(name)s signs in with the password alone.") % {"name": user})
+            return redirect("manage-account", pk)
+        case "end":
+            services.end_sessions(user=user, by=head)
+            messages.success(request, _("%(name)s is signed out everywhere.") % {"name": user})
+            return redirect("manage-account", pk)
+    context = {
+        "account": user,
+        "has_factor": second_factors.has_one(user),
+        "invitation": selectors.open_invitation(user),
+        "sessions": selectors.sessions_of(user),
+        "sign_ins": selectors.sign_ins_of(user),
+    }
+    return render(request, "console/account/one_account.html", context)
+
+
+def _link(request: HttpRequest, user: User, link: str) -> HttpResponse:
+    """Shown once: the link is stored nowhere."""
+    is_sent = services.send_entry_link(user=user, link=link)
+    context = {"account": user, "link": link, "is_sent": is_sent, "is_new": not user.has_usable_password()}
+    return render(request, "console/account/link.html", context)

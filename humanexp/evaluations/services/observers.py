@@ -1,0 +1,113 @@
+"""From an adapter string to an observer that is asked in words, and whether it may be asked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from analysis.classifiers.arithmetic import Precision
+from analysis.errors import ObserverUnavailable
+from analysis.observers import vision_language
+from analysis.observers.vision_language import VisionLanguageModel
+from humanexp.core.errors import InvalidRequest
+from humanexp.core.storage import media_path
+from humanexp.evaluations import chat
+from humanexp.evaluations.budget import Budget, Caps
+from humanexp.evaluations.chat import Address, ChatObserver, address_of
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.scored import ScoringObserver
+
+#: Replies and scores of all runs, below MEDIA_ROOT.
+KEPT = "evaluations/replies"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoding:
+    """How an observer comes to its answers.
+
+    Attributes
+    ----------
+    temperature : float
+    device, precision : str
+        Of a model on this machine; a server has its own.
+    """
+
+    temperature: float = 0.0
+    device: str = "cpu"
+    precision: Precision = "float32"
+
+
+def is_scored(spec: str) -> bool:
+    """Whether an adapter string names a model on this machine, whose labels are scored."""
+    return spec.startswith(f"{vision_language.SCHEME}:")
+
+
+def is_asked(spec: str) -> bool:
+    """Whether an adapter string names an observer that is asked in words."""
+    return is_scored(spec) or spec.startswith(f"{chat.SCHEME}:")
+
+
+def with_whole_path(spec: str) -> str:
+    """The adapter string with a whole path, since the job may run in another folder."""
+    if not is_scored(spec):
+        return spec
+    found = f"{vision_language.SCHEME}:{_folder(spec).resolve()}"
+    most = EvaluationRun._meta.get_field("spec").max_length or 0
+    if len(found) > most:
+        raise InvalidRequest(f"{found} is longer than {most} characters: move the folder to a shorter path.")
+    return found
+
+
+def observer_of(spec: str, decoding: Decoding, budget: Budget | None = None) -> ChatObserver | ScoringObserver:
+    """The observer behind an adapter string; nothing is sent or loaded yet."""
+    if is_scored(spec):
+        try:
+            model = VisionLanguageModel(_folder(spec), decoding.device, decoding.precision)
+        except ObserverUnavailable as error:
+            raise InvalidRequest(str(error)) from error
+        return ScoringObserver(model, media_path(KEPT), decoding.temperature)
+    address = address_of(spec)
+    key = os.environ.get(_hosts().get(address.host, ""), "")
+    return ChatObserver(address, media_path(KEPT), budget, key, decoding.temperature)
+
+
+def check_caps(spec: str, caps: Caps) -> None:
+    """Refuse another machine without a cap of calls, and a cap of cost without prices."""
+    if is_scored(spec):
+        if caps != Caps():
+            raise InvalidRequest("A model on this machine costs nothing: leave out caps and prices.")
+        return
+    address = address_of(spec)
+    if not address.is_here and not caps.most_calls:
+        raise InvalidRequest(f"{address.host} is another machine: say with --most-calls how often it may be asked.")
+    if caps.most_cost and not (caps.price_in or caps.price_out):
+        raise InvalidRequest("A cap of cost needs prices: give --price-in and --price-out, per million tokens.")
+
+
+def check_may_be_asked(spec: str, *, allow_upload: bool) -> None:
+    """Refuse a host that the operator has not named, and pictures that nobody allowed to leave."""
+    if is_scored(spec):
+        return
+    address: Address = address_of(spec)
+    if address.host not in _hosts():
+        raise InvalidRequest(
+            f"{address.host} is not in OBSERVER_HOSTS: whoever runs the server lists there which hosts may be asked, "
+            "with the variable that holds the key (api.example.com=EXAMPLE_KEY)."
+        )
+    if not allow_upload:
+        raise InvalidRequest(
+            f"The pictures of the set would be sent to {address.host}: say --allow-upload if they may."
+        )
+
+
+def _folder(spec: str) -> Path:
+    return Path(spec.partition(":")[2]).expanduser()
+
+
+def _hosts() -> dict[str, str]:
+    """Hosts that may be asked, each with the name of the variable that holds its key."""
+    pairs = (entry.partition("=") for entry in settings.OBSERVER_HOSTS)
+    return {host.strip(): variable.strip() for host, _, variable in pairs}

@@ -1,0 +1,43 @@
+"""The job of notices in a process of its own, to be killed: python -m tests.notices.teller_process ACTION [ADDRESS].
+
+prepare ADDRESS  an owner with this address, a study, and a report of trouble in it
+tell             one turn of the job
+time-passes      the lease of a turn that was killed runs out
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
+django.setup()
+
+from humanexp.core.models import User  # noqa: E402
+from humanexp.notices.models import Address  # noqa: E402
+from tests.notices.surroundings import (  # noqa: E402
+    address_of,
+    new_campaign,
+    new_study,
+    report_trouble,
+    runner_beats,
+    tell,
+)
+
+
+def main(action: str, *arguments: str) -> None:
+    if action == "prepare":
+        owner = User.objects.create_user("olga")
+        address_of(owner, arguments[0])
+        report_trouble(new_campaign(new_study("one", owner)))
+    elif action == "tell":
+        runner_beats()
+        tell()
+    else:
+        Address.objects.update(lease_until=None)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,101 @@
+"""Refusals and unreadable answers of models that are asked in words: on the page, in the report and in the export."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.documents import TableBlock
+from analysis.findings.reproduction import analyse_export
+from humanexp.core.models import User
+from humanexp.core.storage import media_path
+from humanexp.evaluations import services
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.results import selectors
+from humanexp.results.inclusion import asked_flow_of
+from humanexp.results.report import document_of
+from humanexp.results.services.reporting import report_facts
+from humanexp.studies.models import Study
+from tests.evaluations.fake_model import FakeModel
+from tests.evaluations.test_asking import asked, truth_of
+from tests.results.test_published_pictures import pictures, run, trials
+
+__all__ = ["pictures", "trials"]
+pytestmark = pytest.mark.django_db(transaction=True)
+NAMES = ("asked", "answered", "refused", "unreadable", "missed")
+
+
+@pytest.fixture
+def study(settings, tmp_path: Path, trials: list[Path], pictures: Path) -> Study:  # noqa: ANN001, F811
+    """Published people, and a model that refuses and babbles about their pictures."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT.mkdir(exist_ok=True)
+    run("import_trials", *trials, "--study", "edges", "--pictures", pictures)
+    found = Study.objects.get(slug="edges")
+    assert found.stimulus_set is not None
+    model = FakeModel(truth_of(found.stimulus_set), lambda change: 1.0, refuses=0.4, babbles=0.3)
+    with model.listening():
+        settings.OBSERVER_HOSTS = [model.host]
+        asked(found.stimulus_set, model)
+    run("analyse", "edges", "--bootstrap", "0")
+    return found
+
+
+def test_trials_add_up_in_findings_page_report_and_export(study: Study, tmp_path: Path, client: Client) -> None:
+    latest = selectors.latest_run(study)
+    assert latest is not None
+    (one,) = selectors.findings(latest).asked
+    table = pd.read_parquet(media_path(EvaluationRun.objects.get().answers_file))
+    first = table.query("wording == 'describes' and order == 0")
+    kinds = {name: (first["kind"] == kind).sum() for name, kind in zip(NAMES[1:], KINDS, strict=True)}
+    assert one.observer == "fake" and one.trials.to_json() == {"asked": 4, **kinds}
+    assert one.questions.asked == 16 and 0 < kinds["answered"] < 4
+    step, last = asked_flow_of(one)
+    assert step.count == last.count + last.left_total == 4
+
+    client.force_login(User.objects.create_user("lab", is_staff=True))
+    body = client.get(reverse("results:room", args=["edges", "people"])).content.decode()
+    said = " ".join(re.sub(r"<[^>]+>", "", body).split())
+    assert "Models that were asked in words" in said and "4 trials asked" in said
+    assert f"{last.count} trials answered with a label" in said
+    assert f"{last.left_total} without a label, counted as wrong" in said
+
+    document = document_of(selectors.findings(latest), report_facts(latest))
+    tables = [block.table for section in document.sections for block in section.blocks if isinstance(block, TableBlock)]
+    (shown,) = [table for table in tables if table.key == "asked"]
+    assert shown.rows[-2] == ("fake", "all trials", *(one.trials.to_json()[name] for name in NAMES))
+    models = dict(report_facts(latest).methods)["Models"]
+    assert "fake was asked in words about 4 stimuli" in models
+
+    run("export", "edges", "--to", tmp_path / "out")
+    again = analyse_export(tmp_path / "out", n_bootstrap=0)
+    assert again["asked"] == [one.to_json()]
+    (tmp_path / "out" / "answers.parquet").unlink()
+    assert analyse_export(tmp_path / "out", n_bootstrap=0)["asked"] == again["asked"], "from CSV, too"
+    assert json.loads((tmp_path / "out" / "findings.json").read_text())["asked"] == again["asked"]
+
+
+KINDS = ("label", "refusal", "unreadable", "miss")
+
+
+def test_answers_of_an_earlier_version_have_no_scores(study: Study) -> None:
+    evaluation = EvaluationRun.objects.get()
+    path = media_path(evaluation.answers_file)
+    pd.read_parquet(path).drop(columns=["scores", "mass"]).to_parquet(path, index=False)
+    run("analyse", "edges", "--bootstrap", "0")
+    latest = selectors.latest_run(study)
+    assert latest is not None and selectors.findings(latest).asked[0].trials.asked == 4
+
+
+def test_without_such_models_nothing_is_said(study: Study, client: Client) -> None:
+    services.delete(run=EvaluationRun.objects.get())
+    run("analyse", "edges", "--bootstrap", "0")
+    client.force_login(User.objects.create_user("lab", is_staff=True))
+    body = client.get(reverse("results:room", args=["edges", "people"])).content.decode()
+    assert "asked in words" not in body
