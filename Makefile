@@ -18,12 +18,8 @@ LOCK_TOOLS := uv==0.13.9 cyclonedx-bom==7.5.0
 LOCK := .venv-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --no-header --no-annotate --quiet
 # What requirements.txt is made of.
 PINS := requirements.txt requirements/analysis.txt requirements/server.txt requirements/torch.txt
-# More than two cores: a test in a browser, or of processes that are killed, waits for half of its time.
-WORKERS ?= 4
-# Tests of whole pages, studies and installations take as long as all others together; faults run one after the other,
-# for they starve, stop and kill what a neighbour would need.
-WHOLE := tests/browser tests/attacks tests/journeys tests/upgrades tests/operate
-FAULTS := tests/faults
+# Tests in the order in which they stand, with the same numbers drawn.
+ONE_ORDER := --randomly-dont-reorganize --randomly-seed=1
 
 .PHONY: help
 help:  ## this list
@@ -42,24 +38,22 @@ run: $(VENV)/product.stamp  ## development server and job runner at http://127.0
 	@$(PY) manage.py run_jobs & jobs=$$!; trap 'kill $$jobs 2>/dev/null; wait $$jobs' EXIT; trap : INT; \
 		DEBUG=$${DEBUG-1} $(PY) manage.py runserver $(ARGS)
 
-# The order and the drawn examples are the same in every run. One more look, alone, at what failed: what passes then passed.
 .PHONY: test
 ifeq ($(FILE),)
-test: $(VENV)/tests.stamp check  ## checks, then every fast test outside browsers (FILE=tests/a/test_b.py::test_c: that one alone, at once)
-	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -p no:randomly -n $(WORKERS) --dist loadfile -m "not slow" \
-		$(addprefix --ignore=,$(WHOLE) $(FAULTS)) $(ARGS) \
-		|| { [ $$? -eq 1 ] && $(PY) -m pytest -p no:randomly -n 0 --last-failed --last-failed-no-failures none; }
+test: $(VENV)/tests.stamp  ## what every change must pass (FILE=tests/a/test_b.py::test_c: that one alone, at once)
+	@PYTHONDONTWRITEBYTECODE= $(PY) -m tests.gate
 else
 test: $(VENV)/tests.stamp
-	$(PY) -m pytest $(FILE) $(ARGS)
+	$(PY) -m pytest $(ONE_ORDER) $(FILE) $(ARGS)
 endif
 
 .PHONY: verify
-verify: $(VENV)/tests.stamp  ## pages in a browser, attacks, killed studies, upgrades, the operator's pages, faults, simulated claims in small, and the product alone
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(WHOLE) $(ARGS)
-	$(PY) -m pytest -m "not slow" $(FAULTS) $(ARGS)
-	$(PY) -m benchmarks.claims --smoke
-	$(MAKE) --no-print-directory product
+verify: $(VENV)/tests.stamp  ## everything else: every page, attacks, killed studies, faults, orders and examples drawn anew, the product alone (goes on where it stopped)
+	@PYTHONDONTWRITEBYTECODE= $(PY) -m tests.gate.verify $(ARGS)
+
+.PHONY: durations
+durations: $(VENV)/tests.stamp  ## store what the tests of the last runs took: the shards are cut by it
+	$(PY) -m tests.gate durations
 
 .PHONY: product
 product: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## the product without the tests' packages: the README's commands, wheel and sdist

@@ -16,18 +16,22 @@ from django.conf import settings as project
 from django.db import connection
 
 from humanexp.participation import minimum_duration
-from humanexp.participation.services import auditing
-from humanexp.recruitment.services import openings
+from tests import state
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
+from tests.gate.watch import set_aside
 from tests.once import folder_of_run, made_once
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Examples that depend on the test alone, and no deadline: a run can be repeated.
-hypothesis.settings.load_profile("ci")
+#: Examples that depend on the test alone, and no deadline: a run can be repeated. `make verify` draws new ones.
+hypothesis.settings.register_profile("fresh", deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("EXAMPLES", "ci"))
 
-#: Modules of fixtures that several folders use.
+#: Modules of fixtures that several folders use, and what makes a ring of tests.
 pytest_plugins = [
+    "tests.gate.rings",
+    "tests.gate.purity",
+    "tests.gate.recorder",
     "tests.postgres",
     "tests.object_server",
     "tests.browser.machine",
@@ -47,7 +51,8 @@ def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.Temp
         digest.update(f"\n{migration.relative_to(ROOT)}\n".encode() + migration.read_bytes())
     cache = getattr(pytestconfig, "cache", None)
     folder = cache.mkdir("migrated") if cache else folder_of_run(tmp_path_factory)
-    return made_once(folder, f"{digest.hexdigest()[:16]}.sqlite3", _migrate)
+    with set_aside():
+        return made_once(folder, f"{digest.hexdigest()[:16]}.sqlite3", _migrate)
 
 
 def _migrate(file: Path) -> None:
@@ -79,10 +84,9 @@ def django_db_modify_db_settings(
 
 
 @pytest.fixture(autouse=True)
-def full_buckets():
-    """What earlier tests of this process have called counts against none."""
-    for counted in (auditing.CALLS, auditing.REFUSALS, auditing.ENTRIES, openings.OPENINGS, openings.BEGUN):
-        counted.clear()
+def as_after_a_start():
+    """What this process remembers of earlier tests counts for nothing."""
+    state.forget()
 
 
 @pytest.fixture

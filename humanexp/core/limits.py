@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from hashlib import sha256
 from threading import Lock
+from weakref import WeakSet
 
 from humanexp.common_memory import MEMORY, RATES, RATES_AT, in_turn
 from humanexp.core import clock
@@ -17,6 +18,16 @@ _FULL_AT = memoryview(MEMORY)[RATES_AT + 8 * RATES : RATES_AT + 16 * RATES].cast
 _PROBES = 8
 
 
+#: Every allowance of this process.
+_ALLOWANCES: WeakSet[Allowance | SharedAllowance] = WeakSet()
+
+
+def clear_all() -> None:
+    """What has been called until now counts against no one."""
+    for allowance in _ALLOWANCES:
+        allowance.clear()
+
+
 class Allowance:
     """A bucket of calls for every key, filled at a steady rate."""
 
@@ -25,6 +36,7 @@ class Allowance:
         #: what was left of the bucket, and when
         self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
         self._lock = Lock()
+        _ALLOWANCES.add(self)
 
     def spend(self, key: Hashable) -> float:
         """Take one call; 0.0 if there was one, else the seconds until there is."""
@@ -51,6 +63,7 @@ class SharedAllowance:
 
     def __init__(self, name: str, *, per_s: float, burst: int) -> None:
         self.name, self.per_s, self.burst = name, per_s, burst
+        _ALLOWANCES.add(self)
 
     def spend(self, key: Hashable) -> float:
         """Take one call; 0.0 if there was one, else the seconds until there is."""

@@ -17,17 +17,9 @@ from django.test import Client
 
 from humanexp.core import services
 from humanexp.core.models import AuditEvent, User
-from humanexp.core.pages import accounts
-from humanexp.core.pages.login import OF_A_CALLER, OF_A_NAME
 
 pytestmark = pytest.mark.django_db
 NEW = "correct horse battery"
-
-
-@pytest.fixture(autouse=True)
-def full_buckets() -> None:
-    for allowance in (OF_A_NAME, OF_A_CALLER, accounts.OF_A_CALLER, accounts.TO_AN_ADDRESS):
-        allowance.clear()
 
 
 @pytest.fixture

@@ -17,16 +17,11 @@ from humanexp.core import clock, services
 from humanexp.core.errors import NotAllowed
 from humanexp.core.limits import SharedAllowance
 from humanexp.core.models import AuditEvent, Invitation, SignIn, User
-from humanexp.core.pages.login import OF_A_CALLER, OF_A_NAME
+from humanexp.core.pages.login import OF_A_CALLER
 
 pytestmark = pytest.mark.django_db
 NEW, OLD = "correct horse battery", "a long pass phrase"
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
-
-
-@pytest.fixture(autouse=True)
-def full_buckets() -> None:
-    OF_A_NAME.clear()
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from humanexp.console.access import ACCESS
 from humanexp.console.second_factor import MONEY_PAGES
 from humanexp.core.errors import Conflict
 from humanexp.core.models import AuditEvent, User
-from humanexp.core.pages.factor_forms import OF_AN_ACCOUNT
 from humanexp.core.sealing import sealed, unsealed
 from humanexp.studies.models import Study
 
@@ -40,11 +39,6 @@ class Phone:
 
     def wait(self, seconds: float) -> None:
         self.now += seconds
-
-
-@pytest.fixture(autouse=True)
-def full_buckets() -> None:
-    OF_AN_ACCOUNT.clear()
 
 
 @pytest.fixture

@@ -1,0 +1,28 @@
+"""What a process remembers beyond a test: forgotten before each, so that no test depends on those before it."""
+
+from __future__ import annotations
+
+from django.core.cache import cache
+
+from analysis.classifiers import shards
+from humanexp.core import fingerprints, limits
+from humanexp.participation import session_cache
+from humanexp.participation.services import previewing
+from humanexp.recruitment.recruiters import registry
+from humanexp.recruitment.services import openings
+from humanexp.results import selectors as results
+from humanexp.studies import plans
+
+#: Caches whose keys are rows: the next test's row may have the same number.
+_OF_ROWS = (plans._lines, plans._planned_names, plans._cells, previewing._read, session_cache.course_of, results._read)
+_DICTIONARIES = (fingerprints._compared, registry._opened, shards._held)
+
+
+def forget() -> None:
+    cache.clear()
+    limits.clear_all()
+    openings.BEGUN.clear()
+    for remembered in _OF_ROWS:
+        remembered.cache_clear()
+    for dictionary in _DICTIONARIES:
+        dictionary.clear()
