@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 #: Modules of fixtures that several folders use.
 pytest_plugins = [
+    "tests.limits",
     "tests.postgres",
     "tests.object_server",
     "tests.browser.machine",
