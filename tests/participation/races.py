@@ -18,6 +18,8 @@ from urllib.request import Request, urlopen
 
 import django
 
+from tests.limits import LIMIT
+
 THREADS = 8
 
 
@@ -202,7 +204,7 @@ def killed_before_the_reply(study):
         body = json.dumps({"position": 0, "response": "dog"}).encode()
         known = {"Authorization": f"Bearer {token}", "X-Lease": "tab-00000001", "Content-Type": "application/json"}
         request = Request(f"http://127.0.0.1:{port}/api/v1/run/responses/", body, {**known, **headers})
-        with urlopen(request, timeout=30) as reply:  # noqa: S310  (our own server)
+        with urlopen(request, timeout=LIMIT) as reply:  # noqa: S310  (our own server)
             return reply.status
 
     outcome = {}
