@@ -32,6 +32,7 @@ pytest_plugins = [
     "tests.gate.rings",
     "tests.gate.purity",
     "tests.gate.recorder",
+    "tests.limits",
     "tests.postgres",
     "tests.object_server",
     "tests.browser.machine",

@@ -3,8 +3,9 @@
     @pytest.mark.postgres
     def test_something(postgres_url): ...
 
-`postgres_url` is the DATABASE_URL of an empty database of the test's own. Skipped, with a reason, where the server
-programs are missing; with CI=true that is a failure.
+`postgres_url` is the DATABASE_URL of an empty database of the test's own, `migrated_postgres_url` of one with every
+table and nothing in it: all of these are copies of one, so that the migrations run once. Skipped, with a reason, where
+the server programs are missing; with CI=true that is a failure.
 """
 
 from __future__ import annotations
@@ -15,12 +16,18 @@ import pwd
 import secrets
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.limits import LIMIT
+
+ROOT = Path(__file__).resolve().parents[1]
+TEMPLATE = "migrated"
 
 
 def _program(name: str) -> str | None:
@@ -37,6 +44,7 @@ class Cluster:
 
     def __init__(self, folder: Path, superuser: str = "humanexp") -> None:
         self.folder, self.superuser = folder, superuser
+        self._has_template = False
         self.user = pwd.getpwuid(os.getuid()).pw_name
         self._prefix: list[str] = []
         if os.getuid() == 0:
@@ -51,7 +59,7 @@ class Cluster:
         # Output to a file: the server inherits it, and a pipe would never end.
         with (self.folder / f"{program}.log").open("ab") as log:
             subprocess.run(
-                [*self._prefix, path, *arguments], check=True, stdout=log, stderr=log, cwd=self.folder, timeout=300
+                [*self._prefix, path, *arguments], check=True, stdout=log, stderr=log, cwd=self.folder, timeout=LIMIT
             )
 
     def start(self, *, durable: bool = False) -> None:
@@ -77,9 +85,29 @@ class Cluster:
         return f"postgres://humanexp@/{self.folder}/{database}"
 
     def create_database(self) -> str:
-        name = f"test_{secrets.token_hex(6)}"
-        self._run("createdb", "-h", str(self.folder), "-U", "humanexp", name)
+        return self._create(f"test_{secrets.token_hex(6)}")
+
+    def create_migrated_database(self) -> str:
+        """A copy of one that has every table and nothing in it, which the first caller makes."""
+        if not self._has_template:
+            self._migrate(self._create(TEMPLATE))
+            self._has_template = True
+        return self._create(f"test_{secrets.token_hex(6)}", f"--template={TEMPLATE}")
+
+    def _create(self, name: str, *options: str) -> str:
+        self._run("createdb", "-h", str(self.folder), "-U", self.superuser, *options, name)
         return self.url(name)
+
+    def _migrate(self, url: str) -> None:
+        settings = {"DJANGO_SETTINGS_MODULE": "humanexp.settings", "DATABASE_URL": url}
+        with tempfile.TemporaryDirectory() as media:
+            subprocess.run(
+                [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+                cwd=ROOT,
+                env={**os.environ, **settings, "MEDIA_ROOT": media},
+                check=True,
+                timeout=LIMIT,
+            )
 
     def schema(self, url: str) -> str:
         """Tables, indexes and constraints of a database as SQL."""
@@ -128,3 +156,9 @@ def postgres_cluster() -> Iterator[Cluster]:
 def postgres_url(postgres_cluster: Cluster) -> str:
     """DATABASE_URL of an empty database."""
     return postgres_cluster.create_database()
+
+
+@pytest.fixture
+def migrated_postgres_url(postgres_cluster: Cluster) -> str:
+    """DATABASE_URL of a database with every table and nothing in it."""
+    return postgres_cluster.create_migrated_database()

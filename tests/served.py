@@ -8,18 +8,36 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+import requests
+
+from tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[1]
-START_SECONDS = 60
 
 
 def free_port() -> int:
-    """At which nothing answers now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """At which nothing answers, and that nobody else is given while this process lives.
+
+    A socket stays bound to it. A server may still listen there, and again after it has stopped, as SO_REUSEADDR allows
+    while the other socket does not listen; all servers ask for that.
+    """
+    kept = socket.socket()
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    kept.bind(("127.0.0.1", 0))
+    port = int(kept.getsockname()[1])
+    kept.detach()
+    return port
+
+
+def answers(url: str) -> bool:
+    """Whether a server of the product is ready."""
+    with suppress(requests.RequestException):
+        return requests.get(f"{url}/healthz", timeout=LIMIT).ok
+    return False
 
 
 class ServedSite:
@@ -46,14 +64,14 @@ class ServedSite:
     def start(self, port: int = 0, host: str = "127.0.0.1") -> Self:
         """Wait until it answers; `url` is where."""
         self.process = self._run("serve", "--host", host, "--port", str(port))
-        watch = threading.Timer(START_SECONDS, self.process.kill)
+        watch = threading.Timer(LIMIT, self.process.kill)
         watch.start()
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         watch.cancel()
         if not line.startswith(f"{self.site} ready at "):
             rest = self.process.stdout.read()
-            self.process.wait(20)
+            self.process.wait(LIMIT)
             self.process.stdout.close()
             raise RuntimeError(f"The {self.site} did not start: {line}{rest}")
         self.url = line.removeprefix(f"{self.site} ready at ").strip().replace("127.0.0.1", "localhost")
@@ -77,8 +95,8 @@ class ServedSite:
     def _end(self, signal_number: signal.Signals) -> None:
         if self.process is not None:
             self.process.send_signal(signal_number)
-            self.process.wait(20)
-            self._reader.join(20)
+            self.process.wait(LIMIT)
+            self._reader.join(LIMIT)
             assert self.process.stdout is not None
             self.process.stdout.close()
             self.process = None

@@ -14,6 +14,7 @@ from humanexp.core.models import User
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.studies.models import Study
+from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
 from tests.marketplace.test_desk import desk
 from tests.recruitment.studies import Visitor, make_study
@@ -212,6 +213,6 @@ def test_the_list_of_work_pays_what_the_study_says(market: MarketplaceServer, co
     post(console, study, "recruit/", **terms, shown_total="1050")
     ask()
     visitor = WorkerClient(market.url)
-    listed = words(visitor.http.get(market.url, headers={"Accept": "text/html"}, timeout=20).text)
+    listed = words(visitor.http.get(market.url, headers={"Accept": "text/html"}, timeout=LIMIT).text)
     assert "about $15.00 an hour, if it takes the 7 minutes that the requester states" in listed
     assert "within the time allowed" not in listed

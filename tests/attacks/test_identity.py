@@ -13,6 +13,7 @@ from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.states import AssignmentState
+from tests.limits import LIMIT
 from tests.recruitment.studies import LEASE, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +32,9 @@ class Caller:
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
         headers = {"Authorization": f"Bearer {self.token}", "X-Lease": self.lease, "Content-Type": "application/json"}
-        return requests.request(method, self.address + path, data=json.dumps(body or {}), headers=headers, timeout=30)
+        return requests.request(
+            method, self.address + path, data=json.dumps(body or {}), headers=headers, timeout=LIMIT
+        )
 
     def open(self, **more: Any) -> requests.Response:
         reply = self.call("POST", f"/take/{self.campaign.entry}/open/", {"consent": True, **self.ids, **more})

@@ -21,6 +21,7 @@ from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, QualificationWrite
 from humanexp.results.tables import sessions_of, trials_of
 from humanexp.studies.models import Study
+from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
 from tests.recruitment.studies import DESIGN, LEASE, make_study
 
@@ -39,7 +40,7 @@ class Door:
             def do_POST(self) -> None:
                 door.calls[self.headers.get("X-Amz-Target", self.path).rpartition(".")[2]] += 1
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                there = HTTPConnection(host, int(port), timeout=30)
+                there = HTTPConnection(host, int(port), timeout=LIMIT)
                 there.putrequest("POST", self.path, skip_host=True, skip_accept_encoding=True)
                 for name, value in self.headers.items():
                     there.putheader(name, value)
@@ -116,11 +117,11 @@ class Caller:
     def open(self, worker_id: str = "", assignment_id: str = "", **more: Any) -> requests.Response:
         body = {"consent": True, "workerId": worker_id, "assignmentId": assignment_id, "turkSubmitTo": self.origin}
         address = f"{self.site}/take/{self.entry}/open/"
-        return requests.post(address, json={**body, **more}, headers=self.headers, timeout=60)
+        return requests.post(address, json={**body, **more}, headers=self.headers, timeout=LIMIT)
 
     def run(self, token: str, method: str, path: str, body: Any = None) -> requests.Response:
         headers = {**self.headers, "Authorization": f"Bearer {token}", "X-Lease": LEASE}
-        return requests.request(method, f"{self.site}/api/v1/run/{path}", json=body, headers=headers, timeout=60)
+        return requests.request(method, f"{self.site}/api/v1/run/{path}", json=body, headers=headers, timeout=LIMIT)
 
     def answer(self, token: str, *, but: int = 0) -> None:
         """The whole study but its last so many trials."""
@@ -297,7 +298,7 @@ class TestLink:
 def test_the_entrys_calls_are_refused_in_json(
     link: Campaign, live_server: Any, path: str, body: bytes, headers: dict[str, str]
 ) -> None:
-    reply = requests.post(f"{live_server.url}/take/{link.entry}/{path}", data=body, headers=headers, timeout=30)
+    reply = requests.post(f"{live_server.url}/take/{link.entry}/{path}", data=body, headers=headers, timeout=LIMIT)
     assert 400 <= reply.status_code < 500, reply.text[:300]
     assert reply.headers["Content-Type"] == "application/problem+json"
     assert reply.json()["detail"]

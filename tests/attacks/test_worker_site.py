@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
 
 PASSWORD = "a long pass phrase"
@@ -38,7 +39,7 @@ def test_a_hundred_wrong_passwords_from_one_address_keep_nobody_else_out(site: M
                 "X-CSRFToken": guesser.http.cookies["marketplace_csrftoken"],
                 "X-Forwarded-For": f"10.0.0.{number}, 203.0.113.9",
             },
-            timeout=20,
+            timeout=LIMIT,
         ).status_code
         for number in range(101)
     ]

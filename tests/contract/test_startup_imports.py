@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "torchvision", "statsmodels", "matplotlib", "pandas", "scipy.stats", "pyarrow")
 SCRIPT = """
@@ -37,7 +39,7 @@ def test_the_web_process_imports_none_of_the_heavy_packages(tmp_path: Path) -> N
         capture_output=True,
         text=True,
         check=True,
-        timeout=300,
+        timeout=LIMIT,
     )
     found = json.loads(ran.stdout)
     assert found["urls"] > 10

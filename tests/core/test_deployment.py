@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 PROBE = """
 import django; django.setup()
@@ -31,7 +33,7 @@ def run(tmp_path: Path, *arguments: str, **env: str) -> subprocess.CompletedProc
         env={**kept, **places, "PUBLIC_URL": "https://lab.example", "SECURE_HSTS_SECONDS": "31536000", **env},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
     )
 

@@ -16,6 +16,7 @@ from django.test import Client
 from humanexp.core.models import AuditEvent, Identity, SignIn, User
 from humanexp.core.pages.organisation import OF_A_CALLER
 from tests.core.openid_provider import Provider, running
+from tests.limits import LIMIT
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a long pass phrase"
@@ -36,7 +37,7 @@ def leave(client: Client, more: str = "") -> str:
     """To the provider and back; the address with which the browser comes back."""
     left = client.get(f"/login/organisation/{more}")
     assert left.status_code == 302
-    back = requests.get(left["Location"], allow_redirects=False, timeout=10).headers["Location"]
+    back = requests.get(left["Location"], allow_redirects=False, timeout=LIMIT).headers["Location"]
     place = urlsplit(back)
     return f"{place.path}?{place.query}"
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 import signal
 import subprocess
-import time
 from io import StringIO
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from tests.evaluations.fake_model import FakeModel
 from tests.evaluations.sets import picture_set
+from tests.limits import LIMIT, until
 from tests.stimuli.killing import end_lease, program, rows, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -259,7 +259,7 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     media = tmp_path / "site"
     run(media, "migrate", "-v0", compute="serial")
     made = program(media, "-m", "tests.evaluations.many_stimuli", "asked", "120", compute="serial")
-    subprocess.run(**made, check=True, timeout=300)
+    subprocess.run(**made, check=True, timeout=LIMIT)
     truth = {}
     for file in (media / "stimuli" / "asked").glob("*.png"):
         truth[hashlib.sha256(cv2.imread(str(file), cv2.IMREAD_COLOR_RGB).tobytes()).hexdigest()] = ("cat", 0.5)
@@ -272,15 +272,13 @@ def test_killed_it_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
         arguments["env"] = {**arguments["env"], "OBSERVER_HOSTS": model.host}
         arguments |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen(**arguments)
-        deadline = time.monotonic() + 60
-        while len(model.answered) < 150 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: len(model.answered) >= 150, "it asks")
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         answered = len(model.answered)
         assert 150 <= answered < 480
         end_lease(media)
-        assert subprocess.run(**arguments, timeout=300).returncode == 0
+        assert subprocess.run(**arguments, timeout=LIMIT).returncode == 0
     # what was under way at the kill is asked again; nothing else is
     assert len(model.answered) == 480
     assert sum(model.answered.values()) <= 480 + 8

@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.limits import LIMIT
 from tests.stimuli.killing import end_lease, program, rows, run
 
 SPEC = "python:tests.evaluations.many_stimuli:make_deadly"
@@ -25,7 +26,7 @@ def media(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(media, "migrate", "-v0", compute="serial")
     for name, number in (("few", 1000), ("many", 10_000)):
         made = program(media, "-m", "tests.evaluations.many_stimuli", name, str(number), compute="serial")
-        subprocess.run(**made, check=True, timeout=300)
+        subprocess.run(**made, check=True, timeout=LIMIT)
     return media
 
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from tests.limits import LIMIT
+
 _OF_THE_CONNECTION = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length"})
 
 
@@ -51,7 +53,7 @@ def _handler(balancer: Balancer) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             for machine in balancer.order():
                 address = urlsplit(machine)
-                upstream = http.client.HTTPConnection(address.hostname or "", address.port, timeout=30)
+                upstream = http.client.HTTPConnection(address.hostname or "", address.port, timeout=LIMIT)
                 try:
                     upstream.request(self.command, self.path, body or None, dict(self.headers))
                     reply = upstream.getresponse()

@@ -21,6 +21,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.limits import LIMIT
+
 HTML = b"<!doctype html><title>Sign in</title><p>Welcome to the airport's network."
 
 
@@ -91,7 +93,7 @@ class Liar:
     def ask(self, path: str, headers: dict[str, str], body: bytes) -> Reply:
         """What the other side says, unchanged."""
         place = urlsplit(self.upstream)
-        connection = http.client.HTTPConnection(place.hostname or "", place.port or 80, timeout=60)
+        connection = http.client.HTTPConnection(place.hostname or "", place.port or 80, timeout=LIMIT)
         try:
             connection.putrequest("POST", path, skip_host=True, skip_accept_encoding=True)
             for name, value in headers.items():

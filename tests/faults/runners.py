@@ -7,7 +7,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import psycopg
 
 from tests.faults.site import Installation
 from tests.journeys.site import ROOT
+from tests.limits import LIMIT, until
 
 
 @dataclass
@@ -45,13 +45,31 @@ class Lab:
         finally:
             if process.poll() is None:
                 process.kill()
-            process.wait(20)
+            process.wait(LIMIT)
 
     def log(self, name: str = "runner") -> str:
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
     def submit(self, kind: str, **parameters: Any) -> int:
         return int(self._python(f"print(services.submit({kind!r}, **{parameters!r}).pk)"))
+
+    def submit_for_later(self, kind: str) -> int:
+        """A job that no runner takes before `make_due`."""
+        later = "from datetime import timedelta; from django.utils import timezone; "
+        return int(self._python(f"{later}print(services.submit({kind!r}, run_after=timezone.now() + timedelta(1)).pk)"))
+
+    def make_due(self, pk: int) -> None:
+        """At once, on SQLite: a runner that has been told to stop does not wait until another Python has started."""
+        self._change("UPDATE jobs_job SET run_after = NULL WHERE id = ?", pk)
+
+    def end_leases(self) -> None:
+        """On SQLite. The lease of a killed runner would run out after half a minute."""
+        self._change("UPDATE jobs_job SET lease_until = '2020-01-01 00:00:00' WHERE state = 'running'")
+
+    def _change(self, statement: str, *values: object) -> None:
+        file = self.installation.media / "humanexp.sqlite3"
+        with contextlib.closing(sqlite3.connect(file, timeout=LIMIT)) as database, database:
+            database.execute(statement, values)
 
     def job(self, pk: int) -> dict[str, Any]:
         names = ("state", "attempt", "runner", "error", "done", "result")
@@ -61,16 +79,17 @@ class Lab:
                 row = database.execute(question).fetchone()
         else:
             file = self.installation.media / "humanexp.sqlite3"
-            with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=20)) as database:
+            with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=LIMIT)) as database:
                 row = database.execute(question).fetchone()
         found = dict(zip(names, row, strict=True))
         return {**found, "result": found["result"] if url else json.loads(found["result"])}
 
-    def wait_until(self, pk: int, state: str, *, patience_s: float = 60) -> dict[str, Any]:
-        deadline = time.monotonic() + patience_s
-        while (found := self.job(pk))["state"] != state:
-            assert time.monotonic() < deadline, f"{found}\n{self.log()[-3000:]}"
-            time.sleep(0.3)
+    def wait_until(self, pk: int, state: str) -> dict[str, Any]:
+        def is_so() -> dict[str, Any] | None:
+            return found if (found := self.job(pk))["state"] == state else None
+
+        found = until(is_so, lambda: f"job {pk} is {state}: {self.job(pk)}\n{self.log()[-3000:]}", every_s=0.1)
+        assert found is not None
         return found
 
     def _python(self, script: str) -> str:

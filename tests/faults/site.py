@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.limits import LIMIT
+from tests.served import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,9 +35,7 @@ class Installation:
         return done.stdout
 
     def web(self, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         return subprocess.Popen(
             [sys.executable, "-m", "gunicorn", f"--bind=127.0.0.1:{port}", "humanexp.wsgi"],
             cwd=ROOT,
@@ -47,5 +47,11 @@ class Installation:
 
     def run(self, command: list[str], env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            command, cwd=ROOT, env=self.environ(**(env or {})), capture_output=True, text=True, timeout=300, check=False
+            command,
+            cwd=ROOT,
+            env=self.environ(**(env or {})),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
         )

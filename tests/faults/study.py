@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.journeys.books import check_answers, check_money
 from tests.journeys.site import Heard, Site, wait_for
 from tests.journeys.test_crashes import BONUS_CENTS, begin_people, settle_until_done
+from tests.limits import LIMIT
 
 ANSWERS_BEFORE = 12
 
@@ -34,7 +35,7 @@ def study_through(
     )
     assert people.poll() is None, people.communicate()[0]
     during_answers()
-    said, _ = people.communicate(timeout=300)
+    said, _ = people.communicate(timeout=LIMIT)
     assert people.returncode == 0, said
     site.must("sync", "flow")
     check_answers(site, heard, complete=participants)

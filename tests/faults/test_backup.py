@@ -33,6 +33,7 @@ from humanexp.participation.models import Response, Trial
 from tests.disks import mounted
 from tests.factories import collecting_study, make_stimulus_set, new_session
 from tests.faults.site import ROOT, Installation
+from tests.limits import LIMIT, until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried")]
 
@@ -119,10 +120,7 @@ class Writers:
 
 def test_a_backup_beside_writers_is_one_moment_and_holds_up_nobody(study: Any, settings: Any, tmp_path: Path) -> None:
     with Writers(study) as writers:
-        deadline = time.monotonic() + 60
-        while len(writers.acknowledged) < 20:
-            assert time.monotonic() < deadline, "the writers do not get on"
-            time.sleep(0.01)
+        until(lambda: len(writers.acknowledged) >= 20, "the writers get on")
         before = len(writers.acknowledged)
         manifest = save(tmp_path / "archives").manifest
         meanwhile = len(writers.acknowledged) - before
@@ -265,7 +263,13 @@ def test_the_commands_of_the_manual(
     assert len(commands) == 7
     for block in commands:
         done = subprocess.run(
-            ["bash", "-euc", block], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+            ["bash", "-euc", block],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
         )
         assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
     with opened("other", database_of_address(f"sqlite:///{elsewhere / 'humanexp.sqlite3'}")) as other:

@@ -21,6 +21,7 @@ from tests.faults.site import Installation
 from tests.faults.study import study_through
 from tests.faults.test_sockets import web_process
 from tests.journeys.site import Site
+from tests.limits import LIMIT
 from tests.postgres import Cluster, missing_programs
 
 LOCKED_S = 30
@@ -28,7 +29,7 @@ LOCKED_S = 30
 
 def lock(database: Path, seconds: float) -> None:
     """As a backup, or a person with a database tool, holds it."""
-    with contextlib.closing(sqlite3.connect(database, timeout=60, isolation_level=None)) as holder:
+    with contextlib.closing(sqlite3.connect(database, timeout=LIMIT, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
         time.sleep(seconds)
         holder.execute("ROLLBACK")
@@ -76,7 +77,7 @@ def test_web_and_runner_outlast_a_restart_of_postgresql(cluster: Cluster, tmp_pa
         with ThreadPoolExecutor(8) as callers:
             assert set(callers.map(_asked, [url] * 40)) == {200}
             cluster.stop()
-            down = requests.get(f"{url}/healthz", timeout=10)
+            down = requests.get(f"{url}/healthz", timeout=LIMIT)
             assert down.status_code == 503 and down.json() == {"status": "not ok"}
             time.sleep(8)
             cluster.start_again()
@@ -91,4 +92,4 @@ def test_web_and_runner_outlast_a_restart_of_postgresql(cluster: Cluster, tmp_pa
 
 def _asked(url: str) -> int:
     """A page that looks into the database."""
-    return requests.get(f"{url}/healthz", timeout=30).status_code
+    return requests.get(f"{url}/healthz", timeout=LIMIT).status_code

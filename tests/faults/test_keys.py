@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.faults.site import Installation
+from tests.limits import LIMIT
 
 RECRUIT = """
 from humanexp.studies.models import StudyFamily
@@ -52,7 +53,7 @@ def test_web_and_runner_refuse_to_start_with_a_foreign_key_and_the_doctor_says_w
     refused = starts(site, **foreign)
     assert refused.returncode == 1 and "is not the key that this database was filled under" in refused.stderr
     web = site.web(env=foreign)
-    said, _ = web.communicate(timeout=300)
+    said, _ = web.communicate(timeout=LIMIT)
     # 3 by the first of gunicorn's workers, or 1 where the second one refuses while the first one's refusal is acted on
     assert web.returncode in (1, 3), "a web server that cannot start ends, it does not try for ever"
     assert "is not the key that this database was filled under" in said and "Put the key back" in said

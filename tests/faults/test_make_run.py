@@ -5,26 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
-import time
-import urllib.error
-import urllib.request
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.limits import LIMIT, until
+from tests.served import answers, free_port
+
 ROOT = Path(__file__).resolve().parents[2]
-WAIT_S = 120
 
 
 def test_ctrl_c_ends_everything_that_make_run_has_started(tmp_path: Path) -> None:
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     foreign = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DJANGO_SETTINGS_MODULE", "PYTEST_CURRENT_TEST")
     environment = {name: value for name, value in os.environ.items() if name not in foreign}
     # Tests that a script runs behind itself ignore Ctrl-C, and so would everything that they start.
@@ -42,30 +37,18 @@ def test_ctrl_c_ends_everything_that_make_run_has_started(tmp_path: Path) -> Non
     signal.signal(signal.SIGINT, before)
     told = tmp_path / "log"
     try:
-        until = time.monotonic() + WAIT_S
-        while not _answers(port):
-            assert running.poll() is None and time.monotonic() < until, told.read_text()
-            time.sleep(0.2)
+        url = f"http://127.0.0.1:{port}"
+        until(lambda: running.poll() is not None or answers(url), lambda: f"it answers: {told.read_text()}")
+        assert running.poll() is None, told.read_text()
         assert _count(running.pid, "run_jobs") > 0
         os.killpg(running.pid, signal.SIGINT)
-        assert running.wait(WAIT_S) in (0, -signal.SIGINT), told.read_text()
-        until = time.monotonic() + WAIT_S
-        while _count(running.pid, "") and time.monotonic() < until:
-            time.sleep(0.2)
-        assert _count(running.pid, "") == 0, "processes are left"
+        assert running.wait(LIMIT) in (0, -signal.SIGINT), told.read_text()
+        until(lambda: _count(running.pid, "") == 0, "no process is left", every_s=0.2)
     finally:
         if _count(running.pid, ""):
             os.killpg(running.pid, signal.SIGKILL)
         running.wait()
     assert "Traceback" not in told.read_text()
-
-
-def _answers(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as reply:
-            return bool(reply.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False
 
 
 def _count(group: int, word: str) -> int:

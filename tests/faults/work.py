@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from django.apps import AppConfig
 
@@ -21,6 +22,15 @@ class Work(AppConfig):
                 progress(step, int(10 * seconds))
                 time.sleep(0.1)
             return {"seconds": seconds}
+
+        @handler("faults.gated")
+        def run_gated(progress: Progress, *, gate: str) -> dict[str, str]:
+            """Tells its progress until there is such a file."""
+            step = 0
+            while not Path(gate).exists():
+                progress(step := step + 1, step + 1)
+                time.sleep(0.1)
+            return {"gate": gate}
 
         @handler("faults.deaf")
         def run_deaf(progress: Progress, *, seconds: float) -> None:

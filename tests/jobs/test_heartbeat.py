@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from datetime import datetime, timedelta
 
 import pytest
@@ -16,6 +15,7 @@ from humanexp.core.models import User
 from humanexp.jobs import heartbeat, selectors
 from humanexp.jobs.heartbeat import Pulse
 from humanexp.jobs.models import Job, JobState, Runner
+from tests.limits import LIMIT, until
 from tests.markup import markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,14 +96,12 @@ def test_a_beat_that_the_database_refuses_is_not_the_last(monkeypatch: pytest.Mo
         with connection.cursor() as cursor:
             cursor.execute("CREATE TRIGGER refuse BEFORE INSERT ON jobs_runner BEGIN SELECT RAISE(ABORT, 'full'); END")
             heart.start()
-            assert refused.wait(20)
+            assert refused.wait(LIMIT)
             cursor.execute("DROP TRIGGER refuse")
-        deadline = time.monotonic() + 20
-        while not Runner.objects.exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(Runner.objects.exists, "it beats again")
     finally:
         stop.set()
-        heart.join(20)
+        heart.join(LIMIT)
     assert Runner.objects.exists()
 
 

@@ -24,6 +24,7 @@ from humanexp.jobs.models import PERIODIC, Job, JobState
 from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.registry import HANDLERS, Registered
 from humanexp.jobs.runner import Patience
+from tests.limits import LIMIT, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -166,8 +167,8 @@ def test_a_lane_told_to_stop_hands_its_job_back_at_its_next_report(kind) -> None
     job = services.submit("test.kind")
     lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
     lane.thread.start()
-    assert begun.wait(10)
-    assert lane.end(time.monotonic() + 10)
+    assert begun.wait(LIMIT)
+    assert lane.end(time.monotonic() + LIMIT)
     job.refresh_from_db()
     assert (job.state, job.attempt, job.run_after, job.error) == (JobState.QUEUED, 0, None, "")
 
@@ -177,20 +178,20 @@ def test_the_job_of_a_lane_that_does_not_hear_is_taken_from_it(kind) -> None:
 
     def run(progress: Any) -> dict[str, str]:
         begun.set()
-        hears.wait(20)
+        hears.wait(LIMIT)
         return {"from": "the deaf one"}
 
     kind(run)
     job = services.submit("test.kind")
     lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
     lane.thread.start()
-    assert begun.wait(10)
+    assert begun.wait(LIMIT)
     assert not lane.end(time.monotonic() + 0.1)
     lane.fence()
     job.refresh_from_db()
     assert (job.state, job.attempt) == (JobState.QUEUED, 0)
     hears.set()
-    lane.thread.join(10)
+    lane.thread.join(LIMIT)
     job.refresh_from_db()
     assert (job.state, job.result) == (JobState.QUEUED, {}), "what it stores afterwards does not count"
 
@@ -200,17 +201,15 @@ def test_payments_go_on_until_long_work_has_ended(kind) -> None:
 
     def work(progress: Any) -> None:
         begun.set()
-        assert stop.wait(10)
+        assert stop.wait(LIMIT)
         services.submit("test.pay")
-        deadline = time.monotonic() + 10
-        while not paid and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: paid, "the payment is made")
         progress(1, 2)
 
     kind(work)
     kind(lambda progress: paid.append(1), name="test.pay", is_prompt=True)
     job = services.submit("test.kind")
-    threading.Thread(target=lambda: begun.wait(10) and stop.set()).start()
+    threading.Thread(target=lambda: begun.wait(LIMIT) and stop.set()).start()
     assert lanes.run_forever(stop, poll_s=0.01)
     job.refresh_from_db()
     assert paid == [1] and job.state == JobState.QUEUED
@@ -226,10 +225,8 @@ def test_a_lane_outlasts_what_its_loop_meets(kind, monkeypatch: pytest.MonkeyPat
     lane.thread.join(0.3)
     assert lane.thread.is_alive()
     allow_changes()
-    deadline = time.monotonic() + 10
-    while not Job.objects.get().is_finished and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert lane.end(time.monotonic() + 10)
+    until(lambda: Job.objects.get().is_finished, "the job is done")
+    assert lane.end(time.monotonic() + LIMIT)
     job.refresh_from_db()
     assert (job.state, job.attempt) == (JobState.DONE, 1)
 
@@ -312,15 +309,16 @@ print("told" if told.wait(0) else "not told")
 """
 _SENDS = """
 import os, random, signal, sys, time
+pauses = random.Random(7)
 for _ in range(5000):
     os.kill(int(sys.argv[1]), signal.SIGINT)
     os.kill(int(sys.argv[1]), signal.SIGTERM)
-    time.sleep(random.random() * 0.001)
+    time.sleep(pauses.random() * 0.001)
 """
 
 
 def test_a_second_signal_right_after_the_first_holds_up_nothing() -> None:
     """Ctrl-C reaches a whole group, and `make run` then ends the runner once more."""
     command = [sys.executable, "-c", _SIGNALLED, _SENDS]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert (ended.stdout, ended.returncode) == ("told\n", 0), ended.stderr

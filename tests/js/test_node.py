@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import LIMIT
+
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = sorted(Path(__file__).parent.glob("*.test.js"))
 
@@ -25,7 +27,13 @@ def node() -> str:
 
 def test_the_trial_engine_passes_its_own_tests() -> None:
     finished = subprocess.run(
-        [node(), "--test", *map(str, TESTS)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+        # One file after the other: as many processes as there are cores would share what the suite has.
+        [node(), "--test", "--test-concurrency=1", *map(str, TESTS)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
     )
     failed = [line for line in finished.stdout.splitlines() if line.startswith("not ok")]
     assert finished.returncode == 0, "\n".join(failed) + "\n" + finished.stdout[-6000:] + finished.stderr[-2000:]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from typing import Any
 
 import boto3
 from moto.server import ThreadedMotoServer
+
+from tests.limits import until
 
 _session = boto3.session.Session(region_name="us-east-1")
 
@@ -50,18 +51,20 @@ class Queues:
             "EventTypes": list(event_types) or ["AssignmentSubmitted"],
         }
 
-    def documents(self, name: str, count: int = 1, seconds: float = 15) -> list[dict[str, Any]]:
-        """Messages of a queue, as soon as they hold so many events; the last look after `seconds`."""
+    def documents(self, name: str, count: int = 1) -> list[dict[str, Any]]:
+        """Messages of a queue, as soon as they hold so many events."""
         address = self.sqs.create_queue(QueueName=name)["QueueUrl"]
         found: list[dict[str, Any]] = []
-        deadline = time.monotonic() + seconds
-        while sum(len(one["Events"]) for one in found) < count and time.monotonic() < deadline:
+
+        def are_enough() -> bool:
             answer = self.sqs.receive_message(QueueUrl=address, MaxNumberOfMessages=10)
             for message in answer.get("Messages", []):
                 found.append(json.loads(message["Body"]))
                 self.sqs.delete_message(QueueUrl=address, ReceiptHandle=message["ReceiptHandle"])
-            time.sleep(0.05)
+            return sum(len(one["Events"]) for one in found) >= count
+
+        until(are_enough, lambda: f"{count} events in the queue {name}: {found}", every_s=0.05)
         return found
 
-    def events(self, name: str, count: int = 1, seconds: float = 15) -> list[dict[str, str]]:
-        return [event for document in self.documents(name, count, seconds) for event in document["Events"]]
+    def events(self, name: str, count: int = 1) -> list[dict[str, str]]:
+        return [event for document in self.documents(name, count) for event in document["Events"]]

@@ -19,6 +19,7 @@ import boto3
 import requests
 from botocore.config import Config
 
+from tests.limits import LIMIT
 from tests.marketplace.replies import hold_replies_to_the_model
 from tests.served import ServedSite
 
@@ -46,7 +47,7 @@ class MarketplaceServer(ServedSite):
 
     def create_requester(self, name: str = "demo", balance: str = "100.00", *more: str) -> RequesterKeys:
         run = self._run("create_requester", "--name", name, "--balance", balance, *more)
-        printed, _ = run.communicate(timeout=300)
+        printed, _ = run.communicate(timeout=LIMIT)
         if run.returncode:
             raise RuntimeError(printed)
         keys = json.loads(printed)
@@ -56,7 +57,7 @@ class MarketplaceServer(ServedSite):
         """Many at once: a process for each would be most of a test's time."""
         first, *others = names
         run = self._run("create_requester", "--name", first, "--balance", balance, *(f"--name={one}" for one in others))
-        printed, _ = run.communicate(timeout=300)
+        printed, _ = run.communicate(timeout=LIMIT)
         if run.returncode:
             raise RuntimeError(printed)
         rows = [json.loads(line) for line in printed.splitlines()]
@@ -99,7 +100,7 @@ class MarketplaceServer(ServedSite):
         self._control("DELETE", "faults", {})
 
     def _control(self, method: str, name: str, body: dict[str, Any]) -> None:
-        requests.request(method, f"{self.url}/_test/{name}", json=body, timeout=20).raise_for_status()
+        requests.request(method, f"{self.url}/_test/{name}", json=body, timeout=LIMIT).raise_for_status()
 
 
 class WorkerClient:
@@ -112,7 +113,7 @@ class WorkerClient:
         self.http.headers["Accept"] = "application/json"
 
     def sign_up(self, **fields: str) -> WorkerClient:
-        self.http.get(f"{self.url}/signup/", timeout=20)  # sets the CSRF cookie
+        self.http.get(f"{self.url}/signup/", timeout=LIMIT)  # sets the CSRF cookie
         form = {"username": f"worker-{os.getpid()}-{next(_names)}", "password": "a long pass phrase", **fields}
         answer = self.post("/signup/", form)
         answer.raise_for_status()
@@ -120,13 +121,13 @@ class WorkerClient:
         return self
 
     def get(self, path: str) -> Any:
-        answer = self.http.get(f"{self.url}{path}", timeout=20)
+        answer = self.http.get(f"{self.url}{path}", timeout=LIMIT)
         answer.raise_for_status()
         return answer.json()
 
     def post(self, path: str, form: dict[str, Any] | None = None) -> requests.Response:
         token = self.http.cookies.get("marketplace_csrftoken", "")
-        return self.http.post(f"{self.url}{path}", data=form or {}, headers={"X-CSRFToken": token}, timeout=20)
+        return self.http.post(f"{self.url}{path}", data=form or {}, headers={"X-CSRFToken": token}, timeout=LIMIT)
 
     def groups(self) -> list[dict[str, Any]]:
         listed: list[dict[str, Any]] = self.get("/")["groups"]
@@ -151,7 +152,7 @@ class WorkerClient:
         """As the frame's form does it: from another site, without a cookie."""
         form = {"assignmentId": assignment_id, **(fields or {"receipt": "done"})}
         headers = {"Accept": "application/json", "Origin": "null"}
-        return requests.post(f"{self.url}/mturk/externalSubmit", data=form, headers=headers, timeout=20)
+        return requests.post(f"{self.url}/mturk/externalSubmit", data=form, headers=headers, timeout=LIMIT)
 
     def try_ask(self, qualification_type_id: str) -> requests.Response:
         return self.post(f"/qualifications/{qualification_type_id}/ask/")

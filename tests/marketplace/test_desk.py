@@ -16,6 +16,7 @@ import requests
 from botocore.exceptions import ClientError
 
 from humanexp.marketplace.requirements import MASTERS
+from tests.limits import LIMIT
 from tests.marketplace.requester import code, refused
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
 from tests.markup import markup
@@ -52,7 +53,7 @@ def desk(site: MarketplaceServer, *tasks: str) -> list[Any]:
         env=site.environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
         check=False,
     )
     assert run.returncode == 0, run.stderr
@@ -74,7 +75,9 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
     assert list(again.post("/signup/", {**form, "username": "eve", "invitation": codes[0]}).json()["fields"]) == [
         "invitation"
     ]
-    prefilled = requests.get(f"{site.url}/signup/?invitation={codes[1]}", headers={"Accept": "text/html"}, timeout=20)
+    prefilled = requests.get(
+        f"{site.url}/signup/?invitation={codes[1]}", headers={"Accept": "text/html"}, timeout=LIMIT
+    )
     assert f'value="{codes[1]}"' in prefilled.text
 
     keys = site.create_requester("lab", "50.00")
@@ -131,9 +134,9 @@ def test_a_clerk_writes_payouts_down(site: MarketplaceServer, make_hit: MakeHit)
     def page(visitor: WorkerClient, **form: str) -> requests.Response:
         headers = {"Accept": "text/html", "Referer": site.url}
         if not form:
-            return visitor.http.get(f"{site.url}/desk/", headers=headers, timeout=20)
+            return visitor.http.get(f"{site.url}/desk/", headers=headers, timeout=LIMIT)
         token = {"csrfmiddlewaretoken": visitor.http.cookies["marketplace_csrftoken"]}
-        return visitor.http.post(f"{site.url}/desk/", {**form, **token}, headers=headers, timeout=20)
+        return visitor.http.post(f"{site.url}/desk/", {**form, **token}, headers=headers, timeout=LIMIT)
 
     assert page(WorkerClient(site.url)).url.endswith("/login/?next=/desk/")
     assert page(worker).status_code == 404, "a worker finds nothing there"
@@ -175,5 +178,5 @@ def test_sign_up_can_be_closed(tmp_path: Path) -> None:
         visitor.get("/login/")
         refusal = visitor.post("/signup/", {"username": "ada", "password": "a long pass phrase"})
         assert (refusal.status_code, refusal.json()["type"]) == (403, "sign-up-closed")
-        page = requests.get(server.url, headers={"Accept": "text/html"}, timeout=20).text
+        page = requests.get(server.url, headers={"Accept": "text/html"}, timeout=LIMIT).text
         assert "Sign up" not in page

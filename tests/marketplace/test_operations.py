@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import requests
 
+from tests.limits import LIMIT
 from tests.marketplace.documents import answer_key, file_question, question_form, selection_question
 from tests.marketplace.model_requests import OPERATIONS, SERVICE
 from tests.marketplace.queues import Queues
@@ -76,7 +77,7 @@ class World:
             data={"assignmentId": assignment_id},
             files={"photo": ("cat.png", b"\x89PNG cat")},
             headers={"Accept": "application/json"},
-            timeout=20,
+            timeout=LIMIT,
         )
         answer.raise_for_status()
         return assignment_id, hit_id

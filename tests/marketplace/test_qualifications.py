@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.limits import LIMIT
 from tests.marketplace.documents import answer_key, question_form, selection_question
 from tests.marketplace.requester import code, refused
 from tests.marketplace.server import MarketplaceServer, external_question
@@ -110,7 +111,7 @@ def test_hidden_work_is_not_there(
     listed = {group["hit_type_id"] for group in newcomer.groups()} - {group["hit_type_id"] for group in known.groups()}
     assert listed == {hit["HITTypeId"]}
     for path in (f"/groups/{hit['HITTypeId']}/", f"/hits/{hit['HITId']}/"):
-        assert known.http.get(f"{known.url}{path}", timeout=20).status_code == 404
+        assert known.http.get(f"{known.url}{path}", timeout=LIMIT).status_code == 404
         assert newcomer.get(path)["can_accept"] is True
     assert known.try_accept(hit["HITId"]).status_code == 404
     newcomer.do(hit["HITId"])
@@ -133,7 +134,7 @@ def test_guards_on_preview_and_accept(
     mturk.associate_qualification_with_worker(QualificationTypeId=took_part, WorkerId=worker.worker_id, IntegerValue=79)
     group = next(group for group in worker.groups() if group["hit_type_id"] == hit["HITTypeId"])
     assert (group["can_preview"], group["can_accept"]) == (preview_status == 200, False)
-    assert worker.http.get(f"{worker.url}{group['preview_url']}", timeout=20).status_code == preview_status
+    assert worker.http.get(f"{worker.url}{group['preview_url']}", timeout=LIMIT).status_code == preview_status
     refusal = worker.try_accept(hit["HITId"])
     assert (refusal.status_code, refusal.json()["type"]) == (403, "not-qualified")
     mturk.associate_qualification_with_worker(QualificationTypeId=took_part, WorkerId=worker.worker_id, IntegerValue=80)

@@ -11,6 +11,7 @@ import requests
 from botocore.config import Config
 from defusedxml import ElementTree
 
+from tests.limits import LIMIT
 from tests.marketplace.requester import DAY, MakeHit, code, hit_now, places, refused
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, external_question
 
@@ -112,9 +113,9 @@ def test_wrong_keys_are_refused(
 def test_unsigned_and_changed_requests_are_refused(marketplace: MarketplaceServer) -> None:
     url = f"{marketplace.url}/requester/"
     target = {"X-Amz-Target": "MTurkRequesterServiceV20170117.GetAccountBalance"}
-    answer = requests.post(url, data="{}", headers=target, timeout=20)
+    answer = requests.post(url, data="{}", headers=target, timeout=LIMIT)
     assert (answer.status_code, answer.json()["__type"]) == (400, "MissingAuthenticationTokenException")
-    assert requests.get(url, timeout=20).status_code == 405
+    assert requests.get(url, timeout=LIMIT).status_code == 405
 
 
 @pytest.mark.parametrize("ending", ["", "/"])

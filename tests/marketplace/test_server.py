@@ -6,7 +6,6 @@ import json
 import socket
 import stat
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +15,9 @@ import pytest
 import requests
 from botocore.exceptions import BotoCoreError, ClientError
 
+from tests.limits import LIMIT, until
 from tests.marketplace.server import MarketplaceServer, running
+from tests.served import free_port
 
 MakeHit = Callable[..., dict[str, Any]]
 
@@ -56,14 +57,11 @@ def test_a_killed_server_has_lost_nothing_it_acknowledged(tmp_path: Path, make_h
             for thread in threads:
                 thread.start()
             before = len(bonuses)
-            deadline = time.monotonic() + 30
-            while len(bonuses) < before + 8 and time.monotonic() < deadline:
-                time.sleep(0.01)
+            until(lambda: len(bonuses) >= before + 8, "bonuses are acknowledged")  # noqa: B023
             server.kill()
             stopped.set()
             for thread in threads:
-                thread.join(30)
-            assert len(bonuses) >= before + 8
+                thread.join(LIMIT)
             server.start(port)
 
         client = server.client(keys)
@@ -88,7 +86,7 @@ def test_a_killed_server_has_lost_nothing_it_acknowledged(tmp_path: Path, make_h
 def test_test_controls_are_off_by_default(tmp_path: Path) -> None:
     with running(tmp_path, test_controls=False) as server:
         for name in ("clock", "faults"):
-            assert requests.post(f"{server.url}/_test/{name}", json={}, timeout=20).status_code == 404
+            assert requests.post(f"{server.url}/_test/{name}", json={}, timeout=LIMIT).status_code == 404
 
 
 def test_keys_come_back_by_name_and_files_are_private(tmp_path: Path) -> None:
@@ -110,7 +108,7 @@ def test_keys_come_back_by_name_and_files_are_private(tmp_path: Path) -> None:
 def test_processes_that_begin_at_once_make_the_database_once(tmp_path: Path) -> None:
     server = MarketplaceServer(tmp_path)
     begun = [server._run("create_requester", "--name", f"lab-{number}", "--balance", "1.00") for number in range(4)]
-    printed = [run.communicate(timeout=300)[0] for run in begun]
+    printed = [run.communicate(timeout=LIMIT)[0] for run in begun]
     assert [run.returncode for run in begun] == [0] * 4
     assert len({json.loads(keys)["access_key_id"] for keys in printed}) == 4
 
@@ -130,16 +128,14 @@ def test_the_clock_does_not_go_back_with_a_restart(tmp_path: Path, make_hit: Mak
 
 def test_pages_have_one_name_on_one_machine(tmp_path: Path) -> None:
     """Cookies and frames know 127.0.0.1 and localhost as two sites; the frame's form is sent to one of them."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = MarketplaceServer(tmp_path, MARKETPLACE_URL=f"http://localhost:{port}").start(port)
     try:
         other = f"http://127.0.0.1:{port}"
-        moved = requests.get(f"{other}/signup/?next=/earnings/", headers={"Accept": "text/html"}, timeout=20)
+        moved = requests.get(f"{other}/signup/?next=/earnings/", headers={"Accept": "text/html"}, timeout=LIMIT)
         assert moved.url == f"http://localhost:{port}/signup/?next=/earnings/"
-        assert requests.get(f"{other}/healthz", timeout=20).url == f"{other}/healthz"
-        as_json = requests.get(other, headers={"Accept": "application/json"}, timeout=20)
+        assert requests.get(f"{other}/healthz", timeout=LIMIT).url == f"{other}/healthz"
+        as_json = requests.get(other, headers={"Accept": "application/json"}, timeout=LIMIT)
         assert as_json.url == f"{other}/"
     finally:
         server.kill()
@@ -159,5 +155,5 @@ def test_people_who_only_look_keep_nobody_out(tmp_path: Path) -> None:
     with running(tmp_path) as server, ExitStack() as looking:
         for _ in range(250):
             idle = looking.enter_context(requests.Session())
-            assert idle.get(f"{server.url}/healthz", timeout=10).ok
-        assert requests.get(f"{server.url}/signup/", timeout=10).ok
+            assert idle.get(f"{server.url}/healthz", timeout=LIMIT).ok
+        assert requests.get(f"{server.url}/signup/", timeout=LIMIT).ok

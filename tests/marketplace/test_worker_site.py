@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import requests
 
+from tests.limits import LIMIT
 from tests.marketplace.documents import SCHEMAS, file_question, free_text_question, question_form, selection_question
 from tests.marketplace.server import MarketplaceServer, WorkerClient, external_question
 from tests.served import ROOT
@@ -23,7 +24,7 @@ MakeHit = Callable[..., dict[str, Any]]
 
 
 def html(worker: WorkerClient, path: str) -> str:
-    answer = worker.http.get(f"{worker.url}{path}", headers={"Accept": "text/html"}, timeout=20)
+    answer = worker.http.get(f"{worker.url}{path}", headers={"Accept": "text/html"}, timeout=LIMIT)
     assert answer.status_code == 200
     return answer.text
 
@@ -73,14 +74,14 @@ def test_log_in_goes_back_to_this_site_only(marketplace: MarketplaceServer) -> N
             "csrfmiddlewaretoken": visitor.http.cookies["marketplace_csrftoken"],
         }
         answer = visitor.http.post(
-            f"{visitor.url}/login/", data=form, headers={"Accept": "text/html"}, allow_redirects=False, timeout=20
+            f"{visitor.url}/login/", data=form, headers={"Accept": "text/html"}, allow_redirects=False, timeout=LIMIT
         )
         assert answer.headers["Location"] == expected
 
 
 def test_writes_by_cookie_need_the_csrf_token(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
     hit, worker = make_hit(mturk), marketplace.worker()
-    answer = worker.http.post(f"{worker.url}/hits/{hit['HITId']}/accept/", timeout=20)
+    answer = worker.http.post(f"{worker.url}/hits/{hit['HITId']}/accept/", timeout=LIMIT)
     assert (answer.status_code, answer.json()["type"]) == (403, "csrf")
     stranger = WorkerClient(marketplace.url)
     stranger.get("/")
@@ -145,7 +146,7 @@ def test_submitting_twice_stores_once(marketplace: MarketplaceServer, mturk: Any
 
     def page() -> str:
         form = {"assignmentId": assignment_id, "receipt": "third"}
-        return requests.post(f"{worker.url}/mturk/externalSubmit", data=form, timeout=20).text
+        return requests.post(f"{worker.url}/mturk/externalSubmit", data=form, timeout=LIMIT).text
 
     assert page() == page()
 
@@ -182,7 +183,7 @@ def test_what_cannot_be_submitted(marketplace: MarketplaceServer, mturk: Any, ma
 def test_another_workers_work_is_not_there(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
     hit, worker, stranger = make_hit(mturk), marketplace.worker(), marketplace.worker()
     accepted = worker.accept(hit["HITId"])
-    assert stranger.http.get(f"{stranger.url}{accepted['work_url']}", timeout=20).status_code == 404
+    assert stranger.http.get(f"{stranger.url}{accepted['work_url']}", timeout=LIMIT).status_code == 404
     assert stranger.give_back(accepted["assignment_id"]).status_code == 404
     assert worker.get(accepted["work_url"])["state"] == "Accepted"
 
@@ -215,9 +216,9 @@ def test_visitors_see_and_preview_but_do_not_accept(
         f"/mturk/preview?groupId={hit['HITTypeId']}",
         f"/projects/{hit['HITTypeId']}/tasks",
     ):
-        link = visitor.http.get(f"{visitor.url}{path}", timeout=20)
+        link = visitor.http.get(f"{visitor.url}{path}", timeout=LIMIT)
         assert link.url.endswith(f"/groups/{hit['HITTypeId']}/")
-    redirected = requests.get(f"{visitor.url}/earnings/", headers={"Accept": "text/html"}, timeout=20)
+    redirected = requests.get(f"{visitor.url}/earnings/", headers={"Accept": "text/html"}, timeout=LIMIT)
     assert redirected.url.endswith("/login/?next=/earnings/")
 
 
@@ -237,18 +238,18 @@ def test_what_a_requester_writes_is_shown_as_text(
 
 
 def test_headers_of_the_pages(marketplace: MarketplaceServer) -> None:
-    headers = requests.get(f"{marketplace.url}/", timeout=20).headers
+    headers = requests.get(f"{marketplace.url}/", timeout=LIMIT).headers
     policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == "'self'"
     assert policy["frame-src"] == "'self' https: http://localhost:* http://127.0.0.1:*"
     assert policy["frame-ancestors"] == "'none'"
     assert "unsafe" not in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == "DENY"
-    submit = requests.post(f"{marketplace.url}/mturk/externalSubmit", data={}, timeout=20)
+    submit = requests.post(f"{marketplace.url}/mturk/externalSubmit", data={}, timeout=LIMIT)
     assert submit.status_code == 404
     assert "frame-ancestors 'self'" in submit.headers["Content-Security-Policy"]
     assert submit.headers["X-Frame-Options"] == "SAMEORIGIN"
-    names = requests.get(f"{marketplace.url}/signup/", timeout=20).cookies.keys()
+    names = requests.get(f"{marketplace.url}/signup/", timeout=LIMIT).cookies.keys()
     assert names == ["marketplace_csrftoken"]
 
 
@@ -263,12 +264,12 @@ def test_every_page_says_whose_marketplace_it_is(marketplace: MarketplaceServer)
 )
 def test_addresses_that_lead_nowhere(marketplace: MarketplaceServer, path: str) -> None:
     worker = marketplace.worker()
-    assert worker.http.get(f"{worker.url}{path}", timeout=20).json()["type"] == "not-found"
+    assert worker.http.get(f"{worker.url}{path}", timeout=LIMIT).json()["type"] == "not-found"
     assert worker.try_submit("a\x00b").status_code == 404
 
 
 def test_health(marketplace: MarketplaceServer) -> None:
-    assert requests.get(f"{marketplace.url}/healthz", timeout=20).json()["status"] == "ok"
+    assert requests.get(f"{marketplace.url}/healthz", timeout=LIMIT).json()["status"] == "ok"
 
 
 #: A site whose database is missing, is no database, or holds none of its tables.
@@ -295,7 +296,7 @@ if sys.argv[1] == "absent":
 def test_a_marketplace_without_its_database_says_so_and_makes_none(tmp_path: Path, database: str) -> None:
     environment = MarketplaceServer(tmp_path).environment
     run = [sys.executable, "-c", _UNWELL, database]
-    done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -327,7 +328,7 @@ def test_a_form_of_the_requesters_is_shown_checked_and_stored(
     assert (wrong.status_code, wrong.json()["type"]) == (422, "answers-refused")
     assert "never offered" in wrong.json()["detail"]
     sent = {"assignmentId": assignment_id, "animal": "dog", "why": "x"}
-    again = requests.post(f"{worker.url}/mturk/externalSubmit", data=sent, timeout=20)
+    again = requests.post(f"{worker.url}/mturk/externalSubmit", data=sent, timeout=LIMIT)
     assert again.status_code == 422
     assert re.search(r'value="dog" checked', again.text)  # nothing has to be typed twice
     assert "characters are asked for" in again.text
@@ -337,7 +338,7 @@ def test_a_form_of_the_requesters_is_shown_checked_and_stored(
         data={"assignmentId": assignment_id, "animal": "cat", "why": "whiskers"},
         files={"photo": ("../../cat.png", b"\x89PNG")},
         headers={"Accept": "application/json"},
-        timeout=20,
+        timeout=LIMIT,
     )
     assert answer.json()["state"] == "Submitted"
     stored = mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]["Answer"]
@@ -345,14 +346,14 @@ def test_a_form_of_the_requesters_is_shown_checked_and_stored(
     assert "<FreeText>whiskers</FreeText>" in stored
     assert "<UploadedFileSizeInBytes>4</UploadedFileSizeInBytes>" in stored
     link = mturk.get_file_upload_url(AssignmentId=assignment_id, QuestionIdentifier="photo")["FileUploadURL"]
-    file = requests.get(link, timeout=20)
+    file = requests.get(link, timeout=LIMIT)
     assert file.content == b"\x89PNG"
     assert file.headers["Content-Type"] == "application/octet-stream"
     assert file.headers["Content-Disposition"] == "attachment"
-    assert requests.get(link[:-2] + "xx", timeout=20).status_code == 404
+    assert requests.get(link[:-2] + "xx", timeout=LIMIT).status_code == 404
     stranger = marketplace.worker()
     path = f"/hits/{hit['HITId']}/content/?assignmentId={assignment_id}"
-    assert stranger.http.get(f"{stranger.url}{path}", timeout=20).status_code == 404
+    assert stranger.http.get(f"{stranger.url}{path}", timeout=LIMIT).status_code == 404
 
 
 def test_a_page_of_the_requesters_runs_in_an_origin_of_its_own(
@@ -361,7 +362,7 @@ def test_a_page_of_the_requesters_runs_in_an_origin_of_its_own(
     page = '<form action="https://www.mturk.com/mturk/externalSubmit"><input name="assignmentId"></form>'
     hit, worker = make_hit(mturk, Question=html_question(page)), marketplace.worker()
     accepted = worker.accept(hit["HITId"])
-    shown = worker.http.get(accepted["frame_url"], headers={"Accept": "text/html"}, timeout=20)
+    shown = worker.http.get(accepted["frame_url"], headers={"Accept": "text/html"}, timeout=LIMIT)
     assert f'action="{marketplace.url}/mturk/externalSubmit"' in shown.text
     policy = shown.headers["Content-Security-Policy"]
     sandbox = next(part for part in policy.split(";") if part.strip().startswith("sandbox"))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.limits import LIMIT
+
 
 @dataclass(frozen=True)
 class Call:
@@ -49,7 +51,7 @@ class Receiver:
                     self.connection.close()
                     return
                 if receiver.mood == "hang":
-                    receiver.release.wait(30)
+                    receiver.release.wait(LIMIT)
                     return
                 self.send_response(int(receiver.mood))
                 if 300 <= int(receiver.mood) < 400:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
+from tests.limits import until
+
 
 @dataclass(frozen=True)
 class Delivery:
@@ -56,9 +58,6 @@ class Receiver:
         self._server.server_close()
         self._thread.join()
 
-    def wait_for(self, enough: Callable[[list[Delivery]], bool], seconds: float = 30) -> list[Delivery]:
-        deadline = time.monotonic() + seconds
-        while not enough(self.deliveries):
-            assert time.monotonic() < deadline, f"only {len(self.deliveries)} deliveries came"
-            time.sleep(0.05)
+    def wait_for(self, enough: Callable[[list[Delivery]], bool]) -> list[Delivery]:
+        until(lambda: enough(self.deliveries), lambda: f"enough deliveries came: {len(self.deliveries)}", every_s=0.05)
         return list(self.deliveries)

@@ -15,6 +15,7 @@ from typing import Any
 
 import requests
 
+from tests.limits import LIMIT
 from tests.served import ServedSite
 
 _names = itertools.count(1)
@@ -29,12 +30,12 @@ class PanelServer(ServedSite):
         super().__init__(media_root, **environment)
 
     def control(self, name: str, /, **wanted: Any) -> Any:
-        answer = requests.post(f"{self.url}/control/{name}/", json=wanted, timeout=60)
+        answer = requests.post(f"{self.url}/control/{name}/", json=wanted, timeout=LIMIT)
         assert answer.ok, answer.text
         return answer.json()
 
     def shown(self, name: str) -> Any:
-        return requests.get(f"{self.url}/control/{name}/", timeout=20).json()
+        return requests.get(f"{self.url}/control/{name}/", timeout=LIMIT).json()
 
     def advance(self, seconds: float) -> None:
         self.control("clock", advance_seconds=seconds)
@@ -154,12 +155,12 @@ class Person:
         self.post("/people/", participant=participant)
 
     def get(self, path: str) -> requests.Response:
-        return self.http.get(f"{self.url}{path}", timeout=20)
+        return self.http.get(f"{self.url}{path}", timeout=LIMIT)
 
     def post(self, path: str, **form: str) -> requests.Response:
         self.get("/people/")  # sets the CSRF cookie
         form["csrfmiddlewaretoken"] = self.http.cookies.get("panel_csrftoken", "")
-        return self.http.post(f"{self.url}{path}", data=form, timeout=20, allow_redirects=False)
+        return self.http.post(f"{self.url}{path}", data=form, timeout=LIMIT, allow_redirects=False)
 
     def reserve(self, study: str) -> str:
         answer = self.post(f"/studies/{study}/reserve/")

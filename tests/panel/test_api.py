@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import requests
 
+from tests.limits import LIMIT
 from tests.panel.server import CODE, Lab, PanelServer
 
 
 def test_the_site_is_up(panel: PanelServer) -> None:
-    answer = requests.get(f"{panel.url}/healthz", timeout=10)
+    answer = requests.get(f"{panel.url}/healthz", timeout=LIMIT)
     assert answer.json() == {"status": "ok", "service": "panel"}
 
 

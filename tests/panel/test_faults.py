@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import requests
 
+from tests.limits import LIMIT, until
 from tests.panel.server import Lab, PanelServer, ignore_lost
 
 
@@ -50,7 +51,7 @@ def test_each_fault_does_what_it_says(lab: Lab, panel: PanelServer, kind: str, d
             "too_many": (429, "application/json"),
         }[kind]
     )
-    assert (took >= 0.5) == (kind == "delayed")
+    assert kind != "delayed" or took >= 0.5
     assert panel.shown("faults") == {"faults": []}
 
 
@@ -73,16 +74,16 @@ def test_a_share_of_any_calls_fails_alike_each_time(lab: Lab, panel: PanelServer
 
 def test_only_calls_of_the_panel_can_fail(panel: PanelServer) -> None:
     body = {"operation": "nothing.GET", "kind": "html"}
-    assert requests.post(f"{panel.url}/control/faults/", json=body, timeout=10).status_code == 400
+    assert requests.post(f"{panel.url}/control/faults/", json=body, timeout=LIMIT).status_code == 400
 
 
 def test_controls_are_for_this_machine_and_ask_for_json(panel: PanelServer) -> None:
-    assert requests.get(f"{panel.url}/control/", timeout=10).status_code == 200
+    assert requests.get(f"{panel.url}/control/", timeout=LIMIT).status_code == 200
     through_proxy = {"X-Forwarded-For": "198.51.100.7"}
     for path in ("", "clock/"):
-        assert requests.get(f"{panel.url}/control/{path}", headers=through_proxy, timeout=10).status_code == 404
+        assert requests.get(f"{panel.url}/control/{path}", headers=through_proxy, timeout=LIMIT).status_code == 404
     # What a form on another site could send here.
-    forged = requests.post(f"{panel.url}/control/clock/", data='{"advance_seconds": 9}', timeout=10)
+    forged = requests.post(f"{panel.url}/control/clock/", data='{"advance_seconds": 9}', timeout=LIMIT)
     assert forged.status_code == 415
 
 
@@ -92,7 +93,7 @@ def test_it_does_not_listen_to_others_unless_it_is_told_to(tmp_path: Path) -> No
     open_panel = PanelServer(tmp_path, PANEL_OPEN_TO_OTHERS="1").start(host="0.0.0.0")  # noqa: S104
     try:
         address = f"http://127.0.0.1:{open_panel.port}/control/clock/"
-        assert requests.get(address, headers={"X-Forwarded-For": "198.51.100.7"}, timeout=10).ok
+        assert requests.get(address, headers={"X-Forwarded-For": "198.51.100.7"}, timeout=LIMIT).ok
     finally:
         open_panel.stop()
 
@@ -131,7 +132,7 @@ def test_the_books_add_up_after_a_power_cut(tmp_path: Path, seed: int) -> None:
     stop = threading.Event()
     spender = threading.Thread(target=_spend, args=(lab, study, submissions, seed, posts, stop))
     spender.start()
-    time.sleep(0.5 + 0.4 * seed)
+    until(lambda: posts.total() >= 15 * seed or not spender.is_alive(), "money is spent")
     panel.kill()
     stop.set()
     spender.join()

@@ -1,6 +1,7 @@
-"""Many at once, over a real database: `python -m tests.participation.races` with DATABASE_URL and MEDIA_ROOT set.
+"""Many at once, over a real database with its tables: `python -m tests.participation.races`.
 
-A process of its own, because threads cannot share the in-memory database of the test run. Prints the outcomes as JSON.
+DATABASE_URL and MEDIA_ROOT say where. A process of its own, because threads cannot share the in-memory database of the
+test run. Prints the outcomes as JSON.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from urllib.request import Request, urlopen
 
 import django
 
+from tests.limits import LIMIT
+
 THREADS = 8
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
     django.setup()
-    from django.core.management import call_command
     from django.db import connections
 
     from humanexp.participation import minimum_duration
@@ -31,7 +33,6 @@ def main() -> None:
     from tests.factories import draft_study, make_stimulus_set
 
     minimum_duration.SHARE = 0.0
-    call_command("migrate", verbosity=0)
     make_stimulus_set()
     outcomes = {}
     races = (
@@ -203,7 +204,7 @@ def killed_before_the_reply(study):
         body = json.dumps({"position": 0, "response": "dog"}).encode()
         known = {"Authorization": f"Bearer {token}", "X-Lease": "tab-00000001", "Content-Type": "application/json"}
         request = Request(f"http://127.0.0.1:{port}/api/v1/run/responses/", body, {**known, **headers})
-        with urlopen(request, timeout=30) as reply:  # noqa: S310  (our own server)
+        with urlopen(request, timeout=LIMIT) as reply:  # noqa: S310  (our own server)
             return reply.status
 
     outcome = {}

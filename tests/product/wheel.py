@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from tests.product.declared_imports import ROOT
 from tests.product.steps import WAIT_S, beside, check, copy_project, step
+from tests.served import free_port
 
 #: What neither the analysis nor the platform may need.
 NOT_OF_THE_BASE = ("django", "torch", "boto3", "requests", "gunicorn", "sklearn", "rest_framework")
@@ -134,9 +134,7 @@ def _server(folder: Path, wheel: Path) -> None:
         environment={**environment, "DATABASE_URL": "postgres://nobody@127.0.0.1/none"},
     )  # fmt: skip
     check(f"it names the extra: {told}", "pip install 'humanexp[postgres]'" in told)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     serving = (python, "-m", "gunicorn", "--config=python:humanexp.serving", f"--bind=127.0.0.1:{port}")
     with beside(*serving, "humanexp.wsgi", log=folder / "web.log", **here):
         site = f"http://127.0.0.1:{port}"

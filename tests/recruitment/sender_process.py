@@ -1,18 +1,23 @@
 """A sender in a process of its own, to be killed: python -m tests.recruitment.sender_process ACTION [NUMBER].
 
-prepare N   tables, a study, N submitted assignments and their planned rewards and bonuses
+Several actions one after the other, with "then" between them, are one process. Each prints a line of JSON.
+
+prepare N   a study, N submitted assignments and their planned rewards and bonuses
 send        rounds through the outbox until nothing waits or another sender is at work; prints the report
+send-killed the same, killed when the reply to its first bonus has arrived and before it is read
 time-passes the lease of a sender that is dead or at work runs out
 ledger      prints what the ledger says
 sync N M    N polls at the same moment, M times; prints what became of the HITs
 promise N   N people plan a bonus at the same moment, and the study's cap holds two of them
-enter N     tables, a study, and N clicks of one person at the same moment; prints the sessions they got
+enter N     a study, and N clicks of one person at the same moment; prints the sessions they got
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -25,7 +30,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
@@ -42,7 +46,6 @@ from tests.recruitment.studies import make_study  # noqa: E402
 
 
 def prepare(count: int) -> dict[str, Any]:
-    call_command("migrate", verbosity=0)
     study = make_study()
     terms = services.LaunchTerms(to="marketplace", assignments=count, reward_cents=50, cap_cents=100_000)
     campaign = services.publish(study=study, terms=terms, skip_preflight=True)
@@ -68,10 +71,25 @@ def prepare(count: int) -> dict[str, Any]:
 
 
 def send() -> dict[str, Any]:
-    sys.stdout.write("sending\n")
-    sys.stdout.flush()
     report = services.send(environment="marketplace")
     return {"confirmed": report.confirmed, "waiting": report.waiting, "remarks": report.remarks}
+
+
+def send_killed() -> dict[str, Any]:
+    """The bonus is paid on the other side, and nobody here has heard of it."""
+    from botocore.httpsession import URLLib3Session
+
+    call = URLLib3Session.send
+
+    def call_once(self: URLLib3Session, request: Any) -> Any:
+        reply = call(self, request)
+        operation = request.headers["X-Amz-Target"]
+        if (operation if isinstance(operation, str) else operation.decode()).endswith(".SendBonus"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return reply
+
+    URLLib3Session.send = call_once
+    return send()
 
 
 def time_passes() -> dict[str, Any]:
@@ -84,7 +102,6 @@ def ledger() -> dict[str, Any]:
 
 
 def enter(count: int) -> dict[str, Any]:
-    call_command("migrate", verbosity=0)
     terms = services.LaunchTerms(to="marketplace", assignments=4, reward_cents=50)
     campaign = services.publish(study=make_study(), terms=terms, skip_preflight=True)
     together = threading.Barrier(count)
@@ -142,10 +159,17 @@ def sync(count: int, rounds: int) -> dict[str, Any]:
     return {"polled": polled, "hits": list(Hit.objects.values_list("state", flat=True))}
 
 
-def main(action: str, *arguments: str) -> None:
+def main(*words: str) -> None:
+    for is_between, action in itertools.groupby(words, "then".__eq__):
+        if not is_between:
+            act(*action)
+
+
+def act(action: str, *arguments: str) -> None:
     actions: dict[str, Callable[[], dict[str, Any]]] = {
         "prepare": lambda: prepare(*map(int, arguments)),
         "send": send,
+        "send-killed": send_killed,
         "time-passes": time_passes,
         "ledger": ledger,
         "promise": lambda: promise(*map(int, arguments)),

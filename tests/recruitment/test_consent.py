@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from humanexp.recruitment import selectors, services
 from humanexp.recruitment.consent import HOUSE_VERSION, HOUSE_VERSION_WITHOUT_BLOCKS
 from humanexp.recruitment.models import AgreedText, Assignment, Campaign, RecruitedPerson
 from humanexp.studies.models import Study
+from tests.clocks import HandClock
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +27,12 @@ MARKET = "http://localhost:8001"
 TEXTS = {name: f"Our <b>{name}</b> & more." for name in EthicsTexts.model_fields}
 GERMAN = {name: f"Unser {name}." for name in TEXTS}
 TODAY = clock.now().date()
+
+
+@pytest.fixture(autouse=True)
+def noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No midnight comes between the beginning of the run and the test."""
+    monkeypatch.setattr(clock, "system_clock", HandClock(datetime.combine(TODAY, time(12), tzinfo=UTC)))
 
 
 def link(slug: str = "blocks", **ethics: Any) -> Campaign:

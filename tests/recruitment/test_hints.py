@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.shapes import hits_told
+from tests.limits import until
 from tests.marketplace.queues import Queues
 from tests.marketplace.server import MarketplaceServer, running
 from tests.recruitment.studies import make_study
@@ -69,11 +69,7 @@ def campaign(queue: str) -> Campaign:
 
 
 def listened(wanted: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 30
-    while not wanted() and time.monotonic() < end:
-        services.listen()
-        time.sleep(0.1)
-    return wanted()
+    return until(lambda: bool(services.listen()) and wanted(), "it is heard of", every_s=0.1)
 
 
 def test_a_submission_is_seen_before_the_next_poll(market: MarketplaceServer, campaign: Campaign) -> None:

@@ -20,6 +20,7 @@ from humanexp.recruitment.recruiters import keys, recruiter_for
 from humanexp.recruitment.recruiters.prolific_hooks import signature
 from humanexp.recruitment.services.hearing import told_campaigns
 from humanexp.recruitment.states import AssignmentState
+from tests.limits import until
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import come
 
@@ -59,18 +60,24 @@ def told(about: str, **more: str) -> dict[str, Any]:
 
 
 def wait_for_events(count: int) -> None:
-    deadline = time.monotonic() + 200  # what a busy machine did not take in 5 s is sent again, up to 40 s later
-    while HookEvent.objects.count() < count:
-        assert time.monotonic() < deadline, f"only {HookEvent.objects.count()} events came"
-        time.sleep(0.1)
+    # What a busy machine did not take in 5 s is sent again, up to 40 s later.
+    until(
+        lambda: HookEvent.objects.count() >= count,
+        lambda: f"{count} events, not {HookEvent.objects.count()}",
+        every_s=0.1,
+    )
 
 
-def forget_the_launch() -> None:
-    """It has events of its own."""
-    known = -1
-    while known != (now := HookEvent.objects.count()):
-        known = now
-        time.sleep(1)
+def events_at(lab: Lab) -> list[dict[str, Any]]:
+    """What the panel has to tell of this lab, told or not."""
+    subscriptions = [one["id"] for one in lab.get("hooks/subscriptions/")["results"]]
+    return [event for one in subscriptions for event in lab.get(f"hooks/subscriptions/{one}/events/")["results"]]
+
+
+def forget_the_launch(lab: Lab, campaign: Campaign) -> None:
+    """It has events of its own; the last of them, that the study is open, is told before they are forgotten."""
+    until(lambda: lab.status(campaign.hits.get().hit_id) == "ACTIVE", "the study is open")
+    until(lambda: {event["status"] for event in events_at(lab)} == {"SUCCEEDED"}, lambda: str(events_at(lab)))
     HookEvent.objects.all().delete()
     Job.objects.filter(kind="recruitment.listen").delete()
 
@@ -95,9 +102,11 @@ def test_without_an_address_that_it_can_reach_nothing_is_subscribed(
     assert lab.get("hooks/subscriptions/")["results"] == []
 
 
-def test_an_event_leads_to_a_look_at_once(reached: None, panel: PanelServer, launch_at_panel: LaunchAtPanel) -> None:
+def test_an_event_leads_to_a_look_at_once(
+    reached: None, lab: Lab, panel: PanelServer, launch_at_panel: LaunchAtPanel
+) -> None:
     campaign = launch_at_panel()
-    forget_the_launch()
+    forget_the_launch(lab, campaign)
     come(panel, campaign).finish()
     wait_for_events(3)
     assert Job.objects.filter(kind="recruitment.listen").count() == 1, "one look for all that came together"
@@ -187,10 +196,16 @@ def test_with_a_replaced_secret_events_are_refused_and_polling_goes_on(
     reached: None, lab: Lab, panel: PanelServer, launch_at_panel: LaunchAtPanel
 ) -> None:
     campaign = launch_at_panel()
-    forget_the_launch()
+    forget_the_launch(lab, campaign)
     lab.post("hooks/secrets/", workspace_id=lab.workspace_id)  # somebody else has made a new one
+    told_of = {event["id"]: event["datetime_updated"] for event in events_at(lab)}
     come(panel, campaign).finish()
-    time.sleep(1.5)
+
+    def were_all_tried() -> bool:
+        new = [event for event in events_at(lab) if event["id"] not in told_of]
+        return bool(new) and all(event["datetime_updated"] > event["datetime_created"] for event in new)
+
+    until(were_all_tried, lambda: str(events_at(lab)))
     assert not HookEvent.objects.exists()
     services.sync()
     assert Assignment.objects.get().state == AssignmentState.SUBMITTED

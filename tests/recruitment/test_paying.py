@@ -14,6 +14,7 @@ from humanexp.core.models import AuditEvent
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Campaign, HitWrite, Pause, Payment, RecruiterAccount
 from humanexp.recruitment.states import HitState, WriteState
+from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
 from tests.recruitment.outbox import FAULTS, Launch, NewWorker, bonuses, send, submitted
 
@@ -175,7 +176,7 @@ class TestRefusals:
         large = Payment.objects.get(cause="large")
         assert (large.state, large.attempts, large.first_sent_at) == (WriteState.PLANNED, 0, None)
         assert "money" in large.last_error
-        marketplace._run("create_requester", "--name", "A lab in need", "--deposit", "96.00").communicate(timeout=300)
+        marketplace._run("create_requester", "--name", "A lab in need", "--deposit", "96.00").communicate(timeout=LIMIT)
         assert send().confirmed == 1
 
     def test_wrong_keys_pause_the_sender_and_right_ones_end_the_pause(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from humanexp.recruitment.recruiters import prolific_replies as replies
 from humanexp.recruitment.recruiters.prolific_client import ProlificClient
 from humanexp.recruitment.recruiters.prolific_transport import MOST_SAID, Refused
 from tests.panel.server import CODE, Lab, PanelServer
+from tests.served import free_port
 
 REFERER = "https://lab.example/ (HumanExp)"
 
@@ -203,9 +203,7 @@ def test_a_read_that_fails_can_be_tried_again(lab: Lab, panel: PanelServer, clie
 
 
 def test_nothing_was_sent_where_nobody_listens() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{probe.getsockname()[1]}/api/v1/"
+    address = f"http://127.0.0.1:{free_port()}/api/v1/"
     nowhere = ProlificClient(address, "token", referer=REFERER)
     with pytest.raises(RecruiterUnavailable):
         nowhere.pay_bonuses("a" * 24)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from humanexp.recruitment.recruiters.hints import Hint
 from humanexp.recruitment.recruiters.prolific_client import ProlificClient
 from humanexp.recruitment.recruiters.prolific_hooks import FRESH, HookRefused, signature, verified
+from tests.limits import until
 from tests.panel.receiver import Delivery, Receiver
 from tests.panel.server import CODE, Lab, PanelServer
 
@@ -142,11 +141,11 @@ def test_refused_deliveries_come_again_with_the_same_id(lab: Lab, panel: PanelSe
             receiver.wait_for(lambda came, count=count: len(came) >= count)
         assert len({one.event_id for one in hints(secret, receiver.deliveries)[:3]}) == 1
         subscription = lab.get("hooks/subscriptions/")["results"][0]["id"]
-        deadline = time.monotonic() + 20
-        statuses: list[Any] = []
-        while not statuses or statuses[0] != "SUCCEEDED":
-            assert time.monotonic() < deadline, statuses
-            statuses = [one["status"] for one in lab.get(f"hooks/subscriptions/{subscription}/events/")["results"]]
+
+        def statuses() -> list[str]:
+            return [one["status"] for one in lab.get(f"hooks/subscriptions/{subscription}/events/")["results"]]
+
+        until(lambda: statuses()[:1] == ["SUCCEEDED"], lambda: str(statuses()))
 
 
 def test_nothing_is_told_before_a_subscription_is_confirmed(lab: Lab, panel: PanelServer) -> None:

@@ -70,7 +70,7 @@ def test_sessions_know_the_kind_of_recruiter_and_never_the_account(study: Study)
     arrivals = (
         comes(first, "person-one", "S1"),
         comes(second, "person-two", "S2"),
-        comes(site, "12345", "S3"),
+        comes(site, "1234567890123", "S3"),
         comes(link, "", ""),
     )
     for visitor in arrivals:
@@ -79,7 +79,9 @@ def test_sessions_know_the_kind_of_recruiter_and_never_the_account(study: Study)
     table = sessions_of(study)
     assert table is not None and table["recruiter"].tolist() == ["memory", "memory", "sona", "link"]
     told = table.to_csv()
-    assert not any(secret in told for secret in ("memory-2", "Second grant", "12345", "person-one", "person-two"))
+    assert not any(
+        secret in told for secret in ("memory-2", "Second grant", "1234567890123", "person-one", "person-two")
+    )
 
 
 def test_the_weights_of_the_analysis_are_those_of_the_planned_places(study: Study) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.generation.originals import write_originals
+from tests.limits import LIMIT
 
 ROOT = Path(__file__).parents[2]
 GENERATE = ["generate_stimuli", "--images", "pets", "--corruption", "gaussian_noise,gaussian_blur", "--count", "200"]
@@ -38,19 +40,41 @@ def program(media: Path, *arguments: str, compute: str = "processes:2") -> dict[
 
 
 def run(media: Path, *arguments: str, compute: str = "processes:2") -> str:
-    finished = subprocess.run(**command(media, *arguments, compute=compute), timeout=300, check=False)
+    finished = subprocess.run(**command(media, *arguments, compute=compute), timeout=LIMIT, check=False)
     assert finished.returncode == 0, finished.stdout
     return finished.stdout
 
 
+#: Kills its own process when it has recorded its first pictures.
+_DIES_EARLY = """
+import os, signal, sys
+import django
+django.setup()
+from humanexp.stimuli.services import generated_sets
+record = generated_sets.store_stimuli
+def record_and_die(**named):
+    record(**named)
+    if named["rows"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+generated_sets.store_stimuli = record_and_die
+from django.core.management import execute_from_command_line
+execute_from_command_line(["manage.py", *sys.argv[1:]])
+"""
+
+
+def run_until_it_dies(media: Path, *arguments: str) -> None:
+    killed = subprocess.run(**program(media, "-c", _DIES_EARLY, *arguments), timeout=LIMIT, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stdout
+
+
 def rows(media: Path, query: str) -> list[tuple]:
-    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=20)) as database:
+    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=LIMIT)) as database:
         return database.execute(query).fetchall()
 
 
 def end_lease(media: Path) -> None:
     """The lease of a killed process would run out after half a minute."""
-    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=20)) as database, database:
+    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=LIMIT)) as database, database:
         database.execute("UPDATE jobs_job SET lease_until = '2020-01-01 00:00:00' WHERE state = 'running'")
 
 

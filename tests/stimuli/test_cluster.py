@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.stimuli.services.verification import verify_stimuli
 from tests.analysis.generation.originals import write_originals
+from tests.limits import LIMIT, until
 
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = ("gaussian_noise", "gaussian_blur", "uniform_noise")
@@ -126,10 +126,7 @@ def test_a_cluster_that_loses_a_worker_makes_the_same(originals, pilots, serial,
         rows = {row["stimulus"]: row for row in next(outcomes).rows}
         workers[0].send_signal(signal.SIGKILL)
         rows |= {row["stimulus"]: row for outcome in outcomes for row in outcome.rows}
-        deadline = time.monotonic() + 20
-        while pool.in_flight != 2 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert pool.in_flight == 2
+        until(lambda: pool.in_flight == 2, "the loss is noticed")
     assert workers[0].returncode is not None or workers[0].poll() is not None
     assert rows == serial[0]
     assert contents(tmp_path / "made") == serial[1]
@@ -154,7 +151,7 @@ def test_a_new_process_with_another_hash_seed_makes_the_same(threads: str, origi
     with python(
         "-c", ELSEWHERE, str(exchange), PYTHONHASHSEED="77", OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads
     ) as elsewhere:
-        told = elsewhere.communicate(timeout=300)[0]
+        told = elsewhere.communicate(timeout=LIMIT)[0]
         assert elsewhere.returncode == 0, told
     rows = pickle.loads(exchange.read_bytes())  # noqa: S301
     assert {row["stimulus"]: row for row in rows} == serial[0]

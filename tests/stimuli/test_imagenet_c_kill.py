@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sqlite3
-import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +10,8 @@ import pytest
 
 from tests.analysis.generation.imagenet_c_tree import write_tree
 from tests.analysis.generation.originals import write_originals
-from tests.stimuli.killing import MADE, command, rows, run
+from tests.limits import LIMIT
+from tests.stimuli.killing import MADE, rows, run, run_until_it_dies
 
 FUNCTIONS = ("gaussian_noise", "brightness")
 N_ORIGINALS = 24
@@ -29,16 +27,10 @@ def test_killed_import_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> N
     run(media, "import_images", str(tmp_path / "pictures"), "--name", "pets")
     arguments = ["import_imagenet_c", str(tree), "--images", "pets", "--size", "112", "--name"]
 
-    with subprocess.Popen(**command(media, *arguments, "levels"), start_new_session=True) as victim:
-        deadline = time.monotonic() + 60
-        while not rows(media, MADE):
-            assert victim.poll() is None, victim.stdout.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        victim.send_signal(signal.SIGKILL)
+    run_until_it_dies(media, *arguments, "levels")
     before = rows(media, MADE)
     assert 0 < len(before) < N_STIMULI, "killed too late to tell anything"
-    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=20)) as database, database:
+    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=LIMIT)) as database, database:
         database.execute("UPDATE jobs_job SET lease_until = '2020-01-01 00:00:00' WHERE state = 'running'")
 
     told = run(media, *arguments, "levels")

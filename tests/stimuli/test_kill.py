@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -21,17 +20,18 @@ from analysis.generation import (
     survey_shard,
     with_survey,
 )
+from tests.limits import LIMIT
 from tests.stimuli.killing import (
     FUNCTIONS,
     GENERATE,
     MADE,
     N_STIMULI,
-    command,
     count_rows,
     end_lease,
     program,
     rows,
     run,
+    run_until_it_dies,
 )
 
 
@@ -52,13 +52,7 @@ def undisturbed(media: Path, folder: Path) -> set[tuple[str, str]]:
 
 def test_killed_generation_goes_on_and_ends_with_the_same_bytes(pets: Path, tmp_path: Path) -> None:
     generate = [*GENERATE, "--size", "112", "--name", "noise"]
-    with subprocess.Popen(**command(pets, *generate), start_new_session=True) as victim:
-        deadline = time.monotonic() + 60
-        while not rows(pets, MADE):
-            assert victim.poll() is None, victim.stdout.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        victim.send_signal(signal.SIGKILL)
+    run_until_it_dies(pets, *generate)
     before = rows(pets, MADE)
     assert 0 < len(before) < N_STIMULI, "killed too late to tell anything"
     assert rows(pets, "SELECT state FROM jobs_job") == [("running",)]
@@ -114,7 +108,7 @@ def test_killed_while_the_manifest_is_written(name: str, moment: str, pets: Path
     generate += ["--size", "112", "--name", "noise"]
     killed = subprocess.run(
         **program(pets, "-c", SUICIDE, name, moment, "manifest.parquet", *generate, compute="serial"),
-        timeout=300,
+        timeout=LIMIT,
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stdout

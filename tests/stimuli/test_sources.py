@@ -15,6 +15,7 @@ from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
 from humanexp.core.storage import media_path
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceImage, SourceSet
+from tests.limits import LIMIT
 
 
 def image(source_set: SourceSet, **changes: object) -> SourceImage:
@@ -140,7 +141,7 @@ def test_the_same_holds_on_postgresql(postgres_url: str, tmp_path: Path) -> None
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
     )
     assert done.returncode == 0, done.stdout[-3000:]
     assert "passed" in done.stdout

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
+from tests.limits import LIMIT
 from tests.postgres import postgres_cluster  # noqa: F401  (a fixture)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,7 @@ def manage(url: str, media: Path, *arguments: str) -> str:
         },
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=LIMIT,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     return ran.stdout

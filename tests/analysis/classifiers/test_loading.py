@@ -18,6 +18,7 @@ from analysis.classifiers import SCHEMES, Classifier, Preprocessing, classify, l
 from analysis.classifiers.exported import traced
 from analysis.errors import ClassifierUnavailable, InvalidInput, PictureRefused, UnknownName
 from tests.analysis.classifiers import small_networks as small
+from tests.limits import LIMIT
 
 has_torchvision = importlib.util.find_spec("torchvision") is not None
 has_timm = importlib.util.find_spec("timm") is not None
@@ -281,7 +282,7 @@ print("mended:", import_torchvision().__name__)
 
 
 def test_the_exact_failure_of_torchvisions_import_is_mended_and_no_other() -> None:
-    ran = subprocess.run([sys.executable, "-c", HALF_BUILT], capture_output=True, text=True, check=True, timeout=300)
+    ran = subprocess.run([sys.executable, "-c", HALF_BUILT], capture_output=True, text=True, check=True, timeout=LIMIT)
     assert ran.stdout.splitlines() == ["left alone: another failure", "mended: torchvision"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from analysis.errors import InvalidInput
 from analysis.figures import Column, Table
 from analysis.figures.table import latex
+from tests.limits import LIMIT
 
 COLUMNS = (Column("model", "Model"), Column("hmri", "HMRI", "estimate"), Column("n", "Answers", "count"))
 
@@ -116,5 +117,5 @@ def test_latex_compiles_where_there_is_an_engine(tmp_path: Path) -> None:
     head = "\\documentclass{article}\\usepackage{array,booktabs}\\textwidth=252pt\\begin{document}"
     (tmp_path / "t.tex").write_text(f"{head}\n{body}\n\\end{{document}}", encoding="utf-8")
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT)
     assert said.returncode == 0 and "Overfull" not in said.stdout, said.stdout[-2000:]
