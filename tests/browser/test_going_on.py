@@ -126,7 +126,7 @@ def test_the_browser_that_began_lets_a_new_frame_go_on_with_one_press_and_no_oth
     window, session = begins(page, frame)
     kept = window.evaluate(_SECRETS)
     assert len(kept) == 1 and kept[0][0].startswith(f"humanexp.resume.{campaign.entry}.")
-    assert "W1" not in str(window.evaluate("Object.entries(localStorage)")), "no id is kept"
+    assert recruiter_site.WORKER not in str(window.evaluate("Object.entries(localStorage)")), "no id is kept"
     assert frame.evaluate("localStorage.setItem('probe', '1'), localStorage.getItem('probe')") == "1"
     assert frame.evaluate(_SECRETS) == [], "the frame's storage is parted from the window's"
     window.close()
@@ -233,7 +233,7 @@ def test_a_researcher_lets_somebody_in_by_a_personal_link(
     campaign.study.memberships.create(user=sign_in(page, live_server.url), role="owner")
     page.goto(f"{live_server.url}/studies/{campaign.study.slug}/let-in/")
     shot(page, "going-on-find", full_page=True)
-    page.get_by_label("Their id at the recruiter").fill("W1")
+    page.get_by_label("Their id at the recruiter").fill(recruiter_site.WORKER)
     page.get_by_role("button", name="Find").click()
     page.get_by_role("button", name="Release for half an hour").click()
     page.get_by_role("button", name="Make a personal link").click()

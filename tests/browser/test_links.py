@@ -14,9 +14,12 @@ from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.models import Assignment, Campaign
 from tests.browser import studies
-from tests.browser.looks import PHONE, shot
+from tests.browser.looks import PHONE, refused, shot
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
+
+#: Somebody at a panel: long enough to be in no random part of an address.
+PERSON = "panel-5f0c0ffee0ddba11"
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
@@ -51,9 +54,9 @@ def check_session(session: Session, *, by_keyboard: bool) -> str:
     ],
 )
 def test_from_consent_to_the_code(page: Any, live_server: Any, link_to: Any, task: str, by_keyboard: bool) -> None:
-    page.goto(f"{live_server.url}/take/{link_to(task).entry}/?p=panel-7")
+    page.goto(f"{live_server.url}/take/{link_to(task).entry}/?p={PERSON}")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
-    assert "panel-7" not in page.url
+    assert PERSON not in page.url
     shot(page, f"frames-{task}-link-consent")
     window = agrees(page, page, by_keyboard=by_keyboard)
     session = Participant(window, window.keyboard, by_keyboard=by_keyboard).does_everything(task)
@@ -68,7 +71,7 @@ def test_from_consent_to_the_code(page: Any, live_server: Any, link_to: Any, tas
     assert check_session(session, by_keyboard=by_keyboard) == HOUSE_VERSION
     assert Assignment.objects.get().state == "submitted"
     assert page.context.cookies() == []
-    assert page.evaluate("window.__refused") == page.complaints == []
+    assert refused(page) == page.complaints == []
 
 
 def test_validation_on_a_phone(chromium: Any, live_server: Any, link_to: Any) -> None:

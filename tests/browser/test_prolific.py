@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import services
@@ -55,7 +56,8 @@ def test_a_person_of_the_panel_takes_part_and_goes_back(
     entry = take_part(page, panel, campaign)
     submission = re.search(r"/submissions/(\w+)/", page.url)[1]
     assert submission not in entry.url
-    assert "1.20 GBP" in entry.content() and "HIT" not in entry.inner_text("body")
+    expect(entry.locator("body")).to_contain_text("1.20 GBP", use_inner_text=True)
+    expect(entry.locator("body")).not_to_contain_text(re.compile(r"\bHITs?\b"), use_inner_text=True)
     fits(entry, "prolific-entry-1280")
     assert grave_violations(entry) == []
     entry.locator("[data-consent]").check()
