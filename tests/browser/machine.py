@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.browser import studies
+from tests.browser.looks import PATIENCE_MS
 from tests.chromium import CHROMIUM, require_chromium
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, running
 
@@ -29,7 +30,9 @@ document.addEventListener("securitypolicyviolation", (event) => {
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     require_chromium()
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE_MS)
 
     # playwright's event loop runs in this thread; the ORM is used beside it, never inside it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
