@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 pytest_plugins = [
     "tests.postgres",
     "tests.object_server",
+    "tests.evidence",
     "tests.browser.machine",
     "tests.recruitment.at_marketplace",
     "tests.recruitment.at_panel",

@@ -15,6 +15,7 @@ import pytest
 from tests.browser import studies
 from tests.browser.looks import PATIENCE_MS
 from tests.chromium import CHROMIUM, require_chromium
+from tests.evidence import watched
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, running
 
 #: Collects what the content policy refused, from before the first script of every page.
@@ -38,7 +39,7 @@ def chromium() -> Iterator[Any]:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
+        yield watched(browser)
         browser.close()
 
 
