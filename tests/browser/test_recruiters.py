@@ -15,15 +15,20 @@ from tests.browser.axe import grave_violations
 from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand
-from tests.served import free_port
+from tests.served import kept_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
 @pytest.fixture
 def ada(page: Any, live_server: Any, settings: Any) -> Iterator[Hand]:
-    settings.PANEL_URL = f"http://localhost:{free_port()}"
-    settings.MARKETPLACE_URL = f"http://localhost:{free_port()}"
+    with kept_port() as panel, kept_port() as marketplace:
+        yield from at_the_page(page, live_server, settings, panel, marketplace)
+
+
+def at_the_page(page: Any, live_server: Any, settings: Any, panel: int, marketplace: int) -> Iterator[Hand]:
+    settings.PANEL_URL = f"http://localhost:{panel}"
+    settings.MARKETPLACE_URL = f"http://localhost:{marketplace}"
     settings.PANEL_TOKEN = settings.MARKETPLACE_ACCESS_KEY_ID = settings.MARKETPLACE_SECRET_ACCESS_KEY = ""
     address = live_server.url.replace("localhost", "127.0.0.1")
     sign_in(page, address, is_staff=True)

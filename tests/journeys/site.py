@@ -20,6 +20,7 @@ import requests
 
 from humanexp.console import supervisor
 from humanexp.console.supervisor import Addresses
+from tests.served import kept_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESSES = ("marketplace", "web", "run_jobs")
@@ -32,7 +33,9 @@ class Site:
 
     def __init__(self, media_root: Path, processes: tuple[str, ...] = PROCESSES) -> None:
         self.media_root, self.processes = media_root, processes
-        self.addresses = Addresses.free()
+        #: Held until the site ends: a port is given to nobody else while a process is started again.
+        self._ports = contextlib.ExitStack()
+        self.addresses = Addresses(*(self.keeps_a_port() for _ in range(3)))
         self.keys: dict[str, str] = {}
         self.running: dict[str, tuple[contextlib.ExitStack, subprocess.Popen[bytes]]] = {}
         self.commands: list[subprocess.Popen[str]] = []
@@ -40,6 +43,9 @@ class Site:
         self.dead: list[int] = []
         #: how often the dead one held the right to send
         self.senders_killed = 0
+
+    def keeps_a_port(self) -> int:
+        return self._ports.enter_context(kept_port())
 
     def __enter__(self) -> Site:
         if "marketplace" in self.processes:
@@ -60,6 +66,7 @@ class Site:
             process.terminate()
         for stack, _process in self.running.values():
             stack.close()
+        self._ports.close()
 
     # Processes --------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ import pytest
 from psycopg.rows import dict_row
 
 from humanexp.console import supervisor
-from humanexp.console.supervisor import Addresses
 from tests.faults.balancer import Balancer, balanced
 from tests.faults.runners import _parts
 from tests.journeys import test_newcomer as walk
@@ -39,7 +38,7 @@ class SeveralMachines(Site):
         for machine in machines:
             addresses = self.addresses
             if name == "web":
-                addresses = replace(addresses, web_port=Addresses.free().web_port)
+                addresses = replace(addresses, web_port=self.keeps_a_port())
                 self._balancer.machines.append(addresses.web)
             changes = {**self._changes, "MEDIA_ROOT": str(self._folder / machine), "PUBLIC_URL": self.addresses.web}
             process = stack.enter_context(supervisor.started(name, addresses, changes))
