@@ -35,6 +35,7 @@ pytest_plugins = [
     "tests.limits",
     "tests.postgres",
     "tests.object_server",
+    "tests.evidence",
     "tests.browser.machine",
     "tests.recruitment.at_marketplace",
     "tests.recruitment.at_panel",

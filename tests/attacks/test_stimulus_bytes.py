@@ -58,7 +58,7 @@ def test_a_damaged_picture_is_refused_alone_and_in_a_bundle(tab, session, damage
         reply = tab.get(call)
         assert reply.status_code == 503 and reply["Content-Type"] == "application/problem+json"
         assert reply.json()["type"] == "picture-damaged"
-        assert "png" not in reply.content.decode()
+        assert ".png" not in reply.content.decode()
     assert tab.get("trials/0/stimulus/0/").status_code == 200, "the others are whole"
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tests.browser.looks import PATIENCE_MS
+
+_AGAIN_MS = 50
+
 
 def drawn_lines(page: Any) -> int:
     """Curves; the outlines of bands have no width."""
@@ -22,8 +26,8 @@ def drawn_bands(page: Any) -> int:
 
 def becomes(reading: Callable[[Any], int], page: Any, wanted: int) -> bool:
     """Wait for a redrawing (by asking: the page's policy lets no strings be evaluated inside it)."""
-    for _ in range(100):
+    for _ in range(PATIENCE_MS // _AGAIN_MS):
         if reading(page) == wanted:
             return True
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(_AGAIN_MS)
     return False

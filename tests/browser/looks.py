@@ -7,6 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from humanexp.simulation.browser.page import PATIENCE_MS
+
+_AGAIN_MS = 50
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
 
 
@@ -25,6 +28,29 @@ def transcript(page: Any, name: str) -> None:
 
 def fits(page: Any, name: str) -> None:
     """No page scrolls sideways."""
-    excess = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert excess <= 0, f"{name} is {excess} px too wide"
+    within_its_window(page, name)
     shot(page, name, full_page=True)
+
+
+def within_its_window(place: Any, name: str) -> None:
+    """A page or a frame is no wider than its window; a chart that is drawn anew is waited for."""
+    for _ in range(PATIENCE_MS // _AGAIN_MS):
+        if _excess(place) <= 0:
+            return
+        place.wait_for_timeout(_AGAIN_MS)
+    assert _excess(place) <= 0, f"{name} is too wide by so many px"
+
+
+def _excess(place: Any) -> int:
+    return int(place.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def refused(page: Any) -> list[str]:
+    """What the content policy has refused since the page was loaded: a record, which nothing can be waited for in."""
+    listed: list[str] = page.evaluate("window.__refused")
+    return listed
+
+
+def after_two_frames(page: Any) -> None:
+    """Handlers of what has happened have run, and what they draw is drawn."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

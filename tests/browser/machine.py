@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from tests.browser import studies
+from tests.browser.looks import PATIENCE_MS
 from tests.chromium import CHROMIUM, require_chromium
+from tests.evidence import watched
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, running
 
 #: Collects what the content policy refused, from before the first script of every page.
@@ -29,13 +31,15 @@ document.addEventListener("securitypolicyviolation", (event) => {
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     require_chromium()
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE_MS)
 
     # playwright's event loop runs in this thread; the ORM is used beside it, never inside it.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
+        yield watched(browser)
         browser.close()
 
 

@@ -9,6 +9,7 @@ from analysis.categories import RESPONSE_GRID
 from humanexp.participation import services
 from humanexp.participation.models import Session
 from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
+from tests.browser.looks import refused
 
 _KEPT = """() => new Promise((resolve) => {
   const opening = indexedDB.open("humanexp", 1);
@@ -70,8 +71,16 @@ class Person(StudyPage):
     @property
     def complaints(self) -> list[str]:
         """What the content policy refused, and errors of scripts and console."""
-        refused: list[str] = self.page.evaluate("window.__refused")
-        return [*refused, *self.page.complaints]
+        return [*refused(self.page), *self.page.complaints]
+
+
+def lets_time_pass(page: Any, ms: int) -> None:
+    """By the page's own clock, which `page.clock.install()` has put in its place: nobody waits.
+
+    In steps, so that answers on their way arrive meanwhile.
+    """
+    for _ in range(0, ms, 500):
+        page.clock.run_for(500)
 
 
 class Judge(Person):

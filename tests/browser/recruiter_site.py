@@ -14,6 +14,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 _PAGE = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Work</title>
 <style>body{{margin:0}}iframe{{display:block;width:100%;height:100vh;border:0}}</style>
 <iframe name="work" title="Work" {sandbox} allow="fullscreen" src="{src}"></iframe>"""
+#: Who works there. Long: nothing random that is looked through for it, as a token is, contains it by chance.
+WORKER = "W5F0C0FFEE0DDBA11"
 #: What a frame may do where windows are blocked.
 NO_WINDOWS = "allow-scripts allow-same-origin allow-forms"
 
@@ -24,7 +26,7 @@ class RecruiterSite:
     #: forms that arrived at /mturk/externalSubmit, in order
     submitted: list[dict[str, str]] = field(default_factory=list)
 
-    def page(self, entry_url: str, *, assignment_id: str = "A1", worker_id: str = "W1", windows: bool = True) -> str:
+    def page(self, entry_url: str, *, assignment_id: str = "A1", worker_id: str = WORKER, windows: bool = True) -> str:
         """Address of a page with the study in its frame."""
         query = urlencode(
             {"assignmentId": assignment_id, "hitId": "H1", "workerId": worker_id, "turkSubmitTo": self.address}

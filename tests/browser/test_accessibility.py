@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from humanexp.console.models import Preflight
 from humanexp.core.models import User
@@ -88,7 +89,7 @@ def test_the_pages_of_pairs(page: Any, live_server: Any, drawings: Path) -> None
     page.focus("[data-card-width]")
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.querySelector('[data-card]').getBoundingClientRect().width") == 330
+    expect(page.locator("[data-card]")).to_have_js_property("offsetWidth", 330)
     assert grave_violations(page) == []
     shot(page, "frames-calibration")
     person.presses("fitted")
@@ -110,7 +111,7 @@ def test_leaving_on_a_phone(page: Any, live_server: Any, drawings: Path) -> None
     )
     page.click("[data-leave]")
     page.wait_for_selector("dialog[open]")
-    assert page.evaluate("document.activeElement.dataset.leaveAnswer") == "stay"
+    expect(page.locator("[data-leave-answer=stay]")).to_be_focused()
     assert grave_violations(page) == []
     page.click("[data-leave-answer=stay]")
     for part in ("[data-part=saved]", "[data-part=count]"):

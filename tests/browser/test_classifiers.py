@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analysis.categories import CATEGORIES
 from humanexp.core import clock
@@ -14,7 +15,7 @@ from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.jobs import runner
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from tests.browser.axe import grave_violations
-from tests.browser.looks import fits
+from tests.browser.looks import fits, refused
 from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -58,7 +59,7 @@ def looked_at(page: Any, name: str) -> None:
         page.set_viewport_size({"width": width, "height": 860})
         fits(page, f"classifiers-{name}-{width}")
     assert grave_violations(page) == []
-    assert page.evaluate("window.__refused") == []
+    assert refused(page) == []
 
 
 def table(tmp_path: Path, *, response: str, n: int = N_STIMULI) -> str:
@@ -68,6 +69,7 @@ def table(tmp_path: Path, *, response: str, n: int = N_STIMULI) -> str:
     return str(path)
 
 
+@pytest.mark.gate
 def test_a_table_is_refused_corrected_looked_at_and_taken(page: Any, site: str, tmp_path: Path) -> None:
     page.goto(site)
     looked_at(page, "empty")
@@ -76,21 +78,21 @@ def test_a_table_is_refused_corrected_looked_at_and_taken(page: Any, site: str, 
     page.set_input_files("input[type=file]", table(tmp_path, response="lion", n=38))
     page.get_by_role("button", name="Look at it").click()
     page.wait_for_selector("#problems")
-    text = page.inner_text("main")
-    assert "elsewhere.csv cannot be used: 6 problems" in text
-    assert "2 of 40 stimuli of the set have no row" in text
+    main = page.locator("main")
+    expect(main).to_contain_text("elsewhere.csv cannot be used: 6 problems", use_inner_text=True)
+    expect(main).to_contain_text("2 of 40 stimuli of the set have no row", use_inner_text=True)
     looked_at(page, "problems")
     page.set_input_files("input[type=file]", table(tmp_path, response="dog"))
     page.get_by_role("button", name="Look at it").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("text=What was understood")
-    assert "elsewhere.csv answers 40 of 40 stimuli of pets" in page.inner_text("main")
+    expect(main).to_contain_text("elsewhere.csv answers 40 of 40 stimuli of pets", use_inner_text=True)
     looked_at(page, "preview")
     page.get_by_role("button", name="Take these predictions").click()
     page.wait_for_selector("h1:has-text('elsewhere')")
     runner.run_waiting(kinds=[services.JOB_KIND])
     page.reload()
-    assert "40 stimuli of pets classified" in page.inner_text("main")
+    expect(main).to_contain_text("40 stimuli of pets classified", use_inner_text=True)
     looked_at(page, "run")
     page.get_by_role("link", name="Delete").click()
     looked_at(page, "delete")
@@ -103,12 +105,11 @@ def test_a_table_is_refused_corrected_looked_at_and_taken(page: Any, site: str, 
 def test_a_network_is_asked_for_and_a_retraining_read(page: Any, site: str, stimulus_set: StimulusSet) -> None:
     page.goto(site)
     page.get_by_role("link", name="torchvision:alexnet@IMAGENET1K_V1").click()
-    assert page.input_value("#id_spec") == "torchvision:alexnet@IMAGENET1K_V1"
+    expect(page.locator("#id_spec")).to_have_value("torchvision:alexnet@IMAGENET1K_V1")
     looked_at(page, "new")
     page.fill("#id_spec", "python:os:getcwd")
     page.keyboard.press("Enter")
-    page.wait_for_selector(".errorlist")
-    assert "runs code" in page.inner_text(".errorlist")
+    expect(page.locator(".errorlist").first).to_contain_text("runs code", use_inner_text=True)
     quantities = {"area": 0.61, "hmri": 0.72, "mrsi": 0.0}
     moved = {"area": 0.11, "hmri": 0.13, "mrsi": 0.0}
     row = {
@@ -128,5 +129,5 @@ def test_a_network_is_asked_for_and_a_retraining_read(page: Any, site: str, stim
     )  # fmt: skip
     page.goto(site)
     page.get_by_role("link", name="robust", exact=True).click()
-    assert "HMRI" in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("HMRI", use_inner_text=True)
     looked_at(page, "retraining")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import ClosingAnswers, Session
 from humanexp.recruitment import services as recruitment
@@ -42,6 +43,7 @@ def test_everything_is_optional_and_finish_leads_on(finished: Person, page: Any)
     assert finished.complaints == []
 
 
+@pytest.mark.gate
 def test_what_is_said_is_stored_by_keyboard_alone(finished: Person, page: Any) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
@@ -64,7 +66,7 @@ def test_without_a_connection_nothing_is_lost_and_finish_works_again(finished: P
     page.fill("[name=comment]", "Hello.")
     page.get_by_role("button", name="Finish").click()
     page.wait_for_selector("[data-closing-trouble]:not([hidden])", timeout=PATIENCE_MS)
-    assert page.input_value("[name=comment]") == "Hello."
+    expect(page.locator("[name=comment]")).to_have_value("Hello.")
     shot(page, "closing-offline")
     page.unroute_all(behavior="wait")
     page.get_by_role("button", name="Finish").click()
@@ -97,4 +99,4 @@ def test_the_entry_page_of_a_link_ends_next_to_it(page: Any, live_server: Any, s
     window.bring_to_front()
     window.get_by_role("button", name="Finish").click()
     person.sees("done")
-    assert "Nothing is left to do" in window.inner_text("[data-screen=done]")
+    expect(window.locator("[data-screen=done]")).to_contain_text("Nothing is left to do", use_inner_text=True)

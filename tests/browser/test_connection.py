@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Session
 from tests.browser.looks import fits
-from tests.browser.person import Person
+from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.studies import given, right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -56,8 +57,9 @@ def test_the_page_that_says_that_the_server_is_away_goes_on_by_itself(
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "connection-offline-390")
     page.set_viewport_size({"width": 1280, "height": 860})
-    page.wait_for_timeout(3_000)
-    assert person.screen == "offline"
+    for _ in range(2):
+        page.wait_for_event("requestfailed", timeout=PATIENCE_MS)
+    expect(page.locator("[data-screen=offline]"), "it has asked again, in vain").to_be_visible()
     page.unroute_all(behavior="wait")
     person.sees("ready")
     person.presses("start")

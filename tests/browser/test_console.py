@@ -3,13 +3,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.core.models import User
+from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.gate
 def test_a_researcher_signs_in_and_out_under_the_strict_policy(page: Any, live_server: Any) -> None:
     User.objects.create_user("ada", password="lovelace")
     page.goto(f"{live_server.url}/stimuli/")
@@ -17,7 +20,7 @@ def test_a_researcher_signs_in_and_out_under_the_strict_policy(page: Any, live_s
     page.fill("#id_password", "lovelace")
     page.click("button[type=submit]")
     page.wait_for_selector(".who")
-    assert page.url == f"{live_server.url}/stimuli/"
+    expect(page).to_have_url(f"{live_server.url}/stimuli/")
     page.click(".who summary")
     page.click(".who button")
     page.wait_for_url(f"{live_server.url}/login/**")
@@ -25,7 +28,7 @@ def test_a_researcher_signs_in_and_out_under_the_strict_policy(page: Any, live_s
     page.fill("#id_password", "lovelace")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{live_server.url}/")
-    assert page.evaluate("window.__refused") == [] and page.complaints == []
+    assert refused(page) == [] and page.complaints == []
 
 
 @pytest.fixture
@@ -38,18 +41,18 @@ def signed_in(page: Any, live_server: Any) -> Any:
 def test_escape_closes_the_menu_and_gives_the_focus_back(signed_in: Any) -> None:
     page = signed_in
     page.click(".who summary")
-    assert page.evaluate("document.querySelector('.who details').open")
+    expect(page.locator(".who details")).to_have_js_property("open", True)
     page.keyboard.press("Escape")
-    assert not page.evaluate("document.querySelector('.who details').open")
-    assert page.evaluate("document.activeElement === document.querySelector('.who summary')")
+    expect(page.locator(".who details")).to_have_js_property("open", False)
+    expect(page.locator(".who summary")).to_be_focused()
 
 
 def test_the_first_stop_of_the_keyboard_leads_to_the_content(signed_in: Any) -> None:
     page = signed_in
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
+    expect(page.locator("[class=skip]")).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "content"
+    expect(page.locator("#content")).to_be_focused()
 
 
 def test_menus_open_without_scripts_on_a_phone(chromium: Any, signed_in: Any, live_server: Any) -> None:
@@ -59,8 +62,8 @@ def test_menus_open_without_scripts_on_a_phone(chromium: Any, signed_in: Any, li
     )
     phone = context.new_page()
     phone.goto(f"{live_server.url}/")
-    assert not phone.is_visible(".top__menu a")
+    expect(phone.locator(".top__menu a").first).to_be_hidden()
     phone.click(".top__menu summary")
     phone.click(".top__menu a:has-text('Jobs')")
-    assert phone.url == f"{live_server.url}/jobs/"
+    expect(phone).to_have_url(f"{live_server.url}/jobs/")
     context.close()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.charts import becomes, drawn_bands, drawn_lines
+from tests.browser.looks import fits, refused
 from tests.browser.researcher import sign_in
 from tests.results.large import MODELS, NAMES, make_large_study
 
@@ -23,14 +27,15 @@ def address(page: Any, live_server: Any) -> str:
 def test_the_chart_is_drawn_under_the_strict_policy(page: Any, address: str) -> None:
     page.goto(address)
     page.wait_for_selector("[data-drawn]")
-    assert page.evaluate("window.__refused") == []
+    assert refused(page) == []
     assert page.complaints == []
-    assert drawn_lines(page) == 2
+    assert becomes(drawn_lines, page, 2)
     box = page.locator("[data-chart]").bounding_box()
     plot = page.locator(".js-plotly-plot .main-svg").first.bounding_box()
     assert plot["height"] <= box["height"] + 1 and plot["width"] <= box["width"] + 1
 
 
+@pytest.mark.gate
 def test_switching_by_keyboard_redraws_without_a_reload(page: Any, address: str) -> None:
     page.goto(address)
     page.wait_for_selector("[data-drawn]")
@@ -42,10 +47,10 @@ def test_switching_by_keyboard_redraws_without_a_reload(page: Any, address: str)
         "(words) => document.querySelector('[data-chart]').getAttribute('aria-label') !== words", arg=words
     )
     assert page.evaluate("window.__same") is True
-    assert f"figure=accuracy--{NAMES[1]}" in page.url
+    expect(page).to_have_url(re.compile(re.escape(f"figure=accuracy--{NAMES[1]}")))
     page.wait_for_selector(f'[data-panel="accuracy--{NAMES[1]}"]')
-    assert page.locator("[data-panel]").count() == 1
-    assert page.evaluate("window.__refused") == [] and page.complaints == []
+    expect(page.locator("[data-panel]")).to_have_count(1)
+    assert refused(page) == [] and page.complaints == []
 
 
 def test_legend_and_bands_switch_series(page: Any, address: str) -> None:
@@ -65,7 +70,7 @@ def test_the_chart_has_a_table_twin_and_landmarks(page: Any, address: str) -> No
     page.wait_for_selector("[data-drawn]")
     page.locator(".about summary", has_text="Table").click()
     page.wait_for_selector(".about caption >> text=Rates in bins")
-    assert page.locator(".about table td").count() > 20
+    expect(page.locator(".about table td").nth(20), "there are more than 20").to_be_attached()
     found = page.evaluate(
         """() => ({
           main: document.querySelectorAll("main").length,
@@ -99,15 +104,15 @@ def test_the_chart_has_a_table_twin_and_landmarks(page: Any, address: str) -> No
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_runs_over_the_edge(page: Any, address: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    for path in (address, address.replace("results/", ""), address.split("/studies/")[0] + "/"):
-        page.goto(path)
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
+    for name, path in {"results": address, "study": address.replace("results/", ""), "studies": "/"}.items():
+        page.goto(urljoin(address, path))
+        fits(page, f"console-{name}-{width}")
 
 
 def test_without_scripts_the_figure_is_a_picture_and_can_be_chosen(chromium: Any, page: Any, address: str) -> None:
     context = chromium.new_context(java_script_enabled=False, storage_state=page.context.storage_state())
     plain = context.new_page()
     plain.goto(f"{address}?figure=accuracy--{NAMES[1]}")
-    assert plain.is_visible("noscript img")
-    assert plain.is_checked(f"input[name=figure][value='accuracy--{NAMES[1]}']")
+    expect(plain.locator("noscript img").first).to_be_visible()
+    expect(plain.locator(f"input[name=figure][value='accuracy--{NAMES[1]}']")).to_be_checked()
     context.close()

@@ -61,6 +61,7 @@ def test_pages_are_fit_for_everybody(signed_in: Any, live_server: Any) -> None:
     assert signed_in.complaints == []
 
 
+@pytest.mark.gate
 def test_the_gallery_is_filtered_without_a_reload(signed_in: Any, live_server: Any) -> None:
     signed_in.set_viewport_size({"width": 1280, "height": 900})
     signed_in.goto(f"{live_server.url}/counterfactuals/pixels/")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.results import selectors
 from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
 from tests.browser.charts import becomes, drawn_lines
+from tests.browser.looks import fits, refused
 from tests.browser.researcher import sign_in
 from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
 
@@ -36,7 +39,8 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
     # Open the study: what was asked, of how many, who does not count, the curves.
     page.goto(results)
     page.wait_for_selector("[data-drawn]")
-    assert page.locator(".summary").inner_text().count("48") and drawn_lines(page) == 4
+    expect(page.locator(".summary")).to_contain_text("48", use_inner_text=True)
+    assert becomes(drawn_lines, page, 4)
 
     # Switch a model off.
     page.uncheck(f"input[name=observer][value='{MODELS[1]}']")
@@ -51,7 +55,7 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
         page.wait_for_selector(f"[data-read-band] >> text={label}")
         band = people.band.of(kind)
         ends = f"{band.lower[place]:.3f}–{band.upper[place]:.3f}"
-        assert reading.inner_text() == f"{people.band.estimate[place]:.3f} {ends}"
+        expect(reading).to_have_text(f"{people.band.estimate[place]:.3f} {ends}", use_inner_text=True)
 
     # Hovering says the same, with the number of answers.
     page.evaluate(
@@ -61,15 +65,16 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
           window.Plotly.Fx.hover(chart, [{ curveNumber, pointNumber: 80 }]);
         }"""
     )
-    hovered = page.locator(".hoverlayer").text_content()
-    assert f"{people.band.lower[place]:.3f} to {people.band.upper[place]:.3f}" in hovered
-    assert "answers in this bin" in hovered
+    hovered = page.locator(".hoverlayer")
+    expect(hovered).to_contain_text(f"{people.band.lower[place]:.3f} to {people.band.upper[place]:.3f}")
+    expect(hovered).to_contain_text("answers in this bin")
 
     # The figure as PDF: what is shown, no more.
     page.locator(".about summary", has_text="Figure for a paper").click()
     link = page.locator("a[data-download]", has_text="PDF").first
-    assert f"observer={MODELS[1]}" not in link.get_attribute("href")
-    assert "observer=people" in link.get_attribute("href") and "83.4" in link.get_attribute("href")
+    expect(link).to_have_attribute("href", re.compile("observer=people"))
+    expect(link).to_have_attribute("href", re.compile(r"83\.4"))
+    expect(link).not_to_have_attribute("href", re.compile(re.escape(f"observer={MODELS[1]}")))
     with page.expect_download() as download:
         link.click()
     path = tmp_path / "figure.pdf"
@@ -91,8 +96,8 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
     reason, count = next(iter(EXCLUDED.items()))
     page.locator("#flow a", has_text=reason).click()
     page.wait_for_selector("#sessions")
-    assert page.locator("#sessions tbody tr").count() == count
-    assert page.evaluate("window.__refused") == [] and page.complaints == []
+    expect(page.locator("#sessions tbody tr")).to_have_count(count)
+    assert refused(page) == [] and page.complaints == []
 
 
 def test_another_corruption_keeps_what_was_switched_off(page: Any, results: str) -> None:
@@ -102,10 +107,10 @@ def test_another_corruption_keeps_what_was_switched_off(page: Any, results: str)
     page.fill("input[name=v]", "0.40")
     page.locator(f"input[name=figure][value='accuracy--{NAMES[1]}']").check(force=True)
     page.wait_for_selector(f"[data-panel='accuracy--{NAMES[1]}']")
-    assert not page.is_checked(f"input[name=observer][value='{MODELS[0]}']")
-    assert page.input_value("input[name=v]") == "0.40"
+    expect(page.locator(f"input[name=observer][value='{MODELS[0]}']")).not_to_be_checked()
+    expect(page.locator("input[name=v]")).to_have_value("0.40")
     assert becomes(drawn_lines, page, 3)
-    assert f"figure=accuracy--{NAMES[1]}" in page.url
+    expect(page).to_have_url(re.compile(re.escape(f"figure=accuracy--{NAMES[1]}")))
 
 
 def test_the_leaderboard_is_sorted_and_charts_are_swapped(page: Any, results: str) -> None:
@@ -115,15 +120,17 @@ def test_the_leaderboard_is_sorted_and_charts_are_swapped(page: Any, results: st
     best = names.first.inner_text()
     head = page.locator("#card-leaderboard th", has_text="HMRI").first
     head.locator("button").click()
-    assert head.get_attribute("aria-sort") == "descending" and names.first.inner_text() == best
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect(names.first).to_have_text(best, use_inner_text=True)
     head.locator("button").click()
-    assert head.get_attribute("aria-sort") == "ascending" and names.last.inner_text() == best
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(names.last).to_have_text(best, use_inner_text=True)
     title = page.inner_text("#title-indices")
     page.select_option("#choose-indices", f"indices--consistency--{NAMES[2]}")
     page.wait_for_function("(before) => document.querySelector('#title-indices').innerText !== before", arg=title)
     page.wait_for_selector("#card-indices [data-plot][data-drawn]")
-    assert "consistency" in page.inner_text("#title-indices")
-    assert page.evaluate("window.__refused") == [] and page.complaints == []
+    expect(page.locator("#title-indices")).to_contain_text("consistency", use_inner_text=True)
+    assert refused(page) == [] and page.complaints == []
 
 
 def test_the_plan_is_frozen_after_a_confirmation(page: Any, results: str, study: Study) -> None:
@@ -135,7 +142,8 @@ def test_the_plan_is_frozen_after_a_confirmation(page: Any, results: str, study:
     page.click("#plan button[type=submit]")
     page.wait_for_selector("[data-plan-digest]")
     plan = selectors.plan_of(study)
-    assert plan is not None and page.inner_text("[data-plan-digest]") == plan.digest
+    assert plan is not None
+    expect(page.locator("[data-plan-digest]")).to_have_text(plan.digest, use_inner_text=True)
 
 
 def test_no_room_is_too_wide_or_shuts_anybody_out(page: Any, results: str) -> None:
@@ -146,8 +154,8 @@ def test_no_room_is_too_wide_or_shuts_anybody_out(page: Any, results: str) -> No
         assert grave_violations(page) == [], room
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 860})
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (room, width)
-        assert page.evaluate("window.__refused") == [] and page.complaints == [], room
+            fits(page, f"room-{room.strip('/')}-{width}")
+        assert refused(page) == [] and page.complaints == [], room
 
 
 def test_paper_shows_the_chart_and_the_numbers_without_controls(page: Any, results: str) -> None:
@@ -167,6 +175,7 @@ def test_paper_shows_the_chart_and_the_numbers_without_controls(page: Any, resul
     )
     assert drawn == pytest.approx([400, 0], abs=0.02)
     page.evaluate("document.querySelector('[data-chart]').style.width = ''")
-    assert page.is_visible("[data-chart]") and page.is_visible("[data-reading=people]")
+    expect(page.locator("[data-chart]")).to_be_visible()
+    expect(page.locator("[data-reading=people]")).to_be_visible()
     for control in (".rooms", ".choice__change", ".about", "input[name=observer]", ".btn"):
-        assert not page.locator(control).first.is_visible(), control
+        expect(page.locator(control).first, control).to_be_hidden()

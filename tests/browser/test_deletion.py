@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import services as recruitment
@@ -43,8 +44,9 @@ def test_the_code_is_shown_at_the_end_and_works(
     person.sees(ending)
     shown = f"[data-screen={ending}] [data-deletion]"
     window.wait_for_selector(f"{shown}:not([hidden])", timeout=PATIENCE_MS)
-    code = window.inner_text(f"{shown} [data-value=deletion-code]")
-    assert re.fullmatch(r"D-\w{16}", code)
+    said = window.locator(f"{shown} [data-value=deletion-code]")
+    expect(said).to_have_text(re.compile(r"^D-\w{16}$"), use_inner_text=True)
+    code = said.inner_text()
     closing = window.locator(f"[data-screen={ending}] p", has_text="You can close this window.")
     code_ends_at = window.locator(shown).bounding_box()
     assert code_ends_at and closing.bounding_box()["y"] >= code_ends_at["y"] + code_ends_at["height"]
@@ -53,9 +55,9 @@ def test_the_code_is_shown_at_the_end_and_works(
     window.set_viewport_size({"width": 390, "height": 844})
     fits(window, f"deletion-code-{ending}-390")
     window.set_viewport_size({"width": 1280, "height": 860})
-    address = re.search(r"http\S+/delete", window.inner_text(shown))
-    assert address
-    window.goto(f"{address[0]}?language=de")
+    expect(window.locator(shown)).to_contain_text(re.compile(r"http\S+/delete"), use_inner_text=True)
+    [address] = re.findall(r"http\S+/delete", window.inner_text(shown))
+    window.goto(f"{address}?language=de")
     assert grave_violations(window) == []
     fits(window, "deletion-page-de")
     window.fill("[name=code]", "D-2222222222222222")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analysis.tables import TIMING_COLUMNS
 from humanexp.participation.models import Response, Session, SessionState
@@ -14,7 +15,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from humanexp.studies.models import Study
 from tests.browser import recruiter_site, studies
-from tests.browser.looks import PHONE, shot
+from tests.browser.looks import PHONE, shot, within_its_window
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
 from tests.browser.recruiter_site import RecruiterSite
@@ -138,7 +139,7 @@ def test_validation_on_a_phone_from_a_frame(
     page.goto(recruiter.page(f"{platform}/take/{campaign.entry}/"))
     frame = page.frame(name="work")
     frame.wait_for_selector("[data-panel=start]:not([hidden])")
-    assert frame.evaluate("document.documentElement.scrollWidth") <= 390
+    within_its_window(frame, "frames-validation-phone-consent")
     shot(page, "frames-validation-phone-consent")
     window = agrees(page, frame)
     session = Participant(window, None).does_everything("validation")
@@ -161,8 +162,9 @@ def test_a_phone_is_told_before_it_accepts_or_agrees_to_anything(
     page.goto(recruiter.page(f"{platform}/take/{campaign.entry}/", assignment_id=assignment_id))
     frame = page.frame(name="work")
     frame.wait_for_selector("[data-panel=device]:not([hidden])")
-    assert not frame.is_visible("[data-panel=start]") and not frame.is_visible("[data-panel=preview]")
-    assert frame.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(frame.locator("[data-panel=start]")).to_be_hidden()
+    expect(frame.locator("[data-panel=preview]")).to_be_hidden()
+    within_its_window(frame, "frames-timed-phone-refused")
     shot(page, "frames-timed-phone-refused")
     assert not Session.objects.exists()
     context.close()

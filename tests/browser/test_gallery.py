@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analysis.spec.ethics import Ethics
 from humanexp.core.models import User
@@ -40,6 +42,13 @@ def sign_in(study: Study, page: Any, live_server: Any) -> User:
     return made
 
 
+def keys_of(page: Any) -> list[str]:
+    """Of the pages that the gallery shows."""
+    expect(page.locator(".gallery code").first).to_be_visible()
+    keys: list[str] = page.locator(".gallery code").all_text_contents()
+    return keys
+
+
 def keep(printed: Path) -> None:
     """A copy to be looked at."""
     if folder := os.environ.get("SCREENSHOTS"):
@@ -51,11 +60,11 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
     address = f"{live_server.url}/studies/{study.slug}/pages/"
     for language, started in (("en", "Before you start"), ("de", "Bevor Sie anfangen")):
         page.goto(f"{address}?language={language}&to=marketplace")
-        keys = page.eval_on_selector_all(".gallery code", "found => found.map(one => one.textContent)")
+        keys = keys_of(page)
         assert {"entry-consent", "entry-start", "run-checks", "run-trial", "run-closing", "run-done"} <= set(keys)
         assert "run-instructions-categorisation-4" in keys and "run-leave" in keys
         assert not [key for key in keys if "abx" in key or "validation" in key], "pages of other tasks"
-        assert page.locator(".gallery iframe").count() == 3 * len(keys)
+        expect(page.locator(".gallery iframe")).to_have_count(3 * len(keys))
         page.locator('iframe[src*="run-checks"]').first.scroll_into_view_if_needed()
         frame = page.frame_locator('iframe[src*="run-checks"]').first
         frame.get_by_role("heading", name=started, include_hidden=True).wait_for(state="attached")
@@ -64,16 +73,22 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
         for key in keys:
             page.goto(f"{address}{key}/?language={language}&to=marketplace")
             page.wait_for_selector("body[inert]", state="attached") if key != "result" else None
-            assert key != "run-leave" or page.is_visible("[data-leave-dialog]")
+            if key == "run-leave":
+                expect(page.locator("[data-leave-dialog]")).to_be_visible()
             if key in ("run-trial", "run-instructions-categorisation-3"):
-                shown = page.inner_text(".stage__grid" if key == "run-trial" else "[data-choices]")
-                assert ("Messer" in shown, "Knife" in shown) == (language == "de", language == "en")
-            assert page.locator("main").inner_text().strip() or key == "run-trial", key
-            assert "{" not in page.inner_text("body"), f"{key} shows the name of what is filled in"
+                shown = page.locator(".stage__grid" if key == "run-trial" else "[data-choices]").first
+                said, unsaid = ("Messer", "Knife") if language == "de" else ("Knife", "Messer")
+                expect(shown).to_contain_text(said, use_inner_text=True)
+                expect(shown).not_to_contain_text(unsaid, use_inner_text=True)
+            if key != "run-trial":
+                expect(page.locator("main"), key).to_have_text(re.compile(r"\S"), use_inner_text=True)
+            body = page.locator("body")
+            expect(body, f"{key} shows the name of what is filled in").not_to_contain_text("{", use_inner_text=True)
             shot(page, f"gallery-{language}-{key}")
     page.goto(f"{address}?size=768&to=marketplace")
     page.emulate_media(media="print")
-    assert not page.is_visible("[data-action=print]") and page.locator(".gallery iframe").count() == len(keys)
+    expect(page.locator("[data-action=print]")).to_be_hidden()
+    expect(page.locator(".gallery iframe")).to_have_count(len(keys))
     assert {model: model.objects.count() for model in STORED} == before, "nothing is stored"
     assert page.complaints == []
 
@@ -90,7 +105,6 @@ def test_printed_at_one_width_every_page_is_whole(
             "shown?.readyState === 'complete' && shown.documentElement.scrollHeight > 100)",
             timeout=100_000,
         )
-        shown = page.locator(".gallery").count()
         inside = page.eval_on_selector_all(
             ".gallery iframe",
             "frames => frames.map(({ contentWindow: { innerWidth, innerHeight, document }, title }) => "
@@ -101,9 +115,10 @@ def test_printed_at_one_width_every_page_is_whole(
         printed = tmp_path / f"gallery-{width}.pdf"
         page.pdf(path=str(printed), format="A4", print_background=True)
         keep(printed)
-        assert shown > 20
+        expect(page.locator(".gallery").nth(20), "there are more than 20").to_be_attached()
     page.goto(f"{live_server.url}/studies/{study.slug}/pages/run-checks/?language=de&to=link")
-    assert page.locator("[data-languages] a").all_inner_texts() == ["English", made_up_bundle().name]
+    languages = page.locator("[data-languages] a")
+    expect(languages).to_have_text(["English", made_up_bundle().name], use_inner_text=True)
 
 
 def test_pages_with_numbers_and_codes_show_examples(page: Any, live_server: Any, drawings: Any, own_media: Any) -> None:
@@ -116,7 +131,7 @@ def test_pages_with_numbers_and_codes_show_examples(page: Any, live_server: Any,
     sign_in(study, page, live_server)
     address = f"{live_server.url}/studies/{study.slug}/pages/"
     page.goto(f"{address}?to=link")
-    assert page.locator("code", has_text="run-instructions-again-categorisation").count() == 1
+    expect(page.locator("code", has_text="run-instructions-again-categorisation")).to_have_count(1)
     shown = {
         "run-instructions-again-categorisation": "at least 1 right",
         "run-instructions-categorisation-2": "2 of 4",
@@ -139,17 +154,18 @@ def test_pages_with_numbers_and_codes_show_examples(page: Any, live_server: Any,
     assert page.complaints == []
 
 
+@pytest.mark.gate
 def test_steps_of_the_set_up_are_shown_where_the_study_wants_them(
     page: Any, live_server: Any, study: Study, anna: User
 ) -> None:
     address = f"{live_server.url}/studies/{study.slug}/pages/"
-    shown = ".gallery code", "found => found.map(one => one.textContent)"
     page.goto(address)
     steps = {"run-calibration", "run-distance", "run-greys"}
-    assert steps.isdisjoint(page.eval_on_selector_all(*shown))
+    assert steps.isdisjoint(keys_of(page))
     study.configuration["setup"] = {"distance": True, "light": True}
     study.save(update_fields=["configuration"])
     page.goto(address)
-    assert steps & set(page.eval_on_selector_all(*shown)) == {"run-calibration", "run-distance"}
+    assert steps & set(keys_of(page)) == {"run-calibration", "run-distance"}
     page.goto(f"{address}run-checks/")
-    assert page.is_visible("[data-name=light]") and not page.is_visible("[data-name=glasses]")
+    expect(page.locator("[data-name=light]")).to_be_visible()
+    expect(page.locator("[data-name=glasses]")).to_be_hidden()

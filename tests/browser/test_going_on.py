@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from tests.browser import recruiter_site, studies, tls
-from tests.browser.looks import PHONE, shot
+from tests.browser.looks import PHONE, fits, shot
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
 from tests.browser.recruiter_site import RecruiterSite
@@ -117,6 +119,8 @@ def goes_on(window: Any, session: Session) -> None:
     window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
 
 
+@pytest.mark.gate
+@pytest.mark.promise(8)
 def test_the_browser_that_began_lets_a_new_frame_go_on_with_one_press_and_no_other_browser_does(
     browser_of: Callable[..., Any], campaign: Campaign, sites: tuple[str, RecruiterSite]
 ) -> None:
@@ -126,7 +130,7 @@ def test_the_browser_that_began_lets_a_new_frame_go_on_with_one_press_and_no_oth
     window, session = begins(page, frame)
     kept = window.evaluate(_SECRETS)
     assert len(kept) == 1 and kept[0][0].startswith(f"humanexp.resume.{campaign.entry}.")
-    assert "W1" not in str(window.evaluate("Object.entries(localStorage)")), "no id is kept"
+    assert recruiter_site.WORKER not in str(window.evaluate("Object.entries(localStorage)")), "no id is kept"
     assert frame.evaluate("localStorage.setItem('probe', '1'), localStorage.getItem('probe')") == "1"
     assert frame.evaluate(_SECRETS) == [], "the frame's storage is parted from the window's"
     window.close()
@@ -137,8 +141,8 @@ def test_the_browser_that_began_lets_a_new_frame_go_on_with_one_press_and_no_oth
     window = agrees(thief, frame)
     window.wait_for_selector('[data-screen="again-elsewhere"]:not([hidden])', timeout=PATIENCE_MS)
     shot(window, "going-on-elsewhere")
-    assert frame.is_visible("[data-panel=asked]")
-    assert not window.is_visible("[data-action=again-yes]")
+    expect(frame.locator("[data-panel=asked]")).to_be_visible()
+    expect(window.locator("[data-action=again-yes]")).to_be_hidden()
     assert frame.evaluate("Object.keys(sessionStorage)") == []
 
     page = owner.new_page()
@@ -147,7 +151,7 @@ def test_the_browser_that_began_lets_a_new_frame_go_on_with_one_press_and_no_oth
     assert answered > 0
     window = agrees(page, frame)
     window.wait_for_selector('[data-screen="again"]:not([hidden])', timeout=PATIENCE_MS)
-    assert "#" not in window.url, "the request leaves the address"
+    expect(window, "the request leaves the address").not_to_have_url(re.compile("#"))
     shot(window, "going-on-again")
     shot(page, "going-on-asked", full_page=True)
     window.set_viewport_size({"width": 390, "height": 844})
@@ -179,7 +183,7 @@ def test_no_changes_nothing(
     asked.wait_for_selector('[data-screen="again"]:not([hidden])', timeout=PATIENCE_MS)
     asked.click("[data-action=again-no]")
     asked.wait_for_selector('[data-screen="again-declined"]:not([hidden])')
-    assert frame.is_visible("[data-panel=asked]")
+    expect(frame.locator("[data-panel=asked]")).to_be_visible()
     Participant(window, window.keyboard).presses("start")
 
 
@@ -217,11 +221,10 @@ def test_a_plain_link_goes_on_by_itself_and_a_shared_computer_forgets(
     other.check("[data-consent]")
     other.click("[data-action=start]")
     other.wait_for_selector("[data-panel=begun]:not([hidden])", timeout=PATIENCE_MS)
-    assert "write to lab@example.org" in other.locator("[data-panel=begun]").inner_text()
+    expect(other.locator("[data-panel=begun]")).to_contain_text("write to lab@example.org", use_inner_text=True)
     shot(other, "going-on-begun", full_page=True)
     other.set_viewport_size({"width": 390, "height": 844})
-    assert other.evaluate("document.documentElement.scrollWidth") <= 390
-    shot(other, "going-on-begun-390", full_page=True)
+    fits(other, "going-on-begun-390")
 
 
 def test_a_researcher_lets_somebody_in_by_a_personal_link(
@@ -233,23 +236,22 @@ def test_a_researcher_lets_somebody_in_by_a_personal_link(
     campaign.study.memberships.create(user=sign_in(page, live_server.url), role="owner")
     page.goto(f"{live_server.url}/studies/{campaign.study.slug}/let-in/")
     shot(page, "going-on-find", full_page=True)
-    page.get_by_label("Their id at the recruiter").fill("W1")
+    page.get_by_label("Their id at the recruiter").fill(recruiter_site.WORKER)
     page.get_by_role("button", name="Find").click()
     page.get_by_role("button", name="Release for half an hour").click()
     page.get_by_role("button", name="Make a personal link").click()
     page.get_by_text("The personal link is made").wait_for()
     shot(page, "going-on-assignment", full_page=True)
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    shot(page, "going-on-assignment-390", full_page=True)
-    address = page.locator("[data-copy-source]").inner_text()
-    assert address.startswith(f"{platform}/take/{campaign.entry}/personal/#")
+    fits(page, "going-on-assignment-390")
+    source = page.locator("[data-copy-source]")
+    expect(source).to_have_text(re.compile("^" + re.escape(f"{platform}/take/{campaign.entry}/personal/#")))
+    address = source.inner_text()
     new = browser_of("new", **PHONE).new_page()
     new.goto(address)
     new.get_by_role("heading", name="Continue the study").wait_for()
-    assert "#" not in new.url
-    assert new.evaluate("document.documentElement.scrollWidth") <= 390
-    shot(new, "going-on-personal-390", full_page=True)
+    expect(new).not_to_have_url(re.compile("#"))
+    fits(new, "going-on-personal-390")
     new.get_by_role("button", name="Continue").click()
     goes_on(new, session)
     assert Session.objects.get().state == "completed"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analysis.categories import RESPONSE_GRID
 from humanexp.participation.models import Response
@@ -18,6 +19,7 @@ from tests.browser.studies import given, right_answers
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
+@pytest.mark.gate
 def test_row_and_column_answer_in_german(page: Any, live_server: Any, drawings: Path) -> None:
     session = studies.open_session(studies.make_study(drawings, design=studies.short_design(), language="de"))
     right = right_answers(session)
@@ -27,7 +29,7 @@ def test_row_and_column_answer_in_german(page: Any, live_server: Any, drawings: 
     person.passes_the_checks()
     for _ in range(4):
         person.presses("next")
-    assert "Drücken Sie die Nummer der Zeile" in page.content()
+    expect(page.locator("body")).to_contain_text("Drücken Sie die Nummer der Zeile")
     for block in session.blocks:
         person.presses("start")
         for position in range(block["first"], block["last"] + 1):
@@ -36,7 +38,7 @@ def test_row_and_column_answer_in_german(page: Any, live_server: Any, drawings: 
             # A letter moves, and answers nothing.
             page.keyboard.press("h")
             page.keyboard.press(str(row + 1))
-            assert page.locator("[data-grid] [data-row]").count() == 4
+            expect(page.locator("[data-grid] [data-row]")).to_have_count(4)
             if position == block["first"]:
                 shot(page, f"keyboard-row-{block['index']}")
                 assert grave_violations(page) == []

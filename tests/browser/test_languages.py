@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from tests.browser import studies
 from tests.browser.axe import grave_violations
-from tests.browser.looks import PHONE, shot
+from tests.browser.looks import PHONE, fits, refused, shot
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
-def shown(place: Any) -> str:
-    return str(place.inner_text("body"))
-
-
-def language(place: Any) -> str:
-    return str(place.evaluate("document.documentElement.lang"))
+def speaks(place: Any, language: str) -> None:
+    expect(place.locator("html")).to_have_attribute("lang", language)
 
 
 def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server: Any, drawings: Path) -> None:
@@ -34,23 +32,24 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
     )
     page.goto(f"{live_server.url}/take/{link.entry}/?p=panel-7")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
-    assert language(page) == "en"
+    speaks(page, "en")
     page.get_by_role("navigation", name="Language").get_by_role("link", name="Deutsch").click()
     page.get_by_role("heading", name="Ihre Entscheidung").wait_for()
-    assert language(page) == "de" and page.url.endswith("?language=de")
+    speaks(page, "de")
+    expect(page).to_have_url(re.compile(r"\?language=de$"))
     assert grave_violations(page) == []
     shot(page, "frames-german-entry")
     window = agrees(page, page)
     person = Participant(window, window.keyboard)
     person.sees("checks")
-    assert language(window) == "de"
+    speaks(window, "de")
     window.wait_for_selector("[data-check=refresh][data-result]:not([data-result=pending])", timeout=PATIENCE_MS)
     shot(window, "frames-german-checks")
     person.passes_the_checks()
     person.sees("instructions-categorisation")
     for number in range(4):
         if number == 0:
-            assert "0,2 Sekunden" in shown(window)
+            expect(window.locator("body")).to_contain_text("0,2 Sekunden", use_inner_text=True)
         shot(window, f"frames-german-instructions-{number + 1}")
         person.presses("next")
     window.wait_for_selector("text=Alles ist bereit.", timeout=PATIENCE_MS)
@@ -59,7 +58,7 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
     session = Session.objects.get()
     assert session.consent_version == f"{HOUSE_VERSION}.de"
     window.wait_for_selector("[data-grid][data-shown]", timeout=PATIENCE_MS)
-    assert window.inner_text('[data-choice="knife"]') == "Messer"
+    expect(window.locator('[data-choice="knife"]')).to_have_text("Messer", use_inner_text=True)
     overflowing = window.eval_on_selector_all(
         ".choice span",
         "labels => labels.filter((label) => label.scrollWidth > label.parentElement.clientWidth).length",
@@ -88,7 +87,7 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
     session.refresh_from_db()
     assert session.environment["page_language"] == "de"
     assert page.context.cookies() == []
-    assert page.evaluate("window.__refused") == page.complaints == []
+    assert refused(page) == page.complaints == []
 
 
 def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live_server: Any, session: Session) -> None:
@@ -100,7 +99,7 @@ def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live
     person.sees("instructions-categorisation")
     page.get_by_role("link", name="Deutsch").click()
     page.wait_for_selector("text=Was sehen Sie?", timeout=PATIENCE_MS)
-    assert language(page) == "de"
+    speaks(page, "de")
     page.get_by_role("link", name="English").click()
     page.wait_for_selector("text=What do you see?", timeout=PATIENCE_MS)
 
@@ -112,9 +111,8 @@ def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawin
     page = context.new_page()
     page.goto(f"{live_server.url}/take/{link.entry}/")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
-    assert language(page) == "de"
-    shot(page, "frames-german-phone-entry")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    speaks(page, "de")
+    fits(page, "frames-german-phone-entry")
     window = agrees(page, page)
     person = Participant(window, None)
     person.sees("checks")
@@ -125,15 +123,14 @@ def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawin
     person.passes_the_checks()
     person.sees("instructions-validation")
     for number in range(3):
-        shot(window, f"frames-german-phone-instructions-{number + 1}")
-        assert window.evaluate("document.documentElement.scrollWidth") <= 390
+        fits(window, f"frames-german-phone-instructions-{number + 1}")
         person.presses("next")
     person.presses("start")
     person.sees("validation")
     window.wait_for_selector("text=Übungsbild 1 von 2", timeout=PATIENCE_MS)
     session = Session.objects.get()
     wanted = session.trials.get(position=0).wanted
-    assert "de.wikipedia.org" in window.get_attribute("[data-link]", "href"), wanted
+    expect(window.locator("[data-link]"), wanted).to_have_attribute("href", re.compile(r"de\.wikipedia\.org"))
     shot(window, "frames-german-phone-judge")
     assert grave_violations(window) == []
     person.judges("no-no")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services as recruitment
@@ -17,6 +18,7 @@ from tests.browser.person import PATIENCE_MS, Person
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
+@pytest.mark.gate
 def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: Session) -> None:
     person = Person(page, live_server.url)
     person.enters(session)
@@ -36,14 +38,14 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
     person.clicks("dog")
     person.sees_the_choices()
     page.click("[data-leave]")
-    assert page.query_selector("dialog[open]") is None, "a trial is never interrupted"
+    expect(page.locator("dialog[open]"), "a trial is never interrupted").to_have_count(0)
     person.clicks("dog")
     page.wait_for_selector("dialog[open]", timeout=PATIENCE_MS)
     assert Response.objects.filter(session=session).count() == 2
     page.click("[data-leave-answer=delete]")
     person.sees("left")
-    assert page.is_visible("[data-screen=left] [data-left=deleted]")
-    assert not page.is_visible("[data-screen=left] [data-left=kept]")
+    expect(page.locator("[data-screen=left] [data-left=deleted]")).to_be_visible()
+    expect(page.locator("[data-screen=left] [data-left=kept]")).to_be_hidden()
     shot(page, "frames-left")
     session.refresh_from_db()
     assert session.state == SessionState.WITHDRAWN
@@ -60,10 +62,11 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     with page.expect_popup() as text:
         page.get_by_role("link", name="Print or keep this text").click()
     text.value.get_by_role("button", name="Print").wait_for()
-    assert HOUSE_VERSION in text.value.inner_text("main") and "lab@example.org" in text.value.inner_text("main")
+    expect(text.value.locator("main")).to_contain_text(HOUSE_VERSION, use_inner_text=True)
+    expect(text.value.locator("main")).to_contain_text("lab@example.org", use_inner_text=True)
     assert grave_violations(text.value) == []
     text.value.emulate_media(media="print")
-    assert not text.value.is_visible("[data-action=print]")
+    expect(text.value.locator("[data-action=print]")).to_be_hidden()
     shot(text.value, "frames-consent-print")
     text.value.close()
     assert not Session.objects.exists(), "reading stores nothing"
@@ -75,11 +78,11 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     window.click("[data-leave]")
     window.click("[data-leave-answer=keep]")
     Person(window, live_server.url).sees("left")
-    assert window.is_visible("[data-screen=left] [data-left=kept]")
+    expect(window.locator("[data-screen=left] [data-left=kept]")).to_be_visible()
     window.close()
     page.get_by_role("heading", name="You have left the study").wait_for(timeout=PATIENCE_MS)
-    assert page.is_visible("[data-panel=left] [data-left=kept]")
-    assert not page.is_visible("[data-panel=left] [data-left=deleted]")
+    expect(page.locator("[data-panel=left] [data-left=kept]")).to_be_visible()
+    expect(page.locator("[data-panel=left] [data-left=deleted]")).to_be_hidden()
     shot(page, "frames-entry-left")
     session = Session.objects.get()
     assert session.left_at is not None and session.state == SessionState.OPEN

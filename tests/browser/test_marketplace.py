@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.looks import fits
 from tests.marketplace.server import MarketplaceServer, external_question, running
@@ -95,7 +97,7 @@ def hit(mturk: Any, requesters_site: str) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.gate), 390])
 def test_sign_up_accept_work_submit(
     page: Any, marketplace: MarketplaceServer, mturk: Any, hit: dict[str, Any], width: int
 ) -> None:
@@ -120,18 +122,19 @@ def test_sign_up_accept_work_submit(
     frame = page.frame_locator("[data-work-frame]")
     worker_id = page.locator("meta[name=marketplace-worker-id]").get_attribute("content")
     frame.get_by_role("heading", name=f"Hello {worker_id}").wait_for()
-    assert frame.locator("[data-fullscreen]").inner_text() == "full screen: true"
+    expect(frame.locator("[data-fullscreen]")).to_have_text("full screen: true", use_inner_text=True)
     with page.expect_popup() as popup:
         frame.get_by_role("button", name="Open a window").click()
-    assert popup.value.url.endswith("/window")
+    expect(popup.value).to_have_url(re.compile("/window$"))
     popup.value.close()
     fits(page, f"marketplace-work-{width}")
     assignment_id = page.locator("meta[name=marketplace-assignment-id]").get_attribute("content")
 
     frame.get_by_role("button", name="Submit").click()
     page.get_by_role("heading", name="Your work has been submitted").wait_for()
-    assert page.locator("meta[name=marketplace-assignment-state]").get_attribute("content") == "Submitted"
-    assert page.locator("iframe").count() == 0  # the page around the frame has moved on by itself
+    state = page.locator("meta[name=marketplace-assignment-state]")
+    expect(state).to_have_attribute("content", "Submitted")
+    expect(page.locator("iframe"), "the page around the frame has moved on by itself").to_have_count(0)
     fits(page, f"marketplace-submitted-{width}")
     assignment = mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]
     assert "<QuestionIdentifier>receipt</QuestionIdentifier><FreeText>signed</FreeText>" in assignment["Answer"]
@@ -149,7 +152,7 @@ def test_sign_up_accept_work_submit(
     fits(page, f"marketplace-messages-{width}")
     refused = [complaint for complaint in page.complaints if "422" not in complaint]  # the short password's status
     assert refused == []
-    assert page.evaluate("window.__refused") == []
+    assert refused(page) == []
 
 
 def test_return_and_forms_work_with_real_origins(

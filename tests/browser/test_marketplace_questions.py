@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
+from tests.browser.looks import fits, refused
 from tests.marketplace.documents import SCHEMAS, file_question, free_text_question, question_form, selection_question
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
 
@@ -68,7 +70,7 @@ def test_a_page_written_for_the_real_service_works_and_reaches_nothing(
     log_in(page, market, "ada")
     page.goto(f"{market.url}/hits/{hit['HITId']}/")
     frame = page.frame_locator("[data-work-frame]")
-    assert frame.get_by_role("button").is_disabled()  # a preview cannot be submitted
+    expect(frame.get_by_role("button"), "a preview cannot be submitted").to_be_disabled()
     page.get_by_role("button", name="Accept").click()
     frame.get_by_label("Remark").fill("fine")
     frame.get_by_role("button", name="Submit").click()
@@ -99,7 +101,7 @@ def test_a_form_is_filled_in_refused_and_sent(
     frame.get_by_label("What about why?").fill("x")
     frame.get_by_role("button", name="Submit").click()
     frame.get_by_text("Not sent yet.").wait_for()
-    assert frame.get_by_label("What about why?").input_value() == "x"
+    expect(frame.get_by_label("What about why?")).to_have_value("x")
     frame.get_by_label("cat").check()
     frame.get_by_label("What about why?").fill("whiskers")
     frame.get_by_label("What about photo?").set_input_files(str(picture))
@@ -110,7 +112,7 @@ def test_a_form_is_filled_in_refused_and_sent(
     assert "<SelectionIdentifier>cat</SelectionIdentifier>" in answer
     assert "UploadedFileKey" in answer
     assert complaints(page) == []
-    assert page.evaluate("window.__refused") == []
+    assert refused(page) == []
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -135,7 +137,6 @@ def test_a_qualification_is_earned_by_a_test(page: Any, market: MarketplaceServe
     mturk.accept_qualification_request(QualificationRequestId=request["QualificationRequestId"], IntegerValue=88)
     page.reload()
     row = page.locator("tr", has_text=name)
-    row.wait_for()
-    assert "88" in row.inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    expect(row).to_contain_text("88", use_inner_text=True)
+    fits(page, f"marketplace-qualification-{width}")
     assert complaints(page) == []

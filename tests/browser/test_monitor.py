@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.core import clock
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import grave_violations
-from tests.browser.looks import fits
+from tests.browser.looks import fits, refused
 from tests.browser.person import PATIENCE_MS
 from tests.browser.researcher import sign_in
 
@@ -72,10 +73,11 @@ def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: 
     assert grave_violations(page) == []
     page.get_by_role("link", name="silent").click()
     page.get_by_role("rowheader", name="P-5").wait_for()
-    assert not page.get_by_role("rowheader", name="P-1").is_visible()
-    assert page.evaluate("window.__refused") == [] and page.complaints == []
+    expect(page.get_by_role("rowheader", name="P-1")).to_be_hidden()
+    assert refused(page) == [] and page.complaints == []
 
 
+@pytest.mark.gate
 def test_it_follows_by_itself_and_asks_nothing_while_hidden(page: Any, live_server: Any, study: Study) -> None:
     sign_in(page, live_server.url, is_staff=True)
     session = put(study, "P-1", cursor=4)
@@ -93,7 +95,8 @@ def test_it_follows_by_itself_and_asks_nothing_while_hidden(page: Any, live_serv
     page.evaluate(_HIDE, "hidden")
     Session.objects.filter(pk=session.pk).update(cursor=9)
     page.clock.run_for(60_000)
-    assert len(asked) == 1 and page.get_by_text("7 of 11").is_visible()
+    expect(page.get_by_text("7 of 11")).to_be_visible()
+    assert len(asked) == 1
     page.evaluate(_HIDE, "visible")
     page.clock.run_for(100)
     page.get_by_text("9 of 11").wait_for(timeout=PATIENCE_MS)

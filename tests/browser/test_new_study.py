@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
+from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.factories import SIZE_PX, make_stimulus_set
 
@@ -27,6 +30,7 @@ consistency_pairs = 1
 """
 
 
+@pytest.mark.gate
 def test_form_file_and_plan_show_one_another(page: Any, live_server: Any) -> None:
     make_stimulus_set()
     sign_in(page, live_server.url, is_staff=True)
@@ -38,24 +42,27 @@ def test_form_file_and_plan_show_one_another(page: Any, live_server: Any) -> Non
     page.fill("[name=text]", FILE)
     page.click("[name=read]")
     page.wait_for_selector('[data-draft="good"] [data-plan]')
-    assert page.input_value("[name=title]") == "From a file" and "size_px = 24" in page.input_value("[name=more]")
-    assert "3 sessions of" in page.inner_text("[data-plan] h2")
+    expect(page.locator("[name=title]")).to_have_value("From a file")
+    expect(page.locator("[name=more]")).to_have_value(re.compile("size_px = 24"))
+    expect(page.locator("[data-plan] h2")).to_contain_text("3 sessions of", use_inner_text=True)
 
     page.fill("[name=sessions]", "4")
     page.wait_for_selector("[data-plan] h2:has-text('4 sessions of')")
-    assert "sessions = 4" in page.inner_text("[data-toml]")
+    expect(page.locator("[data-toml]")).to_contain_text("sessions = 4", use_inner_text=True)
     page.fill("[name=practice_trials]", "-2")
     page.wait_for_selector('[data-refusal="practice_trials"]')
-    assert "practice_trials must be a whole number from 0 to 200, not -2." in page.inner_text("#draft [role=alert]")
+    refusal = "practice_trials must be a whole number from 0 to 200, not -2."
+    expect(page.locator("#draft [role=alert]")).to_contain_text(refusal, use_inner_text=True)
     page.click("#draft [role=alert] a")
-    assert page.evaluate("document.activeElement.name") == "practice_trials"
+    expect(page.locator("[name=practice_trials]")).to_be_focused()
     page.keyboard.press("Control+A")
     page.keyboard.type("3")
     page.wait_for_selector('[data-draft="good"]')
 
     page.check('[name=task][value="validation"]')
     page.wait_for_selector("[data-toml]:has-text('[design.validation]')")
-    assert page.is_hidden("[name=main_trials]") and page.is_visible("[name=answers_per_picture]")
+    expect(page.locator("[name=main_trials]")).to_be_hidden()
+    expect(page.locator("[name=answers_per_picture]")).to_be_visible()
     page.check('[name=task][value="categorisation"]')
     page.wait_for_selector("[data-draft=good] [data-toml]:not(:has-text('validation'))")
     assert grave_violations(page) == []
@@ -63,7 +70,8 @@ def test_form_file_and_plan_show_one_another(page: Any, live_server: Any) -> Non
 
     page.click("[data-create]")
     page.wait_for_selector("[data-next]")
-    assert page.url.endswith("/studies/from-a-file/design/") and Study.objects.get().planned_sessions == 4
+    expect(page).to_have_url(re.compile("/studies/from-a-file/design/$"))
+    assert Study.objects.get().planned_sessions == 4
     page.click("[data-next]")
     page.wait_for_selector('[data-preflight="none"]')
-    assert page.complaints == [] and page.evaluate("window.__refused") == []
+    assert page.complaints == [] and refused(page) == []

@@ -15,6 +15,7 @@ from humanexp.recruitment.models import Campaign, Payment, PaymentKind
 from humanexp.screening import selectors as screening
 from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
+from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand
 from tests.marketplace.server import MarketplaceServer
@@ -37,6 +38,8 @@ def looks_right(hand: Hand, what: str) -> None:
     assert grave_violations(hand.page) == [], what
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_launch_watch_review_pay(ada: Hand, study: Study, market: MarketplaceServer) -> None:
     page = ada.page
     ada.field("reward", "0.10")
@@ -75,7 +78,7 @@ def test_launch_watch_review_pay(ada: Hand, study: Study, market: MarketplaceSer
     looks_right(ada, "ledger")
     assert {payment.kind for payment in Payment.objects.all()} == {PaymentKind.REWARD}
     assert screening.excluded_counts(study)[screening.BY_HAND] == 1
-    assert page.complaints == [] and page.evaluate("window.__refused") == []
+    assert page.complaints == [] and refused(page) == []
 
 
 def _goes_by_keys(ada: Hand) -> None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.panel.receiver import Receiver
 from tests.panel.server import CODE, PanelServer
@@ -37,10 +37,10 @@ def test_a_newcomer_rehearses_a_study(panel: PanelServer, page: Any) -> None:
         with page.expect_popup() as opened:
             page.get_by_role("button", name="Open study").click()
         submission = re.search(r"/submissions/(\w+)/", page.url)[1]
-        assert urlsplit(opened.value.url).query == f"SESSION_ID={submission}"
+        expect(opened.value).to_have_url(re.compile(rf"\?SESSION_ID={submission}$"))
         opened.value.get_by_role("link", name="Finish").click()
         opened.value.get_by_text("awaiting review").wait_for()
-        assert "no real money, no real people" in opened.value.content()
+        expect(opened.value.locator("body")).to_contain_text("no real money, no real people")
     assert lab.get(f"studies/{study}/submissions/counts/")["AWAITING REVIEW"] == 1
     page.goto(f"{panel.url}/control/")
     page.get_by_role("button", name="22 days on").click()

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from humanexp.participation import services
 from humanexp.participation.models import Response, Session
 from tests.browser import studies
 from tests.browser.looks import fits
-from tests.browser.person import Person
+from tests.browser.person import Person, lets_time_pass
 from tests.browser.studies import right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
-#: Long enough for a person who answers, short enough to be missed three times while a test waits.
-WINDOW_MS = 2_500
-
-
-@pytest.fixture
-def session(transactional_db: None, own_media: None, drawings: Path) -> Session:
-    protocol = {**studies.BRIEF, "response_ms": WINDOW_MS}
-    return studies.open_session(studies.make_study(drawings, design=studies.short_design(), protocol=protocol))
+#: Longer than the time to answer, and than the pictures before it.
+A_TRIAL_MS = studies.BRIEF["response_ms"] + 2_000
 
 
 def set_aside(session: Session) -> dict[int, bool | None]:
@@ -50,19 +45,23 @@ def to_the_first_round(page: Any, address: str, session: Session) -> Person:
 
 
 def test_a_person_who_is_away_is_asked_and_loses_three_trials(page: Any, live_server: Any, session: Session) -> None:
+    page.clock.install()
     services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=40))
     right = right_answers(session)
     person = to_the_first_round(page, live_server.url, session)
     person.clicks(right[2])
+    for _ in range(3):
+        person.sees_the_choices()
+        lets_time_pass(page, A_TRIAL_MS)
     person.sees("absent")
-    assert page.is_visible("text=it ends at")
+    expect(page.locator("[data-deadline]")).to_contain_text("it ends at", use_inner_text=True)
     fits(page, "presence-absent-1280")
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "presence-absent-390")
     page.set_viewport_size({"width": 1280, "height": 860})
     # Without limit: nothing goes on until somebody says that they are there.
-    page.wait_for_timeout(11_000)
-    assert person.screen == "absent"
+    lets_time_pass(page, 60_000)
+    expect(page.locator("[data-screen=absent]")).to_be_visible()
     page.keyboard.press("Enter")
     person.answers(range(6, 7), lambda position: right[position])
     person.presses("start")
@@ -75,12 +74,21 @@ def test_a_person_who_is_away_is_asked_and_loses_three_trials(page: Any, live_se
     assert person.complaints == []
 
 
-def test_a_missed_trial_counts_when_the_person_moves_soon_after(page: Any, live_server: Any, session: Session) -> None:
+def test_a_missed_trial_counts_when_the_person_moves_soon_after(
+    page: Any, live_server: Any, own_media: None, drawings: Path
+) -> None:
+    """Input is watched for until 10 s after the choices have appeared, so the time to answer has to end before."""
+    protocol = {**studies.BRIEF, "response_ms": 8_000}
+    session = studies.open_session(studies.make_study(drawings, design=studies.short_design(), protocol=protocol))
+    page.clock.install()
     right = right_answers(session)
     person = to_the_first_round(page, live_server.url, session)
     person.sees_the_choices()
+    page.clock.pause_at(datetime.fromtimestamp(page.evaluate("Date.now()") / 1000 + 0.5, tz=UTC))
+    page.clock.run_for(8_000)
     person.sees_them_go()
     page.mouse.move(200, 200)
+    page.clock.resume()
     person.clicks(right[3])
     stored(page, session, 4)
     missed = Response.objects.get(session=session, position=2)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Preview, Response, Session
 from humanexp.studies.models import Study
@@ -40,7 +41,7 @@ def test_the_whole_study_at_true_timing(page: Any, live_server: Any, study: Stud
     person = opens(page, live_server.url, study, pace="true")
     person.sees("checks")
     person.reads("Preview: nothing is stored.")
-    assert not person.page.is_checked("[data-preview-auto]")
+    expect(person.page.locator("[data-preview-auto]")).not_to_be_checked()
     assert grave_violations(person.page) == []
     fits(person.page, "preview-checks-1280")
     person.passes_the_checks()
@@ -76,6 +77,7 @@ def test_in_a_hurry_the_page_answers_by_itself_to_the_end(page: Any, live_server
     assert not Session.objects.exists() and not Response.objects.exists() and not Preview.objects.exists()
 
 
+@pytest.mark.gate
 def test_rounds_can_be_skipped_and_the_preview_ended(page: Any, live_server: Any, study: Study) -> None:
     sign_in(page, live_server.url, is_staff=True)
     person = opens(page, live_server.url, study, pace="true")
@@ -83,7 +85,7 @@ def test_rounds_can_be_skipped_and_the_preview_ended(page: Any, live_server: Any
     person.sees("instructions-categorisation")
     person.page.get_by_role("button", name="Skip practice").click()
     person.sees("ready")
-    assert not person.page.is_visible("[data-preview-skip=main]")
+    expect(person.page.locator("[data-preview-skip=main]")).to_be_hidden()
     assert Preview.objects.get().cursor == 2
     person.page.get_by_role("button", name="Next round").click()
     person.sees("ready")

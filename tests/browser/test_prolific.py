@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import services
@@ -49,13 +50,15 @@ def take_part(page: Any, panel: PanelServer, campaign: Campaign) -> Any:
     return opened.value
 
 
+@pytest.mark.gate
 def test_a_person_of_the_panel_takes_part_and_goes_back(
     page: Any, live_server: Any, panel: PanelServer, lab: Lab, campaign: Campaign
 ) -> None:
     entry = take_part(page, panel, campaign)
     submission = re.search(r"/submissions/(\w+)/", page.url)[1]
-    assert submission not in entry.url
-    assert "1.20 GBP" in entry.content() and "HIT" not in entry.inner_text("body")
+    expect(entry).not_to_have_url(re.compile(submission))
+    expect(entry.locator("body")).to_contain_text("1.20 GBP", use_inner_text=True)
+    expect(entry.locator("body")).not_to_contain_text(re.compile(r"\bHITs?\b"), use_inner_text=True)
     fits(entry, "prolific-entry-1280")
     assert grave_violations(entry) == []
     entry.locator("[data-consent]").check()
@@ -116,7 +119,8 @@ def test_its_owner_pauses_it_and_rejects_by_a_ground(
     page.get_by_text("Reject …").click()
     ground = page.get_by_label("Ground, in the recruiter's words")
     ground.wait_for()
-    assert "FAILED_CHECK" not in ground.inner_html() and "TOO_QUICKLY" not in ground.inner_html()
+    expect(ground.locator("option[value=NO_DATA]")).to_be_attached()
+    expect(ground.locator("option[value=FAILED_CHECK], option[value=TOO_QUICKLY]")).to_have_count(0)
     fits(page, "prolific-reject-1280")
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "prolific-reject-390")

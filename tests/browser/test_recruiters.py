@@ -12,6 +12,7 @@ from humanexp.console.models import LocalSite
 from humanexp.jobs import runner
 from humanexp.recruitment import recruiters
 from tests.browser.axe import grave_violations
+from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand
 from tests.served import free_port
@@ -68,4 +69,4 @@ def test_a_site_starts_and_an_account_is_opened(ada: Hand) -> None:
     page.get_by_role("button", name="Resume it").wait_for()
     looks_right(ada, "paused")
     refusal = "the server responded with a status of 422"  # Chromium's own line about the refused form
-    assert [one for one in page.complaints if refusal not in one] == [] and page.evaluate("window.__refused") == []
+    assert [one for one in page.complaints if refusal not in one] == [] and refused(page) == []

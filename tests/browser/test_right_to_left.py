@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Session
 from humanexp.recruitment import services
@@ -54,17 +55,18 @@ def test_tiles_and_pictures_are_where_they_are_in_english(
         window = enters(context.new_page(), f"{live_server.url}/take/{link.entry}/", language)
         person = Participant(window, window.keyboard)
         person.sees("checks")
-        assert window.evaluate("getComputedStyle(document.documentElement).direction") == direction
+        expect(window.locator("html")).to_have_css("direction", direction)
         person.passes_the_checks()
         person.sees(f"instructions-{task}")
         seen = {}
-        while person.screen.startswith("instructions-"):
+        pages = window.locator(f'[data-screen="instructions-{task}"] [data-page]')
+        for number in range(pages.count()):
+            expect(pages.nth(number)).to_be_visible()
             shown = "[data-screen]:not([hidden]) [data-page]:not([hidden])"
             for part in (".choices li", ".strip li", ".stills__row:first-child .stills__picture"):
                 if window.locator(f"{shown} {part}").count():
                     seen[part, len(seen)] = left_to_right(window, f"{shown} {part}")
             person.presses("next")
-            window.wait_for_timeout(50)
         person.presses("start")
         person.sees_the_choices()
         seen["tiles", 0] = places(window, "[data-grid] [data-choice]")
@@ -91,7 +93,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
     page.get_by_role("heading", name=said("Your decision")).wait_for()
     assert grave_violations(page) == []
     fits(page, "rtl-entry")
-    assert page.locator("h1 bdi").evaluate("(one) => getComputedStyle(one).direction") == "ltr", "of an English title"
+    expect(page.locator("h1 bdi"), "of an English title").to_have_css("direction", "ltr")
     window = agrees(page, page)
     person = Participant(window, window.keyboard)
     person.sees("checks")
@@ -146,7 +148,7 @@ def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> 
     window.click("[data-leave]")
     window.wait_for_selector("dialog[open]")
     fits(window, "rtl-phone-leave")
-    assert window.locator("[data-leave-answer=stay]").evaluate("(one) => document.activeElement === one")
+    expect(window.locator("[data-leave-answer=stay]")).to_be_focused()
     assert window.locator("dialog").evaluate("(one) => one.scrollTop") > 0, "the answers are below the window"
     question = window.locator("#leave-title").bounding_box()
     assert question["y"] >= 0, "the question is above the answers"

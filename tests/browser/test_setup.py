@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Session, SetUp
 from humanexp.recruitment import services as recruitment
 from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
-from tests.browser.looks import fits
+from tests.browser.looks import after_two_frames, fits
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.studies import right_answers
 
@@ -44,7 +45,7 @@ def test_everything_is_asked_by_keyboard_and_stored(
     looks_right(page, f"setup-card-{language}")
     person.presses("fitted")
     person.sees("distance")
-    assert page.evaluate("document.activeElement.matches('[data-dot-place]')")
+    expect(page.locator("[data-dot-place]:focus")).to_have_count(1)
     for presses in (100, 110, 200):
         for _ in range(presses):
             page.keyboard.press("ArrowLeft")
@@ -90,22 +91,23 @@ def test_full_screen_is_announced_and_offered_again_between_two_trials(
     person = Person(page, live_server.url)
     person.enters(session)
     person.sees("checks")
-    assert page.is_visible("text=the study fills the whole screen")
+    expect(page.locator("text=the study fills the whole screen").first).to_be_visible()
     person.passes_the_checks()
     for _ in range(4):
         person.presses("next")
     person.presses("start")
     person.sees_the_choices()
-    assert page.evaluate("Boolean(document.fullscreenElement)")
+    expect(page.locator(":fullscreen").first).to_be_attached()
     page.evaluate("document.exitFullscreen()")
-    page.wait_for_timeout(300)
-    assert person.screen == "trial", "never during a trial"
+    expect(page.locator(":fullscreen")).to_have_count(0)
+    after_two_frames(page)
+    expect(page.locator("[data-screen=trial]"), "never during a trial").to_be_visible()
     person.clicks(right[0])
     person.sees("full-screen")
     looks_right(page, "setup-full-screen")
     page.keyboard.press("Enter")
     person.sees_the_choices()
-    assert page.evaluate("Boolean(document.fullscreenElement)")
+    expect(page.locator(":fullscreen").first).to_be_attached()
     page.evaluate("document.exitFullscreen()")
     person.clicks(right[1])
     person.presses("start")
@@ -116,6 +118,7 @@ def test_full_screen_is_announced_and_offered_again_between_two_trials(
     assert person.complaints == []
 
 
+@pytest.mark.gate
 def test_a_small_window_is_refused_before_consent_with_nothing_stored(
     page: Any, live_server: Any, study: Study
 ) -> None:
@@ -125,13 +128,15 @@ def test_a_small_window_is_refused_before_consent_with_nothing_stored(
     page.set_viewport_size({"width": 560, "height": 700})
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     page.wait_for_selector("[data-panel=small]:not([hidden])", timeout=PATIENCE_MS)
-    assert not page.is_visible("[data-consent]") and not page.is_visible("[data-panel=consent]")
+    expect(page.locator("[data-consent]")).to_be_hidden()
+    expect(page.locator("[data-panel=consent]")).to_be_hidden()
     assert grave_violations(page) == []
     fits(page, "setup-small-560")
     assert not Session.objects.exists()
     page.set_viewport_size({"width": 1280, "height": 860})
     page.wait_for_selector("[data-panel=start]:not([hidden])", timeout=PATIENCE_MS)
-    assert page.is_visible("[data-consent]") and page.complaints == []
+    expect(page.locator("[data-consent]")).to_be_visible()
+    assert page.complaints == []
 
 
 @pytest.mark.parametrize("asks", [False, True])
@@ -142,7 +147,8 @@ def test_a_longer_window_is_given_to_who_asks(
     person = Person(page, live_server.url)
     person.enters(session)
     person.sees("checks")
-    assert "You have 20 seconds for each answer" in page.inner_text("[data-name=longer_window]")
+    question = page.locator("[data-name=longer_window]")
+    expect(question).to_contain_text("You have 20 seconds for each answer", use_inner_text=True)
     looks_right(page, "setup-longer-window")
     for question in ("sight", "colour_sight"):
         page.check(f"input[name={question}][value=yes]")
@@ -153,5 +159,6 @@ def test_a_longer_window_is_given_to_who_asks(
     person.presses("next")
     person.presses("next")
     page.wait_for_selector("[data-page]:not([hidden]) [data-value=response_s]", timeout=PATIENCE_MS)
-    assert f"You have {30 if asks else 20} seconds" in page.inner_text("[data-screen=instructions-categorisation]")
+    instructions = page.locator("[data-screen=instructions-categorisation]")
+    expect(instructions).to_contain_text(f"You have {30 if asks else 20} seconds", use_inner_text=True)
     assert SetUp.objects.get().answer_window_ms == (30_000 if asks else None)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analysis.findings import analyse
 from analysis.spec import Link
@@ -18,7 +19,7 @@ from humanexp.results import selectors
 from tests.analysis.findings.test_recruiters import QUICK, from_two, sent, tables
 from tests.browser import studies
 from tests.browser.axe import grave_violations
-from tests.browser.looks import fits, shot
+from tests.browser.looks import fits, refused, shot
 from tests.browser.researcher import sign_in
 from tests.results.large import make_large_study
 
@@ -40,11 +41,12 @@ def test_people_are_asked_and_the_browser_knows(page: Any, live_server: Any, cam
     page.goto(f"{live_server.url}/take/{first.entry}/")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     question = page.get_by_role("group", name="Have you taken part in this study before")
-    assert page.locator("[data-value=noted]").is_hidden()
+    expect(page.locator("[data-value=noted]")).to_be_hidden()
     page.check("[data-consent]")
     page.click("[data-action=start]")
     page.locator("[data-value=repeat-error]").wait_for()
-    assert page.evaluate("document.activeElement.name") == "took-part" and not Session.objects.exists()
+    expect(page.locator("[name=took-part]:focus")).to_have_count(1)
+    assert not Session.objects.exists()
     assert grave_violations(page) == []
     shot(page, "several-entry", full_page=True)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -62,7 +64,7 @@ def test_people_are_asked_and_the_browser_knows(page: Any, live_server: Any, cam
     page.get_by_role("group", name="Have you taken part in this study before").get_by_label("Yes").check()
     page.click("[data-action=start]")
     page.wait_for_selector("[data-panel=refused]:not([hidden])")
-    assert "already taken part" in page.inner_text("[data-panel=refused]")
+    expect(page.locator("[data-panel=refused]")).to_contain_text("already taken part", use_inner_text=True)
     shot(page, "several-refused", full_page=True)
     assert Session.objects.count() == 1
     page.reload()
@@ -73,7 +75,7 @@ def test_people_are_asked_and_the_browser_knows(page: Any, live_server: Any, cam
     page.wait_for_selector("[data-panel=under-way]:not([hidden])")
     assert Session.objects.get(recruiter="sona").seen_before
     # Chromium names the refusal of somebody who took part before.
-    assert page.evaluate("window.__refused") == [one for one in page.complaints if "409 (Conflict)" not in one] == []
+    assert refused(page) == [one for one in page.complaints if "409 (Conflict)" not in one] == []
 
 
 def test_the_room_of_people_has_the_recruiters(page: Any, live_server: Any) -> None:
@@ -90,4 +92,4 @@ def test_the_room_of_people_has_the_recruiters(page: Any, live_server: Any) -> N
         page.get_by_role("heading", name="Recruiters").first.wait_for()
         page.wait_for_selector("[data-drawn]")
         fits(page, f"several-people-{width}")
-    assert page.evaluate("window.__refused") == page.complaints == []
+    assert refused(page) == page.complaints == []

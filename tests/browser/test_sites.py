@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analysis.spec import Link
 from humanexp.participation.models import ClosingAnswers, Session
@@ -15,7 +17,7 @@ from humanexp.recruitment.models import Assignment, Campaign, OutcomeCode, Recru
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
-from tests.browser.looks import PHONE, fits, shot
+from tests.browser.looks import PHONE, fits, refused, shot
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
 
@@ -55,8 +57,17 @@ def code_of(outcome: Outcome) -> str:
     return OutcomeCode.objects.get(outcome=outcome).code
 
 
-def told(page: Any) -> set[str]:
-    """Codes that are anywhere in the page, shown or not."""
+def tells(page: Any, *outcomes: Outcome) -> None:
+    """Codes of these outcomes, and no others, are anywhere in the page, shown or not."""
+    codes = {code_of(outcome) for outcome in outcomes}
+    for _ in range(PATIENCE_MS // 50):
+        if _told(page) == codes:
+            return
+        page.wait_for_timeout(50)
+    assert _told(page) == codes
+
+
+def _told(page: Any) -> set[str]:
     content = page.content()
     return {code for code in OutcomeCode.objects.values_list("code", flat=True) if code in content}
 
@@ -79,31 +90,35 @@ def is_at_the_end(window: Any, address: str) -> Person:
     return person
 
 
+@pytest.mark.gate
 def test_finish_leads_back_with_the_code_and_nothing_before_it(page: Any, live_server: Any, arrives: Any) -> None:
     arrives()
     page.wait_for_selector("[data-panel=start]:not([hidden])")
-    assert PID not in page.url and SUBMISSION not in page.url
+    expect(page).not_to_have_url(re.compile(f"{PID}|{SUBMISSION}"))
     fits(page, "site-entry-1280")
     window = starts(page)
     is_at_the_end(window, live_server.url)
-    assert told(page) == told(window) == set()
-    assert "We compared people with computers." in window.inner_text("[data-screen=closing]")
+    tells(page)
+    tells(window)
+    closing = window.locator("[data-screen=closing]")
+    expect(closing).to_contain_text("We compared people with computers.", use_inner_text=True)
     assert grave_violations(window) == []
     fits(window, "site-closing-1280")
-    assert page.is_visible("[data-panel=under-way]")  # one button leads out: not this page while Finish is there
+    # One button leads out: not this page while Finish is there.
+    expect(page.locator("[data-panel=under-way]")).to_be_visible()
     window.get_by_role("button", name="Finish").click()
-    window.wait_for_url("https://app.prolific.com/**", timeout=PATIENCE_MS)
-    assert window.url == f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}"
+    back = f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}"
+    expect(window).to_have_url(back)
     assert ClosingAnswers.objects.count() == 1
     page.bring_to_front()
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-    assert told(page) == {code_of(Outcome.FINISHED)}
-    assert page.get_by_role("link", name="Go back to Prolific").get_attribute("href") == window.url
+    tells(page, Outcome.FINISHED)
+    expect(page.get_by_role("link", name="Go back to Prolific")).to_have_attribute("href", back)
     fits(page, "site-done-1280")
     kept = page.evaluate("JSON.stringify([{...sessionStorage}, {...localStorage}])")
     assert PID not in kept and RecruitedPerson.objects.get().given_id == PID
     assert Assignment.objects.get().assignment_id == SUBMISSION
-    assert page.evaluate("window.__refused") == page.complaints == []
+    assert refused(page) == page.complaints == []
 
 
 def test_without_a_connection_finish_waits_and_leads_out_afterwards(page: Any, live_server: Any, arrives: Any) -> None:
@@ -113,7 +128,8 @@ def test_without_a_connection_finish_waits_and_leads_out_afterwards(page: Any, l
     window.route("**/api/v1/run/closing/", lambda route: route.abort())
     window.get_by_role("button", name="Finish").click()
     window.wait_for_selector("[data-closing-trouble]:not([hidden])", timeout=PATIENCE_MS)
-    assert told(window) == set() and "prolific" not in window.url
+    tells(window)
+    expect(window).not_to_have_url(re.compile("prolific"))
     window.unroute_all(behavior="wait")
     window.get_by_role("button", name="Finish").click()
     window.wait_for_url("https://app.prolific.com/**", timeout=PATIENCE_MS)
@@ -132,7 +148,7 @@ def test_who_says_no_goes_back_and_nothing_is_kept(page: Any, arrives: Any) -> N
     arrives()
     page.get_by_role("button", name="I do not want to take part").click()
     page.get_by_role("link", name="Go back to Prolific").wait_for()
-    assert told(page) == {code_of(Outcome.NO_CONSENT)}
+    tells(page, Outcome.NO_CONSENT)
     assert grave_violations(page) == []
     fits(page, "site-declined-1280")
     page.get_by_role("link", name="Go back to Prolific").click()
@@ -150,12 +166,13 @@ def test_who_leaves_goes_back_with_another_code(page: Any, live_server: Any, arr
     window.click('[data-leave-answer="delete"]')
     person.sees("left")
     window.get_by_role("link", name="Go back to Prolific").wait_for()
-    assert told(window) == {code_of(Outcome.LEFT)}
-    assert "You are not paid, because you stopped before the end." in window.inner_text("[data-screen=left]")
+    tells(window, Outcome.LEFT)
+    left = window.locator("[data-screen=left]")
+    expect(left).to_contain_text("You are not paid, because you stopped before the end.", use_inner_text=True)
     fits(window, "site-left-1280")
     page.bring_to_front()
     page.wait_for_selector("[data-panel=left]:not([hidden])", timeout=PATIENCE_MS)
-    assert told(page) == {code_of(Outcome.LEFT)}
+    tells(page, Outcome.LEFT)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +185,9 @@ def test_who_leaves_goes_back_with_another_code(page: Any, live_server: Any, arr
 def test_an_address_without_ids_says_what_to_do(page: Any, arrives: Any, query: str, heading: str) -> None:
     arrives(query)
     page.get_by_role("heading", name=heading).wait_for()
-    assert not page.is_visible("[data-consent]")
-    assert told(page) == set() and grave_violations(page) == []
+    expect(page.locator("[data-consent]")).to_be_hidden()
+    tells(page)
+    assert grave_violations(page) == []
     shot(page, f"site-{'unfilled' if query else 'unnamed'}-1280")
 
 
@@ -185,8 +203,9 @@ def test_a_full_study_sends_people_back(page: Any, live_server: Any, arrives: An
     with other.expect_popup():
         other.get_by_role("button", name="Start the study").click()
     other.get_by_role("link", name="Go back to Prolific").wait_for()
-    assert "All places in this study are taken" in other.inner_text("[data-panel=refused]")
-    assert told(other) == {code_of(Outcome.FULL)}
+    refusal = other.locator("[data-panel=refused]")
+    expect(refusal).to_contain_text("All places in this study are taken", use_inner_text=True)
+    tells(other, Outcome.FULL)
     fits(other, "site-full-1280")
     other.context.close()
 
@@ -195,10 +214,10 @@ def test_a_phone_is_sent_back_from_a_timed_study(chromium: Any, arrives: Any) ->
     context = chromium.new_context(**PHONE)
     page = arrives(at=context.new_page())
     page.get_by_role("heading", name="This study needs a computer").wait_for()
-    assert told(page) == set()
+    tells(page)
     page.get_by_role("button", name="I cannot use a computer").click()
     page.get_by_role("link", name="Go back to Prolific").wait_for()
-    assert told(page) == {code_of(Outcome.WRONG_DEVICE)}
+    tells(page, Outcome.WRONG_DEVICE)
     fits(page, "site-device-390")
     context.close()
 
@@ -214,8 +233,9 @@ def test_a_site_without_an_address_gets_its_code_typed(
     window.get_by_role("button", name="Finish").click()
     person.sees("done")
     window.wait_for_selector("[data-out-code]:not([hidden])")
-    assert window.inner_text("[data-screen=done] [data-out-text]") == code_of(Outcome.FINISHED)
-    assert not window.is_visible("[data-out-link]")
+    shown = window.locator("[data-screen=done] [data-out-text]")
+    expect(shown).to_have_text(code_of(Outcome.FINISHED), use_inner_text=True)
+    expect(window.locator("[data-out-link]").filter(visible=True)).to_have_count(0)
     fits(window, "site-code-1280")
 
 
@@ -224,11 +244,12 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     study.memberships.create(user=researcher, role="owner")
     page.goto(f"{live_server.url}/studies/{study.slug}/recruit/?to=link")
     form = page.locator("#launch")
-    assert not form.locator("[data-with-site]").is_visible()
+    expect(form.locator("[data-with-site]")).to_be_hidden()
     form.locator("[name=link_preset][value=prolific]").check()
-    assert not form.locator("#id_link_alternative").is_visible()
+    expect(form.locator("#id_link_alternative")).to_be_hidden()
     form.locator("[name=link_preset][value=sona]").check()
-    assert form.locator("#id_link_alternative").is_visible() and not form.locator("#id_link_reward").is_visible()
+    expect(form.locator("#id_link_alternative")).to_be_visible()
+    expect(form.locator("#id_link_reward")).to_be_hidden()
     form.locator("[name=link_preset][value=prolific]").check()
     form.locator("#id_link_reward").fill("1.50")
     form.locator("#id_link_currency").fill("GBP")
@@ -243,7 +264,7 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     fits(page, "site-launched-1280")
     page.get_by_role("link", name="What to paste there").click()
     page.get_by_role("heading", name="What to paste: Prolific").wait_for()
-    assert page.get_by_role("button", name="Print").is_visible()
+    expect(page.get_by_role("button", name="Print")).to_be_visible()
     assert grave_violations(page) == []
     fits(page, "site-sheet-1280")
     page.set_viewport_size(PHONE["viewport"])
@@ -274,14 +295,14 @@ def test_a_personal_link_opens_once_and_goes_on_in_the_same_browser(page: Any, l
         page.get_by_role("button", name="Make links and download").click()
     lines = Path(download.value.path()).read_text().splitlines()
     page.reload()
-    assert page.get_by_text("not used yet").count() == 2
+    expect(page.get_by_text("not used yet")).to_have_count(2)
     fits(page, "site-invitations-1280")
     address = lines[1].split(",")[2].replace("http://127.0.0.1:8000", live_server.url)
     proof = address.partition("#")[2]
     page.goto("about:blank")
     page.goto(address)
     page.wait_for_selector("[data-panel=start]:not([hidden])")
-    assert proof not in page.url
+    expect(page).not_to_have_url(re.compile(re.escape(proof)))
     page.reload()  # the proof has left the address, and the page still knows for whom it was opened
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     window = starts(page)

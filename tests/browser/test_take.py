@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import RequestFactory
+from playwright.sync_api import expect
 
 from humanexp.core.caller_hash import caller_of
 from humanexp.participation import selectors as participation
@@ -20,7 +21,7 @@ from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.services import openings
 from humanexp.studies.models import Study
-from tests.browser.looks import fits
+from tests.browser.looks import fits, refused
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
 from tests.marketplace.server import MarketplaceServer
@@ -55,6 +56,8 @@ def does_everything(window: Any, platform: str) -> None:
     person.sees("done")
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: MarketplaceServer, study: Study) -> None:
     campaign = services.publish(
         study=study,
@@ -187,7 +190,7 @@ def test_a_plain_link_to_a_timed_study_on_a_small_screen(page: Any, platform: st
     campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
     page.goto(f"{platform}/take/{campaign.entry}/?p=panel-7")
     page.get_by_role("heading", name="This study needs a computer").wait_for()
-    assert not page.get_by_role("checkbox").is_visible()
+    expect(page.get_by_role("checkbox")).to_have_count(0)
     fits(page, "recruitment-link-refused-390")
     assert not Session.objects.exists()
 
@@ -212,4 +215,4 @@ def test_recruiting_in_the_console(page: Any, platform: str, study: Study, marke
     fits(page, "recruitment-monitor-390")
     page.set_viewport_size({"width": 1280, "height": 860})
     fits(page, "recruitment-monitor")
-    assert page.evaluate("window.__refused") == page.complaints == []
+    assert refused(page) == page.complaints == []

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analysis.design import DiscriminationDesign
 from humanexp.participation.models import Response
@@ -16,6 +17,7 @@ from tests.browser.person import Person
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
+@pytest.mark.gate
 def test_three_pictures_are_shown_and_answered_by_key_and_pointer(page: Any, live_server: Any, drawings: Path) -> None:
     compared = DiscriminationDesign(form="abx", trials=2, sentinels=2, practice=2)
     design = studies.pairs_design(discrimination=compared)
@@ -37,9 +39,8 @@ def test_three_pictures_are_shown_and_answered_by_key_and_pointer(page: Any, liv
         person.presses("start")
         for position in range(block["first"], block["last"] + 1):
             person.sees_the_choices()
-            assert page.get_attribute("[data-grid]", "aria-label") == (
-                "Was the third picture changed like A, the first, or like B, the second?"
-            )
+            question = "Was the third picture changed like A, the first, or like B, the second?"
+            expect(page.locator("[data-grid]")).to_have_attribute("aria-label", question)
             if position == 0:
                 assert grave_violations(page) == []
                 wrong = {"a": "b", "b": "a"}[right[0]]
@@ -62,6 +63,7 @@ def test_three_pictures_are_shown_and_answered_by_key_and_pointer(page: Any, liv
         timing = response.timing
         # Fixation, picture and mask of A and B lie between the first fixation and the onset of X.
         assert timing["ts_stim_on"] - timing["ts_fix_on"] >= 3 * 60 + 2 * 200 + 2 * 60 - 100
-        assert timing["ts_grid_on"] - timing["ts_stim_on"] < 600
+        # From the onset of X: 200 ms, then the mask; unless the record says that frames were long.
+        assert timing["ts_grid_on"] - timing["ts_stim_on"] < 600 or timing["n_long_frames"]
         assert timing["decode_ok"]
     assert person.complaints == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
 from tests.browser.person import Person
@@ -30,7 +31,7 @@ def test_the_back_button_leads_past_the_trial_that_was_seen(page: Any, live_serv
     assert given(session) == {position: right[position] for position in range(3)}
     person.presses("start")
     person.sees_the_choices()
-    assert page.inner_text("[data-part=count]") == f"5 of {session.total}"
+    expect(page.locator("[data-part=count]")).to_have_text(f"5 of {session.total}", use_inner_text=True)
     person.clicks(right[4])
     person.clicks(right[5])
     person.clicks(right[6])
@@ -71,5 +72,5 @@ def test_a_window_that_crashed_leaves_its_trial_behind(page: Any, live_server: A
     again.reads("Round 1 of 2")
     again.presses("start")
     again.sees_the_choices()
-    assert again.page.inner_text("[data-part=count]") == f"4 of {session.total}"
+    expect(again.page.locator("[data-part=count]")).to_have_text(f"4 of {session.total}", use_inner_text=True)
     assert given(session)[2] == "na"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Response, Session
@@ -27,7 +28,7 @@ def test_a_damaged_picture_has_a_kind_page(page: Any, live_server: Any, session:
     for _ in range(4):
         person.presses("next")
     person.sees("damaged")
-    assert "our fault" in page.inner_text("[data-screen=damaged]")
+    expect(page.locator("[data-screen=damaged]")).to_contain_text("our fault", use_inner_text=True)
     assert grave_violations(page) == []
     shot(page, "frames-damaged")
     assert not Response.objects.filter(session=session).exists()

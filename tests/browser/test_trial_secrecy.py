@@ -115,6 +115,8 @@ def secrets_of(trial: Trial) -> set[str]:
     return {stimulus.key, stimulus.file, stimulus.sha256, picture.key, picture.sha256}
 
 
+@pytest.mark.gate
+@pytest.mark.promise(3)
 def test_nothing_tells_before_the_answer_is_stored(page: Any, live_server: Any, session: Session) -> None:
     trials = {t.position: t for t in session.trials.select_related("stimulus__source_image")}
     listener = Listener()

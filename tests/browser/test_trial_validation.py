@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from humanexp.participation import services
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS
 from tests.browser import studies
+from tests.browser.looks import fits
 from tests.browser.person import Judge
 from tests.browser.studies import given, right_answers
 
@@ -27,7 +30,7 @@ def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Sess
     judge = Judge(page, live_server.url)
     judge.enters(judging)
     judge.sees("checks")
-    assert not page.is_visible('[data-check="window"]'), "nothing is timed"
+    expect(page.locator('[data-check="window"]'), "nothing is timed").to_be_hidden()
     judge.passes_the_checks()
     judge.sees("instructions-validation")
     for _ in range(3):
@@ -42,16 +45,18 @@ def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Sess
     page.check('input[name="shows"][value="no"]')
     judge.presses("judged")
     judge.reads("Please answer both questions")
-    assert page.evaluate("document.activeElement.name") == "usable"
+    expect(page.locator("[name=usable]:focus")).to_have_count(1)
     assert given(judging) == {}
 
     # Practice shows the right answers, and waits.
     wrong = "no-yes"
     judge.judges(wrong)
     judge.reads("Here the right answer to both is")
-    marked = page.eval_on_selector_all("label[data-mark=right] input", "inputs => inputs.map((input) => input.value)")
-    assert marked == right[0].split("-")
-    assert page.is_disabled('input[name="shows"][value="yes"]')
+    marked = page.locator("label[data-mark=right] input")
+    expect(marked).to_have_count(2)
+    for number, answer in enumerate(right[0].split("-")):
+        expect(marked.nth(number)).to_have_value(answer)
+    expect(page.locator('input[name="shows"][value="yes"]')).to_be_disabled()
     judge.presses("judged")
     judge.sees_picture("Practice picture 2 of 2")
     judge.judges(right[1])
@@ -62,7 +67,7 @@ def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Sess
         judge.presses("start")
         for position in range(block["first"], block["last"] + 1):
             judge.sees_picture(f"Picture {position - block['first'] + 1} of")
-            assert page.query_selector("[data-judge] input:checked") is None, "no answer is carried over"
+            expect(page.locator("[data-judge] input:checked"), "no answer is carried over").to_have_count(0)
             judge.judges(right[position])
     judge.sees("done")
     assert given(judging) == {**right, 0: wrong}
@@ -76,7 +81,7 @@ def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Sess
         assert response.timing_ok is None and "frames_target" not in response.timing
     judging.refresh_from_db()
     assert judging.state == SessionState.COMPLETED
-    assert page.evaluate("document.fullscreenElement") is None
+    expect(page.locator(":fullscreen")).to_have_count(0)
     assert judge.complaints == []
 
 
@@ -123,7 +128,7 @@ def test_on_a_phone(chromium: Any, live_server: Any, judging: Session) -> None:
             judge.presses("start")
         for position in range(block["first"], block["last"] + 1):
             judge.sees("validation")
-            assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+            fits(phone, f"validation-phone-{position}")
             for question, answer in zip(("shows", "usable"), right[position].split("-"), strict=True):
                 label = phone.locator(f'label:has(input[name="{question}"][value="{answer}"])')
                 box = label.bounding_box()
@@ -154,7 +159,7 @@ def test_a_reload_in_the_middle_of_a_picture_goes_on_with_it(page: Any, live_ser
     judge.reads("Welcome back")
     judge.presses("start")
     judge.sees_picture("Practice picture 2 of 2")
-    assert page.query_selector("[data-judge] input:checked") is None
+    expect(page.locator("[data-judge] input:checked")).to_have_count(0)
     judge.judges(right[1])
     judge.reads("Right:")
     assert given(judging) == {0: right[0], 1: right[1]}
@@ -171,12 +176,14 @@ def test_a_reader_of_the_screen_hears_what_is_asked(page: Any, live_server: Any,
     assert 'group "Does the picture show a' in tree and f"{trial.wanted}?" in tree
     assert tree.count('radio "Yes"') == tree.count('radio "No"') == 2
     assert 'link "More about it (opens another window)"' in tree
-    assert page.evaluate("document.activeElement.matches('[data-heading]')"), "reading begins at the heading"
+    expect(page.locator("[data-heading]:focus"), "reading begins at the heading").to_have_count(1)
     link = page.locator("[data-link]")
-    assert link.get_attribute("target") == "_blank" and "noopener" in link.get_attribute("rel")
+    expect(link).to_have_attribute("target", "_blank")
+    expect(link).to_have_attribute("rel", re.compile("noopener"))
     page.wait_for_timeout(NO_DOUBLE_CLICK_MS)
     judge.presses("judged")
-    assert page.get_by_role("alert").inner_text() == "Please answer both questions before you continue."
+    alert = page.get_by_role("alert")
+    expect(alert).to_have_text("Please answer both questions before you continue.", use_inner_text=True)
 
 
 def test_the_server_is_asked_before_a_phone_uses_up_its_link(chromium: Any, live_server: Any, judging: Session) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from humanexp.participation.earlier_curves import Earlier, EarlierLine
 from humanexp.participation.models import EarlierCurves, Response, Session, Trial
@@ -106,7 +107,7 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
     result.set_viewport_size({"width": 390, "height": 844})
     fits(result, "volunteer-result-390")
     shared = result.locator(".shared-card__address")
-    assert shared.get_attribute("dir") == "ltr", "addresses are read from left to right in every language"
+    expect(shared, "addresses are read from left to right in every language").to_have_attribute("dir", "ltr")
     address = shared.get_attribute("href")
     context = chromium.new_context(**PHONE)
     friend = context.new_page()
@@ -133,6 +134,7 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
     assert page.complaints == []
 
 
+@pytest.mark.gate
 def test_a_guesser_reads_an_honest_text(page: Any, live_server: Any, campaign: Campaign) -> None:
     page.goto(f"{live_server.url}/take/{campaign.entry}/?language=de")
     page.locator("[data-consent]").check()
@@ -209,7 +211,7 @@ def test_a_researcher_opens_a_study_to_volunteers(page: Any, live_server: Any, s
     form.get_by_role("radio", name="volunteers").check()
     page.get_by_text("volunteers are not paid").wait_for()
     form.locator("#id_compared_with").wait_for()
-    assert not form.locator("[name=link_preset]").first.is_visible()
+    expect(form.locator("[name=link_preset]").first).to_be_hidden()
     form.locator("#id_assignments").fill("2")
     form.get_by_text("What people read").click()
     form.locator("#id_contact").fill("lab@example.org")

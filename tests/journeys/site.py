@@ -20,6 +20,7 @@ import requests
 
 from humanexp.console import supervisor
 from humanexp.console.supervisor import Addresses
+from tests.served import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESSES = ("marketplace", "web", "run_jobs")
@@ -32,7 +33,7 @@ class Site:
 
     def __init__(self, media_root: Path, processes: tuple[str, ...] = PROCESSES) -> None:
         self.media_root, self.processes = media_root, processes
-        self.addresses = Addresses.free()
+        self.addresses = Addresses(*(free_port() for _ in range(3)))
         self.keys: dict[str, str] = {}
         self.running: dict[str, tuple[contextlib.ExitStack, subprocess.Popen[bytes]]] = {}
         self.commands: list[subprocess.Popen[str]] = []

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from humanexp.simulation.browser.driver import chromium
+from tests.evidence import watched
 from tests.journeys.newcomer import LONG_MS, Hand, draw_pictures, takes_the_study
 from tests.journeys.site import Site, wait_for
 
@@ -41,7 +42,7 @@ def browser() -> Iterator[Any]:
             pytest.fail(reason)
         pytest.skip(reason)
     with chromium() as found:
-        yield found
+        yield watched(found)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 from psycopg.rows import dict_row
 
 from humanexp.console import supervisor
-from humanexp.console.supervisor import Addresses
 from tests.faults.balancer import Balancer, balanced
 from tests.faults.runners import _parts
 from tests.journeys import test_newcomer as walk
@@ -21,6 +20,7 @@ from tests.journeys.newcomer import Hand, draw_pictures
 from tests.journeys.site import Site
 from tests.journeys.test_newcomer import browser, people  # noqa: F401  fixtures
 from tests.object_server import ObjectServer, environment
+from tests.served import free_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.postgres]
 
@@ -39,7 +39,7 @@ class SeveralMachines(Site):
         for machine in machines:
             addresses = self.addresses
             if name == "web":
-                addresses = replace(addresses, web_port=Addresses.free().web_port)
+                addresses = replace(addresses, web_port=free_port())
                 self._balancer.machines.append(addresses.web)
             changes = {**self._changes, "MEDIA_ROOT": str(self._folder / machine), "PUBLIC_URL": self.addresses.web}
             process = stack.enter_context(supervisor.started(name, addresses, changes))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.journeys.newcomer import LONG_MS, Hand, draw_pictures, takes_the_study
 from tests.journeys.site import Site, wait_for
@@ -124,7 +125,7 @@ def _starts_the_panel(ada: Hand) -> None:
     panel = ada.page.locator("#kind-panel")
     ada.press(panel.get_by_role("button", name="Start it on this machine"), "start the panel")
     panel.get_by_text("works", exact=True).or_(panel.locator(".note--bad")).wait_for(timeout=LONG_MS)
-    assert not panel.locator(".note--bad").count(), panel.inner_text()
+    expect(panel.locator(".note--bad")).to_have_count(0)
     ada.shot("panel-works")
 
 
@@ -160,7 +161,7 @@ def _checks(ada: Hand) -> None:
     verdict = ada.page.locator('[data-preflight="green"], [data-preflight="red"]')
     verdict.wait_for(timeout=3 * LONG_MS)
     ada.shot("preflight")
-    assert verdict.get_attribute("data-preflight") == "green"
+    expect(verdict).to_have_attribute("data-preflight", "green")
     ada.press(ada.page.locator("[data-launch]"), "go on to the launch")
 
 
@@ -172,7 +173,6 @@ def _takes_the_study_on_the_panel(wanda: Hand, house: Site) -> None:
     study = page.get_by_role("link", name=re.compile("rehearsal")).first
 
     def is_listed() -> bool:
-        page.wait_for_timeout(1000)
         page.reload()
         return bool(study.count())
 

@@ -62,11 +62,9 @@ def journeys() -> list[Any]:
 def campaign(request: pytest.FixtureRequest, drawings: Path) -> Campaign:
     row = request.getfixturevalue("row")
     is_hit = row["way"] == "marketplace"
-    brief = {**studies.BRIEF, "response_ms": 2_500} if row["person"] == "absent" else studies.BRIEF
     study = studies.make_study(
         drawings,
         design=DESIGNS[row["task"]],
-        protocol=brief,
         language=row["language"] if is_hit else "en",
         brings=[made_up_bundle()],
     )
@@ -96,6 +94,8 @@ def test_a_way_through_the_study(
 ) -> None:
     narrow = PHONE if row["task"] == "validation" else SMALLEST
     context = chromium.new_context(**(narrow if row["width"] == "narrow" else WIDE))
+    if row["person"] == "absent":
+        context.clock.install()
     outer, complaints = context.new_page(), []
     for event in ("pageerror", "console"):
         context.on("weberror" if event == "pageerror" else event, lambda said: complaints.append(_complaint(said)))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from playwright.sync_api import expect
+
 from humanexp.participation.models import Session
 from tests.browser.axe import grave_violations
 from tests.browser.looks import fits, transcript
 from tests.browser.participant import Participant
-from tests.browser.person import NO_DOUBLE_CLICK_MS, PATIENCE_MS
+from tests.browser.person import NO_DOUBLE_CLICK_MS, PATIENCE_MS, lets_time_pass
 
 #: Pages that were looked at in this run, by name, language and width: each once.
 _seen: set[tuple[str, str, int]] = set()
@@ -100,7 +102,10 @@ class Walker(Participant):
 
 
 class Absent(Walker):
-    """Is away from the first trial after practice until somebody asks, and at every page that waits."""
+    """Is away from the first trial after practice until somebody asks, and at every page that waits.
+
+    Time passes by the clock of the pages: the test has installed it before they were opened.
+    """
 
     def __init__(self, window: Any, *, task: str) -> None:
         super().__init__(window, task=task)
@@ -110,15 +115,17 @@ class Absent(Walker):
         cursor = self.session.cursor
         first = next(block["first"] for block in self.session.blocks if block["kind"] != "practice")
         if cursor == first and "absent" not in self.came:
-            self.page.wait_for_selector('[data-screen="absent"]:not([hidden])', timeout=2 * PATIENCE_MS)
-            self.page.wait_for_timeout(2_000)
+            while self.screen != "absent":
+                lets_time_pass(self.page, 500)
+            lets_time_pass(self.page, 12_000)
+            expect(self.page.locator("[data-screen=absent]"), "it waits until somebody comes").to_be_visible()
             return
         super().answers()
 
     def judgement(self) -> str:
         if not self.is_away:
             self.is_away = True
-            self.page.wait_for_timeout(4_000)
+            lets_time_pass(self.page, 60_000)
         return super().judgement()
 
 
