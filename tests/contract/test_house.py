@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.core.management import get_commands
 
-from humanexp.jobs.registry import HANDLERS
+from humanexp.jobs.registry import handlers
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "humanexp").rglob("*.py"))
@@ -58,7 +58,7 @@ def submitted_kinds() -> set[str]:
 def test_every_submitted_job_has_a_handler() -> None:
     kinds = submitted_kinds()
     assert kinds
-    assert kinds <= set(HANDLERS)
+    assert kinds <= set(handlers())
 
 
 @pytest.mark.parametrize("path", [path for path in SOURCES if "migrations" not in path.parts], ids=str)
