@@ -14,6 +14,7 @@ import pytest
 from django.conf import settings as project
 from django.db import connection
 
+from humanexp import parents
 from humanexp.participation import minimum_duration
 from humanexp.participation.services import auditing
 from humanexp.recruitment.services import openings
@@ -21,6 +22,9 @@ from tests.factories import Tab, collecting_study, make_stimulus_set, new_sessio
 from tests.once import folder_of_run, made_once
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Whatever a test starts of the product ends with the run, also when that is killed.
+os.environ[parents.VARIABLE] = str(os.getpid())
 
 #: Modules of fixtures that several folders use.
 pytest_plugins = [

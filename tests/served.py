@@ -11,6 +11,8 @@ import threading
 from pathlib import Path
 from typing import Self
 
+from humanexp import parents
+
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 60
 
@@ -87,7 +89,7 @@ class ServedSite:
         return subprocess.Popen(
             [sys.executable, "-W", "error", "-m", f"humanexp.{self.site}.{module}", *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env=parents.bound(self.environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
