@@ -14,7 +14,8 @@ class Entry(BaseModel):
     is left out of the JSON, so that absent stays absent and null stays null.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+    # Validators are built when the first value is read or made, not when the module is imported.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants", defer_build=True)
 
     def to_json(self) -> dict[str, JsonValue]:
         """Plain values in the order of the fields, floats unrounded."""

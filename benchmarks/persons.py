@@ -29,7 +29,7 @@ import pandas as pd
 
 from analysis.arrays import FloatArray, IntArray
 from analysis.categories import CATEGORIES
-from analysis.findings.cue_conflict import conflicts
+from analysis.cue_conflicts import conflicts
 from analysis.persons import AnswerTable, Pictures, SentinelAnswers, judge_people, scores
 from analysis.persons.answers import balanced
 from analysis.persons.calibration import EVIDENCE, FALSE_ALARMS

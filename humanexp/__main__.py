@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from analysis.extras import install
+from humanexp import parents
+
+if TYPE_CHECKING:
+    from django.core.management.base import BaseCommand
 
 
 def main() -> None:
+    parents.watch()
     os.umask(0o077)  # files with answers, ids or keys are their owner's alone
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
+    gc.disable()  # until all apps are loaded: none of that is garbage, and looking for some takes a tenth of the time
     try:
-        from django.core.management import execute_from_command_line
+        from django.core.management import ManagementUtility
     except ModuleNotFoundError as error:
         raise SystemExit(f"The platform is not installed, only the analysis: {install('server')}.") from error
     # move-database and move_database are one command
     arguments = [argument.replace("-", "_") if place == 1 else argument for place, argument in enumerate(sys.argv)]
-    execute_from_command_line(arguments)
+
+    class Commands(ManagementUtility):
+        def fetch_command(self, subcommand: str) -> BaseCommand:
+            gc.freeze()
+            gc.enable()
+            return super().fetch_command(subcommand)
+
+    Commands(arguments).execute()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import pytest
 from django.conf import settings as project
 from django.db import connection
 
+from humanexp import parents
 from humanexp.participation import minimum_duration
 from tests import state
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
@@ -26,6 +27,9 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Examples that depend on the test alone, and no deadline: a run can be repeated. `make verify` draws new ones.
 hypothesis.settings.register_profile("fresh", deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("EXAMPLES", "ci"))
+
+# Whatever a test starts of the product ends with the run, also when that is killed.
+os.environ[parents.VARIABLE] = str(os.getpid())
 
 #: Modules of fixtures that several folders use, and what makes a ring of tests.
 pytest_plugins = [

@@ -14,6 +14,7 @@ from typing import Self
 
 import requests
 
+from humanexp import parents
 from tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -105,7 +106,7 @@ class ServedSite:
         return subprocess.Popen(
             [sys.executable, "-W", "error", "-m", f"humanexp.{self.site}.{module}", *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env=parents.bound(self.environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

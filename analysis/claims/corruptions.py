@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from analysis.claims.claim import Claim
 from analysis.claims.models import undecided_words
+
+Verdict = Literal["equivalent", "different", "undecided"]
 
 _CONDITIONS = (
     "the study's exposure and task; accepted sessions of this crowd, or one model; inference is to new people like "

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import opencv as cv2
 from analysis.corruptions.convolution import (
     blur_along_both_axes,
     blur_with_quadrant,

@@ -6,10 +6,10 @@ cone: value = the largest of R, G, B.
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import opencv as cv2
 from analysis.corruptions.registry import Corruption, Intensities
 
 _FULL = np.float32(255.0)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import opencv as cv2
 from analysis.corruptions.registry import Intensities
 
 Kernel = NDArray[np.float64]

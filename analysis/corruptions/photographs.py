@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import cv2
 import numpy as np
 
+from analysis import opencv as cv2
 from analysis.corruptions.registry import Picture
 from analysis.errors import InvalidInput
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES
 from analysis.claims.persons import bound_sentence
-from analysis.findings.cue_conflict import conflicts
+from analysis.cue_conflicts import conflicts
 from analysis.findings.fits import FitSettings, StudyCurves, quiet_fit
 from analysis.findings.model import HUMANS, Comparison, Curve, VerdictOnOne
 from analysis.findings.model.persons import (

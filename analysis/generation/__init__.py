@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from analysis.generation.originals import Inspection, inspect_originals, prepare_original
 from analysis.generation.plan import (
-    Original,
     OriginalPlan,
     Sampling,
     StimulusPlan,
@@ -26,6 +25,7 @@ from analysis.generation.shards import (
     prepare_reference,
 )
 from analysis.generation.verification import StimulusRecord, Verification, VerificationShard, verify_shard
+from analysis.original import Original
 
 __all__ = [
     "METRIC_NAME",

@@ -21,9 +21,10 @@ from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused
 from analysis.generation.files import UNFINISHED, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original, read_picture
-from analysis.generation.plan import Original, OriginalPlan, StimulusRequest
+from analysis.generation.plan import OriginalPlan, StimulusRequest
 from analysis.generation.png import encode_png
 from analysis.generation.shards import SHARD_STIMULI, MadeStimulus, Shard, ShardOutcome, stimulus_row
+from analysis.original import Original
 from analysis.visual_change import VifReference, grey
 
 #: Version of every function that was not applied here.

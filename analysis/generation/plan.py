@@ -16,22 +16,13 @@ from analysis.design.plain import PLAIN_VISUAL_CHANGE
 from analysis.errors import InvalidInput
 from analysis.generation.originals import Framing
 from analysis.generation.target_assignment import share_out
+from analysis.original import Original
 from analysis.persons.sentinels import find_sentinel
 from analysis.visual_change import PilotMap, draw_targets
 from analysis.visual_change.pilot import PILOT_PICTURES
 
 #: How the strengths of a plan are chosen; see `plan_stimuli`.
 Sampling = Literal["even", "uniform", "imagenet-c-levels"]
-
-
-@dataclass(frozen=True, slots=True)
-class Original:
-    """A labelled picture file: ``key`` is its name in every table, ``sha256`` the digest of its bytes."""
-
-    key: str
-    category: str
-    path: str
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import struct
 import zlib
 from typing import Any
 
-import cv2
 import numpy as np
 
+from analysis import opencv as cv2
 from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused
 

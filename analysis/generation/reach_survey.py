@@ -16,8 +16,9 @@ import numpy as np
 
 from analysis.corruptions import find_corruption, load_modules
 from analysis.generation.originals import Framing
-from analysis.generation.plan import Original, field_seed, order_originals
+from analysis.generation.plan import field_seed, order_originals
 from analysis.generation.shards import prepare_reference
+from analysis.original import Original
 from analysis.visual_change import PilotMap, draw_targets
 from analysis.visual_change.pilot import full_change
 

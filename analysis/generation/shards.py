@@ -10,15 +10,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import cv2
-
+from analysis import opencv as cv2
 from analysis.corruptions import NO_CORRUPTION, find_corruption, load_modules
 from analysis.corruptions.registry import Corruption, Picture, apply_corruption
 from analysis.errors import InvalidInput, PictureRefused, UnknownName
 from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original
-from analysis.generation.plan import Original, OriginalPlan, StimulusRequest
+from analysis.generation.plan import OriginalPlan, StimulusRequest
 from analysis.generation.png import encode_png
+from analysis.original import Original
 from analysis.persons.sentinels import SENTINELS, find_sentinel
 from analysis.visual_change import METRIC, METRIC_VERSION, PilotMap, VifReference, fit_pilot_map, reach_target
 

@@ -13,9 +13,9 @@ from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused, UnknownName
 from analysis.generation.files import digest
 from analysis.generation.originals import Framing
-from analysis.generation.plan import Original
 from analysis.generation.png import decode_png, encode_png
 from analysis.generation.shards import make_sentinel, prepare_reference
+from analysis.original import Original
 from analysis.persons.sentinels import SENTINELS
 from analysis.visual_change import VifReference
 

@@ -5,12 +5,16 @@ Source: VCR, experiment 3 (Shen et al., visually-continuous corruption robustnes
 
 from __future__ import annotations
 
-from analysis.retraining.comparison import before_and_after
+from typing import TYPE_CHECKING
+
 from analysis.retraining.energy import Energy
 from analysis.retraining.guards import warnings_after, warnings_before
 from analysis.retraining.held_out import Examples, HeldOut
 from analysis.retraining.originals import Split, check_disjoint, hold_out, split_originals
 from analysis.retraining.training import Recipe, Retrained, fine_tune
+
+if TYPE_CHECKING:
+    from analysis.retraining.comparison import before_and_after
 
 __all__ = [
     "Energy",
@@ -27,3 +31,12 @@ __all__ = [
     "warnings_after",
     "warnings_before",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import the comparison once it is asked for: it needs all of the findings, and training needs none of them."""
+    if name != "before_and_after":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from analysis.retraining.comparison import before_and_after
+
+    return before_and_after

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.arrays import FloatArray
-from analysis.claims.corruptions import verdict_words
+from analysis.claims.corruptions import Verdict, verdict_words
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
 from analysis.differences.attention import ATTENTIVE
 from analysis.differences.beside import Beside, beside_of, minus
@@ -18,7 +18,7 @@ from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, contrasts_of
 from analysis.figures.rows import estimates_figure
 from analysis.figures.value import Axis, Shaded
-from analysis.similarity.verdicts import Verdict, verdict_of
+from analysis.similarity.verdicts import verdict_of
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 from analysis.summaries import one_row, plot_figure, screen
 from analysis.wording import with_interval

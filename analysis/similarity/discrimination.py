@@ -10,12 +10,13 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.claims.corruptions import Verdict
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.proportions import exact_bound
 from analysis.similarity.assay import Assay, assay_of, design_effect
 from analysis.similarity.criteria import Crowd
 from analysis.similarity.observers import share_right
-from analysis.similarity.verdicts import Verdict, verdict_of
+from analysis.similarity.verdicts import verdict_of
 from analysis.spec.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
 from analysis.spec.design import DiscriminationForm
 

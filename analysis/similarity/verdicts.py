@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
+from analysis.claims.corruptions import Verdict
 from analysis.errors import InvalidInput
-
-Verdict = Literal["equivalent", "different", "undecided"]
 
 
 def verdict_of(*, equivalent: bool, different: bool) -> Verdict:

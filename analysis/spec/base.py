@@ -129,7 +129,8 @@ class _Checked(ModelMetaclass):
 class Spec(BaseModel, metaclass=_Checked):
     """A part of a specification. Unknown settings are refused, and no text is taken for a number."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    # Validators are built when the first value is read or made, not when the module is imported.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
     @classmethod
     def called(cls) -> str:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.findings.model.timing import EDGES, TimingCertificate, TimingSummary
 from analysis.tables.coarse import nearest_rate_hz
 from analysis.timing.rules import TIMING_RULE, timing_ok
+from analysis.timing.values import EDGES, TimingCertificate, TimingSummary
 
 Record = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.errors import InvalidInput
 from analysis.figures.paper import write_drawing
 from analysis.figures.style import GRID, INK, INK_SOFT, PALETTE
-from analysis.findings.model.timing import EDGES, TimingCertificate
+from analysis.timing.values import EDGES, TimingCertificate
 
 _WITHIN, _BEYOND = PALETTE[0], PALETTE[1]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import opencv as cv2
 from analysis.visual_change.vif import check_other, check_reference
 
 _WINDOWS = (17, 9, 5, 3)

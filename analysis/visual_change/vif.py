@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis import opencv as cv2
 from analysis.errors import PictureRefused
 
 #: Stored with every stimulus; the version rises when a value changes by more than 1e-9.

@@ -11,7 +11,6 @@ class ConsoleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.console import jobs  # noqa: F401  (registers)
         from humanexp.console.access import jobs_shown_to
         from humanexp.console.preflight.gate import refuse
         from humanexp.jobs.selectors import register_rule

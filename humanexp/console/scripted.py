@@ -12,7 +12,7 @@ import numpy as np
 from django.conf import settings
 from django.db import connection
 
-from analysis.findings.cue_conflict import conflicts
+from analysis.cue_conflicts import conflicts
 from analysis.persons import CUE_CONFLICT
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.selectors import session_for_token

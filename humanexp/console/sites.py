@@ -41,6 +41,8 @@ JOB = "console.keep-sites"
 ACCOUNT = "HumanExp"
 #: An answer from this machine comes at once, or not at all.
 _ANSWERS_S = 1.0
+#: The lane of urgent jobs waits so long for a site that starts.
+_STARTS_WITHIN_S = 180.0
 #: Processes that this runner has started, by kind.
 _children: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -190,7 +192,7 @@ def _serve(kind: Kind, site: OwnSite, environment: dict[str, str]) -> int:
     name = site.package.rpartition(".")[2]
     process = supervisor.begin(name, command, environment)
     _children[kind.code] = process
-    supervisor.wait_until_ready(name, process, kind.address)
+    supervisor.wait_until_ready(name, process, kind.address, patience_s=_STARTS_WITHIN_S)
     return process.pid
 
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
+import math
 import os
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
+from humanexp import parents
 from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.recruitment import recruiters
 
-READY_S = 180
-_PR_SET_PDEATHSIG = 1
+#: Between two words about a process that is still starting.
+STILL_S = 15.0
+#: Of a log, where its process has ended.
+_LAST_LINES = 12
 
 
 class PortTaken(ApplicationError):
@@ -123,17 +126,16 @@ def started(name: str, addresses: Addresses, extra: Mapping[str, str]) -> Iterat
 
 def begin(name: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """A process that ends when this one does; its output goes to MEDIA_ROOT/logs/<name>.log."""
-    log = Path(settings.MEDIA_ROOT) / "logs" / f"{name}.log"
+    log = _log(name)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as stream:
         return subprocess.Popen(  # noqa: S603  (our own command lines)
             command,
-            env=dict(environment),
+            env=parents.bound(environment),
             cwd=settings.BASE_DIR,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
 
 
@@ -170,33 +172,54 @@ def account_made(maker: str, name: str, environment: Mapping[str, str]) -> dict[
     return made
 
 
-def wait_until_ready(name: str, process: subprocess.Popen[bytes], url: str) -> None:
-    """Until `url`/healthz answers.
+def wait_until_ready(
+    name: str,
+    process: subprocess.Popen[bytes],
+    url: str,
+    *,
+    tell: Callable[[str], object] = lambda sentence: None,
+    patience_s: float = math.inf,
+) -> None:
+    """Until `url`/healthz answers: as long as the process lives, for a busy machine takes minutes.
+
+    `tell` is told every now and then that it is still starting.
 
     Raises
     ------
     ProcessDied
-        With the name of the process and where its log lies.
+        As soon as it has ended, with the end of its log; or when it does not answer within `patience_s`.
     """
     import requests  # 0.1 s, and only who starts a process pays for it
 
-    deadline = time.monotonic() + READY_S
-    while time.monotonic() < deadline:
+    began = told = time.monotonic()
+    while (now := time.monotonic()) - began < patience_s:
         check_alive(name, process)
         with contextlib.suppress(requests.RequestException):
             if requests.get(f"{url}/healthz", timeout=2).ok:
                 return
+        if now - told >= STILL_S:
+            told = now
+            tell(f"The {name} process is still starting, after {now - began:.0f} s.")
         time.sleep(0.1)
-    raise ProcessDied(f"The {name} process does not answer at {url}: see {settings.MEDIA_ROOT}/logs/{name}.log.")
+    raise ProcessDied(f"The {name} process does not answer at {url}: see {_log(name)}.")
 
 
 def check_alive(name: str, process: subprocess.Popen[bytes]) -> None:
+    """Raises ProcessDied, with the end of its log, if it has ended."""
     if process.poll() is not None:
         raise ProcessDied(
-            f"The {name} process ended with status {process.returncode}: see {settings.MEDIA_ROOT}/logs/{name}.log."
+            f"The {name} process ended with status {process.returncode}: see {_log(name)}.{_last_lines(name)}"
         )
 
 
-def _die_with_parent() -> None:
-    """Runs in the child: the kernel ends it when the demo is gone, however it went."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def _log(name: str) -> Path:
+    return Path(settings.MEDIA_ROOT) / "logs" / f"{name}.log"
+
+
+def _last_lines(name: str) -> str:
+    try:
+        with _log(name).open(encoding="utf-8", errors="replace") as log:
+            lines = deque(log, _LAST_LINES)
+    except FileNotFoundError:
+        return ""
+    return f" It ends:\n{''.join(lines).rstrip()}" if lines else ""

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-import jwt
-import requests
 from django.conf import settings
 from django.urls import reverse
 
 from humanexp.core.errors import NotAllowed
+
+# jwt and requests take a tenth of a second; only whoever signs in by the organisation pays for them.
 
 #: Signatures with a key that the provider alone has; none at all, and secrets that both have, are no proof.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -78,6 +78,9 @@ def finish(*, answer: Mapping[str, str], begun: Begun) -> Person:
     NotAllowed
         If anything of it is not as it must be. The sentence does not say what: the log does.
     """
+    import jwt
+    import requests
+
     try:
         if not secrets.compare_digest(answer.get("state", "").encode(), begun.state.encode()):
             raise ValueError("the state is another one")
@@ -99,6 +102,8 @@ def _callback() -> str:
 
 
 def _configuration() -> Mapping[str, Any]:
+    import requests
+
     answer = requests.get(f"{settings.OIDC_ISSUER}/.well-known/openid-configuration", timeout=TIMEOUT_S)
     answer.raise_for_status()
     found: Mapping[str, Any] = answer.json()
@@ -108,6 +113,8 @@ def _configuration() -> Mapping[str, Any]:
 
 
 def _exchange(configuration: Mapping[str, Any], code: str, begun: Begun) -> Any:
+    import requests
+
     form = {
         "grant_type": "authorization_code",
         "code": code,
@@ -124,6 +131,8 @@ def _exchange(configuration: Mapping[str, Any], code: str, begun: Begun) -> Any:
 
 
 def _verified(token: str, configuration: Mapping[str, Any], begun: Begun) -> Mapping[str, Any]:
+    import jwt
+
     key = jwt.PyJWKClient(configuration["jwks_uri"], timeout=TIMEOUT_S).get_signing_key_from_jwt(token)
     claims: Mapping[str, Any] = jwt.decode(
         token,
@@ -143,6 +152,8 @@ def _verified(token: str, configuration: Mapping[str, Any], begun: Begun) -> Map
 
 def _person(claims: Mapping[str, Any], configuration: Mapping[str, Any], tokens: Mapping[str, Any]) -> Person:
     """Groups may be told at another address only; it counts if it speaks of the same person."""
+    import requests
+
     groups, email = claims.get(settings.OIDC_GROUPS_CLAIM), claims.get("email", "")
     is_verified, username = claims.get("email_verified"), claims.get("preferred_username", "")
     if settings.OIDC_GROUPS and groups is None and "userinfo_endpoint" in configuration:

@@ -10,7 +10,6 @@ class CounterfactualsConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core.pages.navigation import Section, register_section
-        from humanexp.counterfactuals import jobs  # noqa: F401  (registers)
 
         register_section(
             Section(key="counterfactuals", label=_("Counterfactuals"), url_name="counterfactuals:leaderboard", order=35)

@@ -10,7 +10,6 @@ class EvaluationsConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core.pages.navigation import Section, register_section
-        from humanexp.evaluations import jobs  # noqa: F401  (registers)
 
         register_section(
             Section(key="classifiers", label=_("Classifiers"), url_name="evaluations:classifiers", order=30)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import cv2
 import numpy as np
 import requests
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from requests.auth import AuthBase
 
 import analysis
+from analysis import opencv as cv2
 from analysis.categories import NO_ANSWER
 from analysis.errors import ObserverUnavailable
 from analysis.observers import Answer, ForcedChoice, read_answer

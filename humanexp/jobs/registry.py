@@ -1,4 +1,8 @@
-"""Which function does which kind of job. Apps register in AppConfig.ready() by importing their jobs module."""
+"""Which function does which kind of job: the jobs module of every app registers its own when it is imported.
+
+That is when somebody asks for a job of that app, or for all of them: a process that runs no jobs never loads what they
+need.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Protocol, get_type_hints
 
+from django.apps import apps
+from django.utils.module_loading import autodiscover_modules, module_has_submodule
 from pydantic import ConfigDict, create_model
 
 from analysis.spec.base import Spec
@@ -75,6 +82,7 @@ class Registered:
         return {name: getattr(parameters, name) for name in type(parameters).model_fields}
 
 
+#: Those that are registered by now; `handlers` has all.
 HANDLERS: dict[str, Registered] = {}
 
 
@@ -100,13 +108,27 @@ def handler(
     return register
 
 
+def handlers() -> dict[str, Registered]:
+    """Every kind, of all apps."""
+    autodiscover_modules("jobs")
+    return HANDLERS
+
+
 def kinds_in_lane(*, is_prompt: bool) -> list[str]:
     """Kinds that one of the runner's two lanes takes: short work has one of its own."""
-    return [name for known in HANDLERS.values() if known.is_prompt == is_prompt for name in known.names]
+    return [name for known in handlers().values() if known.is_prompt == is_prompt for name in known.names]
 
 
 def registered(kind: str) -> Registered:
-    known = HANDLERS.get(kind) or next((one for one in HANDLERS.values() if kind in one.former), None)
+    known = HANDLERS.get(kind) or _of_app(kind) or next((one for one in handlers().values() if kind in one.names), None)
     if known is None:
         raise JobError(f"No handler is registered for jobs of kind {kind!r}.")
     return known
+
+
+def _of_app(kind: str) -> Registered | None:
+    """Kinds are named after their app: the others stay unloaded."""
+    app = apps.app_configs.get(kind.partition(".")[0])
+    if app is not None and module_has_submodule(app.module, "jobs"):
+        import_module(f"{app.name}.jobs")
+    return HANDLERS.get(kind)

@@ -11,7 +11,7 @@ from humanexp.core import clock, request_ids
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState
-from humanexp.jobs.registry import HANDLERS, registered
+from humanexp.jobs.registry import handlers, registered
 from humanexp.jobs.selectors import latest_for
 
 #: A runner that has not been heard of for this long is dead, and its job goes back into the queue.
@@ -160,7 +160,7 @@ def schedule_periodic() -> None:
     Job.objects.filter(state=JobState.QUEUED, run_after__gt=now + LONGEST_WAIT).exclude(subject=PERIODIC).update(
         run_after=now
     )
-    for registration in HANDLERS.values():
+    for registration in handlers().values():
         if registration.every_s is None:
             continue
         interval = timedelta(seconds=registration.every_s)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from humanexp import listening
+from humanexp import listening, parents
 from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import BadStart
 
@@ -67,6 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m humanexp.marketplace.serve", description=__doc__)
     listening.add_arguments(parser, port=8001)
     chosen = parser.parse_args(arguments)
+    parents.watch()
     try:
         serve(chosen.host, chosen.port)
     except OSError as err:

@@ -11,7 +11,6 @@ class NoticesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.notices import jobs, preflight  # noqa: F401  (register)
         from humanexp.notices.selectors import waiting_count
 
         register_section(

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from humanexp import listening
+from humanexp import listening, parents
 from humanexp.addresses import is_loopback
 
 
@@ -35,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m humanexp.panel.serve", description=__doc__)
     listening.add_arguments(parser, port=8002)
     chosen = parser.parse_args(arguments)
+    parents.watch()
     from humanexp.panel import settings
 
     if not is_loopback(chosen.host) and not settings.PANEL_OPEN_TO_OTHERS:

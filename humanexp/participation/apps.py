@@ -12,7 +12,6 @@ class ParticipationConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core.metrics import register_source
-        from humanexp.participation import jobs  # noqa: F401  (registers)
         from humanexp.participation.answer_coverage import ANSWERS
         from humanexp.participation.monitoring import figures
         from humanexp.participation.pages.live.figures import SESSIONS

@@ -12,7 +12,6 @@ class RecruitmentConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.core.fingerprints import register_witness
         from humanexp.core.metrics import register_source
-        from humanexp.recruitment import jobs  # noqa: F401  (registers)
         from humanexp.recruitment.monitoring import figures
         from humanexp.recruitment.pages.review_panel import PANEL
         from humanexp.recruitment.recruiters import shipped  # noqa: F401  (registers)

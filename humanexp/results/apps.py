@@ -12,7 +12,6 @@ class ResultsConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.participation.earlier_curves import register_source
-        from humanexp.results import jobs  # noqa: F401  (registers)
         from humanexp.results.earlier_curves import FinishedStudies
 
         register_study_tab(

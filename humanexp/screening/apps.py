@@ -11,7 +11,6 @@ class ScreeningConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.participation.tallies import register_tally
-        from humanexp.screening import jobs  # noqa: F401  (registers)
         from humanexp.screening.pages.review import GOLDS
         from humanexp.screening.pages.timing import TIMING
 

@@ -17,7 +17,6 @@ class StimuliConfig(AppConfig):
         register_section(Section(key="stimuli", label=_("Stimuli"), url_name="stimuli:stimulus_sets", order=20))
         try:
             from analysis.corruptions import load_modules  # looks at FROST_TEXTURES
-            from humanexp.stimuli import jobs  # noqa: F401  (registers; imports corruption functions, too)
 
             load_modules(settings.CORRUPTION_MODULES)
         except InvalidInput as error:

@@ -13,7 +13,6 @@ class StudiesConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.core import ownership
         from humanexp.stimuli import sufficiency
-        from humanexp.studies import jobs  # noqa: F401  (registers)
         from humanexp.studies.permissions import grant_by_role
         from humanexp.studies.presets import answers_for
 

@@ -6,7 +6,7 @@ import pytest
 
 from humanexp.console.templatetags import console
 from humanexp.core import clock
-from humanexp.jobs.registry import HANDLERS
+from humanexp.jobs.registry import handlers
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_jobs_read_as_words() -> None:
     assert console.job_title("stimuli.generate") == "Stimuli are made"
     assert console.job_title("lab.count_things") == "Lab: count things"
     assert console.job_subject("stimulus_set:7") == "stimulus set 7"
-    ours = [known for known in HANDLERS.values() if known.run.__module__.startswith("humanexp.")]
+    ours = [known for known in handlers().values() if known.run.__module__.startswith("humanexp.")]
     assert ours and [known.kind for known in ours if not known.title] == []
 
 

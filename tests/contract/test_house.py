@@ -7,7 +7,7 @@ from pathlib import Path
 from django.apps import apps
 from django.core.management import get_commands
 
-from humanexp.jobs.registry import HANDLERS
+from humanexp.jobs.registry import handlers
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "humanexp").rglob("*.py"))
@@ -57,7 +57,7 @@ def submitted_kinds() -> set[str]:
 def test_every_submitted_job_has_a_handler() -> None:
     kinds = submitted_kinds()
     assert kinds
-    assert kinds <= set(HANDLERS)
+    assert kinds <= set(handlers())
 
 
 def test_no_module_has_a_banned_name() -> None:

@@ -120,11 +120,11 @@ class Gate:
 
     def report(self) -> int:
         for test in self.failed:
-            _print_evidence(test, self.folder)
+            _print_evidence(test)
         for run in self.red_runs:
             print(f"\nRED {run.name}: {' '.join(run.command[:6])} … ended with {run.status}; {run.output}")
         for test in self.flaky:
-            _print_evidence(test, self.folder)
+            _print_evidence(test)
             print(f"FAILED, AND PASSED ALONE: {test['test']}. This is a defect of the highest class: find its cause,")
             print("or write the test with date and cause into tests/quarantine.toml.")
         for test, entry in rings.quarantined().items():
@@ -143,14 +143,11 @@ def _tail(file: Path, lines: int = 60) -> str:
     return "\n".join(file.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
 
 
-def _print_evidence(test: dict[str, Any], folder: Path) -> None:
+def _print_evidence(test: dict[str, Any]) -> None:
     print(f"\n{'=' * 100}\n{test['test']} ({test['phase']}, {test['ring']} ring, load {test['load']:.1f}, seed 1)\n")
     print(test["said"])
     for name, text in test["output"]:
         print(f"--- {name}\n" + "\n".join(text.splitlines()[-40:]))
-    safe = rings.safe_name(test["test"])
-    for file in sorted(folder.glob(f"evidence/*/{safe}/*")):
-        print(f"evidence: {file}")
 
 
 def main(arguments: list[str]) -> int:

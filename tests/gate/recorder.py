@@ -45,7 +45,7 @@ class Recorder:
             line = json.dumps(self._test | {"processor_s": round(_processor_s() - before, 3)})
             os.write(self._file, f"{line}\n".encode())
 
-    @pytest.hookimpl(wrapper=True)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
         report: pytest.TestReport = yield
         if report.failed and self._test["outcome"] != "failed":

@@ -12,7 +12,6 @@ A test of a fixture that starts something is marked by that fixture's name, see 
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from pathlib import Path
 
@@ -47,11 +46,6 @@ def ring_of(item: pytest.Item, out: frozenset[str] | set[str] = frozenset()) -> 
     if item.nodeid in out or item.get_closest_marker("verify"):
         return "verify"
     return kind if kind == "pure" or item.get_closest_marker("gate") else "verify"
-
-
-def safe_name(test: str) -> str:
-    """A node id as the name of a folder."""
-    return re.sub(r"[^\w.-]+", "-", test).strip("-")[-150:]
 
 
 def _passed(file: str | None) -> set[str]:

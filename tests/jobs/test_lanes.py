@@ -22,7 +22,7 @@ from humanexp.jobs import lanes, runner, services
 from humanexp.jobs.heartbeat import Pulse
 from humanexp.jobs.models import PERIODIC, Job, JobState
 from humanexp.jobs.outages import Backoff, is_outage
-from humanexp.jobs.registry import HANDLERS, Registered
+from humanexp.jobs.registry import HANDLERS, Registered, handlers
 from humanexp.jobs.runner import Patience
 from tests.limits import LIMIT, until
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def kind(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Register a handler for one test; no other kind is known meanwhile."""
-    for known in list(HANDLERS):
+    for known in list(handlers()):
         monkeypatch.delitem(HANDLERS, known)
 
     def register(run: Any, *, name: str = "test.kind", every_s: float | None = None, is_prompt: bool = False) -> str:

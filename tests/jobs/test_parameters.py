@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanexp.jobs.registry import HANDLERS, registered
+from humanexp.jobs.registry import handlers, registered
 
 #: What version 0.1.0 wrote into the table of jobs, a kind each, by hand.
 QUEUED = {
@@ -54,5 +54,5 @@ def test_what_the_last_version_stored_is_taken(kind):
 
 
 def test_every_kind_with_parameters_is_among_them():
-    with_parameters = {kind for kind, known in HANDLERS.items() if known.parameters.model_fields}
+    with_parameters = {kind for kind, known in handlers().items() if known.parameters.model_fields}
     assert with_parameters - {"faults.long", "faults.deaf"} <= QUEUED.keys()

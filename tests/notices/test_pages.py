@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from humanexp.console.preflight.check import CHECKS, Launch
 from humanexp.core.models import AuditEvent, User
-from humanexp.notices import selectors, services
+from humanexp.notices import preflight, selectors, services  # noqa: F401  (preflight registers its check)
 from humanexp.notices.models import Address, Event, Mute
 from tests.core.test_accounts import Mailbox
 from tests.notices.receivers import Receiver

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from analysis.claims.corruptions import Verdict
 from analysis.entry import Entry
 from analysis.findings.model.entry import HUMANS, Interval, Pair, Property
-from analysis.similarity.verdicts import Verdict
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict
 
-import requests
 from allauth.account.internal.flows.login import perform_login, record_authentication
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
@@ -34,6 +33,8 @@ _HELD = "organisation"
 @require_GET
 def leave(request: HttpRequest) -> HttpResponse:
     """To the provider. Whoever is signed in links the account that they are signed in with."""
+    import requests  # no other page of these needs it
+
     if not organisation.is_set_up():
         raise NotFound
     if wait_s := OF_A_CALLER.spend(caller_of(request)):

@@ -24,7 +24,6 @@ from analysis.retraining import (
     Recipe,
     Retrained,
     Split,
-    before_and_after,
     check_disjoint,
     fine_tune,
     hold_out,
@@ -171,6 +170,8 @@ def train_and_compare(
         _predictions(one, tests, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}"))
         for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2))
     )
+    from analysis.retraining import before_and_after  # with all of the findings: the pages need none of them
+
     report = before_and_after(
         before,
         after,

@@ -12,10 +12,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-import cv2
 from django.core.cache import cache
 from django.utils.translation import gettext
 
+from analysis import opencv as cv2
 from analysis.corruptions import CORRUPTIONS
 from analysis.figures.coverage import CoverageRow, Example, write_coverage
 from analysis.generation.imagenet_c import function_label

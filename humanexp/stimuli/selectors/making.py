@@ -9,8 +9,8 @@ import numpy as np
 from django.conf import settings
 from django.db.models import Avg, Count, F, Q, QuerySet
 
-from analysis.findings.cue_conflict import conflicts
-from analysis.generation import Original
+from analysis.cue_conflicts import conflicts
+from analysis.original import Original
 from humanexp.core import file_store
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
-
+from analysis import opencv as cv2
 from analysis.generation.originals import FORMATS, prepare_original
 from analysis.masks import MaskKind, check_size, make_mask, mask_kind
 from humanexp.core.errors import InputRefused

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.corruptions import CORRUPTIONS
-from analysis.findings.cue_conflict import conflicts
+from analysis.cue_conflicts import conflicts
 from analysis.persons import CUE_CONFLICT, SENTINELS, Sentinel
 from humanexp.core.errors import InvalidRequest
 from humanexp.stimuli.models import SourceSet

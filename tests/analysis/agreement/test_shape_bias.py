@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import beta, binomtest, norm, t
 
 from analysis.agreement import shape_bias
+from analysis.cue_conflicts import conflicts
 from analysis.errors import InvalidInput
-from analysis.findings.cue_conflict import conflicts
 
 
 def test_hand_computed_and_exact_interval() -> None:

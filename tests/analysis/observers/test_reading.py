@@ -13,7 +13,7 @@ import pytest
 
 from analysis.agreement import shape_bias
 from analysis.categories import CATEGORIES
-from analysis.findings.cue_conflict import conflicts
+from analysis.cue_conflicts import conflicts
 from analysis.observers import read_answer
 
 

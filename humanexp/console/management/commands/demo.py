@@ -102,8 +102,9 @@ class Command(RefusableCommand):
             name: stack.enter_context(supervisor.started(name, addresses, keys))
             for name in (recruiter, "web", "run_jobs")
         }
-        supervisor.wait_until_ready(recruiter, processes[recruiter], getattr(addresses, recruiter))
-        supervisor.wait_until_ready("web", processes["web"], addresses.web)
+        for name in (recruiter, "web"):
+            url = getattr(addresses, name)
+            supervisor.wait_until_ready(name, processes[name], url, tell=self.console.print)
 
         def watch() -> None:
             for name, process in processes.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import computed_field
 
 from analysis.entry import Entry
-from analysis.findings.model.entry import Numbers
 
 #: Edges of the distribution of departures, in frames; departures beyond the ends are counted in the outer bins.
 EDGES = tuple(round(-3 + 0.25 * step, 2) for step in range(25))
@@ -79,6 +78,6 @@ class TimingCertificate(Entry):
     """The summary over all trials, and one for each participant by code."""
 
     rule: str
-    histogram_edges_frames: Numbers
+    histogram_edges_frames: tuple[float, ...]
     all: TimingSummary
     participants: dict[str, TimingSummary]
