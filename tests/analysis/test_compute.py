@@ -177,6 +177,7 @@ def test_what_is_asked_while_waiting_can_end_the_work_at_once(tmp_path: Path) ->
     assert not (tmp_path / "ended").exists(), "nobody waited for the call"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to look at processes")
 def test_children_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"

@@ -393,6 +393,7 @@ class TestMove:
         with pytest.raises(Conflict, match="not empty: core_user has 1 rows"):
             moving.move_database(address=self.address(tmp_path), progress=silent)
 
+    @pytest.mark.process
     def test_of_all_rows(self, lab: Tab, tmp_path: Path, migrated_database: Path) -> None:
         (tmp_path / "moved.sqlite3").write_bytes(migrated_database.read_bytes())
         before = all_facts()

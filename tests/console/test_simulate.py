@@ -77,6 +77,7 @@ def test_more_participants_than_places_are_refused_before_anybody_enters(scripte
     assert not Session.objects.exists()
 
 
+@pytest.mark.process
 def test_a_site_that_does_not_answer_is_named_at_once(scripted_study: Study, settings: Any) -> None:
     with socket.socket() as nobody:  # bound, not listening
         nobody.bind(("127.0.0.1", 0))

@@ -54,6 +54,7 @@ def test_the_page_of_claims_is_up_to_date() -> None:
     assert told.DOCUMENT.read_text() == told.document(), "python -m benchmarks.claims writes it"
 
 
+@pytest.mark.process
 def test_claims_and_their_words_load_nothing_that_computes() -> None:
     script = "import sys, analysis.claims; print(sorted({'scipy', 'statsmodels', 'pandas'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -216,6 +216,7 @@ def mailbox(settings: Any) -> Iterator[list[str]]:
         server.shutdown()
 
 
+@pytest.mark.process
 def test_the_link_goes_through_a_real_mail_server(client: Client, ada: User, mailbox: list[str]) -> None:
     assert client.post("/account/forgotten/", {"email": ada.email}).status_code == 200
     (text,) = mailbox
@@ -224,6 +225,7 @@ def test_the_link_goes_through_a_real_mail_server(client: Client, ada: User, mai
     assert choose(Client(), link).status_code == 302 and signs_in(Client(), "ada", NEW)
 
 
+@pytest.mark.process
 def test_a_mail_server_that_does_not_answer_is_told_to_nobody_but_the_log(
     client: Client, ada: User, settings: Any, caplog: Any
 ) -> None:

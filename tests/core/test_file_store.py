@@ -30,6 +30,7 @@ def publish(content: bytes, path: str = PICTURE) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.process
 def test_another_machine_has_what_was_published(go_to: Go, server: ObjectServer) -> None:
     sha256 = publish(b"cat")
     assert server.held().count(server.key_of(sha256)) == 1
@@ -39,6 +40,7 @@ def test_another_machine_has_what_was_published(go_to: Go, server: ObjectServer)
     assert not list((second / "fetching").iterdir())
 
 
+@pytest.mark.process
 def test_a_file_that_is_here_costs_no_query_and_no_call(go_to: Go, server: ObjectServer) -> None:
     sha256 = publish(b"cat")
     server.go_away()
@@ -63,6 +65,7 @@ def test_without_a_store_nothing_is_asked(settings, tmp_path: Path) -> None:  # 
     assert not asked.captured_queries
 
 
+@pytest.mark.process
 def test_whole_folders_go_and_come_at_once(go_to: Go) -> None:
     first = go_to("first")
     names = [f"stimuli/many/{number:04}.png" for number in range(700)]
@@ -78,6 +81,7 @@ def test_whole_folders_go_and_come_at_once(go_to: Go) -> None:
     assert all((second / name).read_bytes() == (first / name).read_bytes() for name in names)
 
 
+@pytest.mark.process
 def test_a_replaced_file_is_fetched_anew_and_the_old_copy_goes(go_to: Go) -> None:
     publish(b"old")
     second = go_to("second")
@@ -97,6 +101,7 @@ def test_a_replaced_file_is_fetched_anew_and_the_old_copy_goes(go_to: Go) -> Non
     assert file_store.sweep_copies() == 1 and not (third / PICTURE).exists()
 
 
+@pytest.mark.process
 def test_a_copy_that_was_made_anew_under_the_same_name_stays(go_to: Go) -> None:
     first = go_to("first")
     publish(b"old")
@@ -105,6 +110,7 @@ def test_a_copy_that_was_made_anew_under_the_same_name_stays(go_to: Go) -> None:
     assert file_store.sweep_copies() == 0 and (first / PICTURE).read_bytes() == b"new"
 
 
+@pytest.mark.process
 def test_a_file_that_was_forgotten_and_published_again_as_it_is_stays(go_to: Go) -> None:
     first = go_to("first")
     publish(b"cat")
@@ -113,6 +119,7 @@ def test_a_file_that_was_forgotten_and_published_again_as_it_is_stays(go_to: Go)
     assert file_store.sweep_copies() == 0 and (first / PICTURE).read_bytes() == b"cat"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("harm", ["spoil", "lose"])
 def test_a_damaged_or_missing_object_is_refused_by_name(
     go_to: Go, server: ObjectServer, harm: str, capsys: pytest.CaptureFixture[str]
@@ -136,6 +143,7 @@ def test_a_damaged_or_missing_object_is_refused_by_name(
     assert read_checked(PICTURE, sha256) == f"to {harm}".encode()
 
 
+@pytest.mark.process
 def test_a_storage_that_is_away_is_waited_for(go_to: Go, server: ObjectServer) -> None:
     publish(b"cat")
     go_to("second")
@@ -154,6 +162,7 @@ def test_a_storage_that_is_away_is_waited_for(go_to: Go, server: ObjectServer) -
     assert file_store.publish("plans/a.jsonl") == 1
 
 
+@pytest.mark.process
 def test_contents_go_when_nobody_names_them_and_not_before(go_to: Go, server: ObjectServer) -> None:
     kept, gone = publish(b"kept", "plans/kept.jsonl"), publish(b"gone", "plans/gone.jsonl")
     publish(b"gone", "plans/also.jsonl")
@@ -169,6 +178,7 @@ def test_contents_go_when_nobody_names_them_and_not_before(go_to: Go, server: Ob
     assert list(StoredObject.objects.values_list("pk", flat=True)) == [kept]
 
 
+@pytest.mark.process
 def test_two_at_once_fetch_one_file(go_to: Go) -> None:
     content = bytes(range(256)) * 4096
     publish(content)
@@ -188,6 +198,7 @@ def test_two_at_once_fetch_one_file(go_to: Go) -> None:
     assert found == [content] * 8
 
 
+@pytest.mark.process
 def test_two_machines_write_the_same_file(go_to: Go, server: ObjectServer) -> None:
     sha256 = publish(b"plan", "plans/a-1234.jsonl")
     go_to("second")
@@ -212,6 +223,7 @@ def test_what_is_this_machines_alone_is_never_published(go_to: Go, path: str) ->
     assert not asked.captured_queries
 
 
+@pytest.mark.process
 def test_an_installation_on_disk_moves_into_a_store(go_to: Go, capsys: pytest.CaptureFixture[str]) -> None:
     first = go_to("first")
     for path in (PICTURE, "plans/a.jsonl", "uploads/half", "keys/secret_key", "thumbnails/a.jpg"):
@@ -223,6 +235,7 @@ def test_an_installation_on_disk_moves_into_a_store(go_to: Go, capsys: pytest.Ca
     assert sorted(path.name for path in second.rglob("*") if path.is_file()) == ["a.jsonl", "cat.png"]
 
 
+@pytest.mark.process
 def test_a_new_bucket_is_filled_from_here(go_to: Go, server: ObjectServer) -> None:
     sha256 = publish(b"cat of a restored archive")
     server.lose(sha256)
@@ -230,6 +243,7 @@ def test_a_new_bucket_is_filled_from_here(go_to: Go, server: ObjectServer) -> No
     assert server.key_of(sha256) in server.held()
 
 
+@pytest.mark.process
 def test_what_waits_too_long_is_forgotten(go_to: Go) -> None:
     publish(b"archive", "uploads/a.zip")
     file_store.forget_left("uploads", older_than_s=3600)

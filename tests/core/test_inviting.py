@@ -202,6 +202,7 @@ class TestSessions:
         self.at(monkeypatch, now + timedelta(minutes=89))
         assert client.get("/account/").status_code == 302
 
+    @pytest.mark.process
     def test_parts_that_ask_by_themselves_are_no_visit(
         self, ada: User, client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -259,6 +260,7 @@ def test_nobody_is_sent_to_other_sites(ada: User, client: Client, where: str) ->
     assert answer.status_code == 302 and answer["Location"] == "/"
 
 
+@pytest.mark.process
 def test_wrong_passwords_are_counted_over_all_processes() -> None:
     allowance = SharedAllowance("a test of processes", per_s=1 / 3600, burst=4)
     children = [multiprocessing.get_context("fork").Process(target=allowance.spend, args=("ada",)) for _ in range(4)]

@@ -18,7 +18,7 @@ from humanexp.core.pages.organisation import OF_A_CALLER
 from tests.core.openid_provider import Provider, running
 from tests.limits import LIMIT
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.process, pytest.mark.django_db]
 PASSWORD = "a long pass phrase"
 
 

@@ -135,6 +135,7 @@ class TestRefusals:
 
 @pytest.mark.django_db
 class TestSpoken:
+    @pytest.mark.process
     def test_django_speaks_it_and_comes_back(self) -> None:
         bundle = made_up_bundle()
         StoredBundle.objects.create(digest=bundle.digest, bundle=bundle.to_dict())

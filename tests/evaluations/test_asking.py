@@ -64,6 +64,7 @@ def answers_of(run: EvaluationRun) -> pd.DataFrame:
     return pd.read_parquet(media_path(run.answers_file))
 
 
+@pytest.mark.process
 class TestRecovery:
     def test_what_was_planted_comes_back(self, settings) -> None:  # noqa: ANN001
         stimulus_set = picture_set(originals=ALL, count=320)
@@ -135,6 +136,7 @@ class TestRefusals:
             services.ask(stimulus_set=picture_set(), spec=spec, plan=AskPlan(), caps=Caps(9), allow_upload=True)
         assert not EvaluationRun.objects.exists()
 
+    @pytest.mark.process
     def test_nothing_leaves_without_a_word(self, settings) -> None:  # noqa: ANN001
         stimulus_set = picture_set()
         model = FakeModel(truth_of(stimulus_set), lambda change: 1.0)
@@ -174,6 +176,7 @@ class TestRefusals:
                 allow_upload=True,
             )  # fmt: skip
 
+    @pytest.mark.process
     def test_the_key_is_read_from_the_named_variable_and_stands_nowhere(
         self,
         settings,
@@ -192,6 +195,7 @@ class TestRefusals:
 
 
 class TestCaps:
+    @pytest.mark.process
     def test_the_cap_of_calls_holds_over_attempts_and_restarts(self, settings) -> None:  # noqa: ANN001
         stimulus_set = picture_set(originals=ALL, count=32)
         model = FakeModel(truth_of(stimulus_set), lambda change: 1.0, too_many=0.3)
@@ -221,6 +225,7 @@ class TestCaps:
         # of a call that nothing came back from, the most that it can have cost
         assert Budget(tmp_path / "calls", budget.caps, 64).cost == pytest.approx(0.00303 + 0.00364)
 
+    @pytest.mark.process
     def test_what_is_kept_costs_nothing_again(self, settings) -> None:  # noqa: ANN001
         stimulus_set = picture_set(originals=ALL, count=16)
         model = FakeModel(truth_of(stimulus_set), lambda change: 0.6)
@@ -237,6 +242,7 @@ class TestCaps:
         assert model.calls == 192 and answers_of(second).to_csv() == before
 
 
+@pytest.mark.process
 class TestCommand:
     def test_it_says_what_would_be_asked_and_what_was_answered(self, settings) -> None:  # noqa: ANN001
         stimulus_set = picture_set(originals=ALL, count=16)

@@ -76,6 +76,7 @@ def weights(n_labels: int = 16) -> bytes:
     return bytes(save(timm.create_model("test_vit", num_classes=n_labels).state_dict()))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", ["export", "onnx", "safetensors"])
 def test_a_model_is_checked_and_then_stands_on_the_shelf_by_its_name(
     kind: str, lab: Client, stimulus_set: StimulusSet, tmp_path: Path
@@ -135,6 +136,7 @@ def test_a_pickle_is_refused_by_its_content_whatever_its_name(
     assert not UploadedModel.objects.exists() and leftovers() == [] and not (tmp_path / "written").exists()
 
 
+@pytest.mark.process
 def test_a_pickle_inside_a_program_is_refused_by_the_check_and_not_run(lab: Client, tmp_path: Path) -> None:
     plain = small.export_file(tmp_path / "plain.pt2")
     stream = io.BytesIO()
@@ -173,6 +175,7 @@ def test_what_can_be_told_at_once_is_told_in_the_form(
     assert not UploadedModel.objects.exists() and leftovers() == []
 
 
+@pytest.mark.process
 def test_a_model_that_does_not_answer_as_described_is_refused_and_its_name_is_free_again(
     lab: Client, tmp_path: Path
 ) -> None:
@@ -192,6 +195,7 @@ def test_a_file_that_is_too_large_is_refused(lab: Client, monkeypatch: pytest.Mo
     assert answer.status_code == 422 and "larger than" in answer.content.decode() and leftovers() == []
 
 
+@pytest.mark.process
 def test_own_labels_come_with_a_mapping_file(lab: Client, tmp_path: Path) -> None:
     mapping = SimpleUploadedFile("labels.csv", small.mapping_file(tmp_path).read_bytes())
     sent(lab, small.onnx_file(tmp_path / "a.onnx").read_bytes(), labels="own", mapping=mapping)
@@ -199,6 +203,7 @@ def test_own_labels_come_with_a_mapping_file(lab: Client, tmp_path: Path) -> Non
     assert json.loads(media_path("classifiers/mine.json").read_bytes())["labels"] == list(CATEGORIES)
 
 
+@pytest.mark.process
 def test_the_trial_ends_a_network_that_takes_too_long_or_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +216,7 @@ def test_the_trial_ends_a_network_that_takes_too_long_or_too_much(
     assert quarantine.try_out(f"export:{path}", 32).labels == 16
 
 
+@pytest.mark.process
 def test_the_trial_is_apart_from_the_servers_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A network of python: would print the environment; the trial takes none, and this process's is not handed on."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -27,6 +27,7 @@ STARTERS = {
     "chromium": "browser",
     "live_server": "process",
     "marketplace_process": "process",
+    "panel_process": "process",
     "market": "process",
     "postgres_cluster": "process",
 }

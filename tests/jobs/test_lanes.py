@@ -317,6 +317,7 @@ for _ in range(5000):
 """
 
 
+@pytest.mark.process
 def test_a_second_signal_right_after_the_first_holds_up_nothing() -> None:
     """Ctrl-C reaches a whole group, and `make run` then ends the runner once more."""
     command = [sys.executable, "-c", _SIGNALLED, _SENDS]

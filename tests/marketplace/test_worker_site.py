@@ -292,6 +292,7 @@ if sys.argv[1] == "absent":
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("database", ["absent", "empty", "spoiled"])
 def test_a_marketplace_without_its_database_says_so_and_makes_none(tmp_path: Path, database: str) -> None:
     environment = MarketplaceServer(tmp_path).environment

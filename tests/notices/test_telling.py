@@ -41,6 +41,7 @@ def member(study: Any, name: str, role: str) -> User:
     return made
 
 
+@pytest.mark.process
 def test_an_event_is_told_once_and_resolved_once_and_recurs_only_then(
     owner: User, receiver: Receiver, hand_clock: HandClock
 ) -> None:
@@ -62,6 +63,7 @@ def test_an_event_is_told_once_and_resolved_once_and_recurs_only_then(
     assert receiver.events[2:] == [("opened", "trouble", "one")]
 
 
+@pytest.mark.process
 def test_a_message_names_the_button_and_no_sum_no_id_and_no_word_of_a_participant(
     owner: User, receiver: Receiver
 ) -> None:
@@ -80,6 +82,7 @@ def test_a_message_names_the_button_and_no_sum_no_id_and_no_word_of_a_participan
         assert secret not in body
 
 
+@pytest.mark.process
 def test_the_signature_is_of_the_bytes_and_the_time(owner: User, receiver: Receiver) -> None:
     address = address_of(owner, receiver.url)
     report_trouble(new_campaign(new_study("one", owner)))
@@ -92,6 +95,7 @@ def test_the_signature_is_of_the_bytes_and_the_time(owner: User, receiver: Recei
     assert call.headers["idempotency-key"] == call.json["id"]
 
 
+@pytest.mark.process
 def test_slack_gets_a_text_and_no_signature(owner: User, receiver: Receiver) -> None:
     address_of(owner, receiver.url, way="slack")
     report_trouble(new_campaign(new_study("one", owner)))
@@ -109,6 +113,7 @@ ROLES = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("role", ["owner", "researcher", "reviewer", "payer", "viewer"])
 def test_only_those_are_told_whose_role_can_act(role: str, owner: User, receiver: Receiver) -> None:
     study = new_study("one", owner)
@@ -124,6 +129,7 @@ def test_only_those_are_told_whose_role_can_act(role: str, owner: User, receiver
     }
 
 
+@pytest.mark.process
 def test_a_member_who_left_or_whose_account_is_closed_is_not_told_any_more(
     owner: User, receiver: Receiver, hand_clock: HandClock
 ) -> None:
@@ -146,6 +152,7 @@ def test_a_member_who_left_or_whose_account_is_closed_is_not_told_any_more(
     assert not Notice.objects.filter(sent_at=None).exists()
 
 
+@pytest.mark.process
 def test_a_muted_study_is_silent_and_what_is_still_open_is_told_afterwards(
     owner: User, receiver: Receiver, hand_clock: HandClock
 ) -> None:
@@ -170,6 +177,7 @@ def test_a_muted_study_is_silent_and_what_is_still_open_is_told_afterwards(
     assert not [event for event in receiver.events if event[1] == "wage"]
 
 
+@pytest.mark.process
 def test_a_reason_can_be_muted_in_every_study_and_a_mute_can_be_ended(owner: User, receiver: Receiver) -> None:
     campaign = new_campaign(new_study("one", owner))
     address_of(owner, receiver.url)
@@ -183,6 +191,7 @@ def test_a_reason_can_be_muted_in_every_study_and_a_mute_can_be_ended(owner: Use
     assert [reason for _state, reason, _study in receiver.events] == ["wage", "trouble"]
 
 
+@pytest.mark.process
 def test_a_digest_waits_for_its_hour_and_leaves_out_what_was_resolved(
     owner: User, receiver: Receiver, hand_clock: HandClock
 ) -> None:
@@ -210,6 +219,7 @@ def test_a_digest_waits_for_its_hour_and_leaves_out_what_was_resolved(
     assert {event["reason"] for event in call.json["events"]} == {"wage", "returns"}
 
 
+@pytest.mark.process
 def test_an_account_with_refused_keys_is_told_once_for_all_studies(owner: User, receiver: Receiver) -> None:
     from humanexp.recruitment.models import RecruiterAccount
 
@@ -224,6 +234,7 @@ def test_an_account_with_refused_keys_is_told_once_for_all_studies(owner: User, 
     assert "AKIA1" not in receiver.calls[0].body.decode()
 
 
+@pytest.mark.process
 class TestAddressesThatFail:
     @pytest.fixture(autouse=True)
     def waiting(self, owner: User, receiver: Receiver) -> Address:
@@ -300,6 +311,7 @@ class TestWhereMessagesMayGo:
         with pytest.raises(InvalidRequest):
             services.add_address(by=owner, way="webhook", target=url)
 
+    @pytest.mark.process
     def test_this_machine_is_refused_where_others_reach_the_site(
         self, owner: User, receiver: Receiver, settings: Any
     ) -> None:
@@ -326,6 +338,7 @@ class TestWhereMessagesMayGo:
             services.add_address(by=owner, way="email", target="victim@elsewhere.example")
         assert services.add_address(by=owner, way="email").target == ""
 
+    @pytest.mark.process
     def test_nobody_touches_the_address_of_another(self, owner: User, receiver: Receiver) -> None:
         address = address_of(owner, receiver.url)
         other = User.objects.create_user("eve")
@@ -334,12 +347,14 @@ class TestWhereMessagesMayGo:
                 attempt(by=other, pk=address.pk)
         assert not receiver.calls
 
+    @pytest.mark.process
     def test_the_same_address_is_stored_once(self, owner: User, receiver: Receiver) -> None:
         address_of(owner, receiver.url)
         with pytest.raises(Conflict):
             address_of(owner, receiver.url)
 
 
+@pytest.mark.process
 @pytest.mark.django_db(transaction=True)
 def test_two_runners_at_once_tell_each_event_once(owner: User, receiver: Receiver) -> None:
     for number in range(4):

@@ -76,6 +76,7 @@ def state() -> str:
     return Credit.objects.get().state
 
 
+@pytest.mark.process
 def test_who_has_finished_is_credited_once(campaign: Campaign, site: CreditSite) -> None:
     under_way = Visitor(campaign, worker_id="10999")
     under_way.open()
@@ -86,6 +87,7 @@ def test_who_has_finished_is_credited_once(campaign: Campaign, site: CreditSite)
     assert site.credited == [PERSON] and state() == WriteState.CONFIRMED
 
 
+@pytest.mark.process
 def test_who_left_is_not_credited(campaign: Campaign, site: CreditSite) -> None:
     visitor = Visitor(campaign, worker_id=PERSON)
     visitor.open()
@@ -93,6 +95,7 @@ def test_who_left_is_not_credited(campaign: Campaign, site: CreditSite) -> None:
     assert round_of_the_job()["planned"] == 0 and site.calls == []
 
 
+@pytest.mark.process
 def test_an_invited_person_has_no_id_of_the_site(campaign: Campaign, site: CreditSite, study: Study) -> None:
     invited = services.invite(campaign=campaign, labels=["Ada"], by=owner_of(study))[0]
     visitor = Visitor(campaign)
@@ -101,6 +104,7 @@ def test_an_invited_person_has_no_id_of_the_site(campaign: Campaign, site: Credi
     assert round_of_the_job()["planned"] == 0 and site.calls == []
 
 
+@pytest.mark.process
 def test_already_credited_is_credited(campaign: Campaign, site: CreditSite) -> None:
     site.answer = sites.ALREADY
     finishes(campaign)
@@ -108,6 +112,7 @@ def test_already_credited_is_credited(campaign: Campaign, site: CreditSite) -> N
     assert state() == WriteState.CONFIRMED
 
 
+@pytest.mark.process
 def test_a_lost_answer_is_not_sent_again_by_itself(campaign: Campaign, site: CreditSite, study: Study) -> None:
     site.loses_answer = True
     finishes(campaign)
@@ -122,6 +127,7 @@ def test_a_lost_answer_is_not_sent_again_by_itself(campaign: Campaign, site: Cre
     assert AuditEvent.objects.filter(action="send-credit-again").count() == 1
 
 
+@pytest.mark.process
 def test_a_runner_killed_in_the_middle_leaves_it_to_a_person(
     campaign: Campaign, site: CreditSite, study: Study
 ) -> None:
@@ -134,6 +140,7 @@ def test_a_runner_killed_in_the_middle_leaves_it_to_a_person(
     assert state() == WriteState.CONFIRMED and not credits_to_decide([study])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("answer", "status", "found"),
     [
@@ -163,6 +170,7 @@ def test_what_the_site_says_reaches_the_desk_and_no_secret_does(
     assert not any(secret in text for text in everything for secret in (TOKEN, PERSON))
 
 
+@pytest.mark.process
 def test_a_site_that_cannot_be_reached_is_tried_again(campaign: Campaign, site: CreditSite) -> None:
     finishes(campaign)
     services.plan_credits()
@@ -177,6 +185,7 @@ def test_a_site_that_cannot_be_reached_is_tried_again(campaign: Campaign, site: 
     assert state() == WriteState.CONFIRMED
 
 
+@pytest.mark.process
 def test_only_a_payer_decides_and_only_what_is_open(campaign: Campaign, site: CreditSite, study: Study) -> None:
     site.answer = sites.REFUSED
     finishes(campaign)
@@ -191,12 +200,14 @@ def test_only_a_payer_decides_and_only_what_is_open(campaign: Campaign, site: Cr
 
 
 class TestLaunch:
+    @pytest.mark.process
     def test_both_ways_at_once_are_refused(self, study: Study, site: CreditSite) -> None:
         with pytest.raises(InvalidRequest, match="never both"):
             launched(study, site, return_address="https://school.sona-systems.com/done")
         with pytest.raises(InvalidRequest, match="webstudy_credit"):
             launched(study, site, return_address="https://school.sona-systems.com/webstudy_credit.aspx")
 
+    @pytest.mark.process
     def test_a_token_is_needed_from_environment_or_file(
         self, study: Study, site: CreditSite, settings: Any, request: pytest.FixtureRequest
     ) -> None:
@@ -210,11 +221,13 @@ class TestLaunch:
         assert token_of("56") == TOKEN
         assert launched(study, site, experiment="56").link_terms.credit_site == site.address
 
+    @pytest.mark.process
     @pytest.mark.parametrize("address", ["http://school.example.org", "https://school.example.org/x", "school"])
     def test_the_site_is_an_https_address(self, study: Study, site: CreditSite, address: str) -> None:
         with pytest.raises(InvalidRequest, match="https address"):
             launched(study, site, credit_site=address)
 
+    @pytest.mark.process
     def test_a_site_without_such_a_call_is_refused(self, study: Study, site: CreditSite) -> None:
         with pytest.raises(InvalidRequest, match="takes no call"):
             launched(study, site, preset="class")
@@ -223,6 +236,7 @@ class TestLaunch:
         with pytest.raises(InvalidInput, match="needs the number"):
             Link(preset="sona", credit_site="https://school.sona-systems.com")
 
+    @pytest.mark.process
     def test_no_page_of_a_participant_names_site_or_secret(self, campaign: Campaign, site: CreditSite) -> None:
         visitor = Visitor(campaign, worker_id=PERSON)
         page = visitor.get(survey_code=PERSON).text + Client().get(f"/take/{campaign.entry}/run/").text

@@ -206,6 +206,7 @@ def test_the_environment_cannot_redirect_it(
         recruiter.publish_terms(TERMS)
 
 
+@pytest.mark.process
 def test_amazons_endpoints_are_explicit(settings: Any) -> None:
     endpoints = {name: _endpoint(recruiter_for(name)) for name in ("sandbox", "production")}
     assert endpoints == {

@@ -202,6 +202,7 @@ def test_a_read_that_fails_can_be_tried_again(lab: Lab, panel: PanelServer, clie
     assert len(list(client.submissions(study))) == 30
 
 
+@pytest.mark.process
 def test_nothing_was_sent_where_nobody_listens() -> None:
     address = f"http://127.0.0.1:{free_port()}/api/v1/"
     nowhere = ProlificClient(address, "token", referer=REFERER)
@@ -280,6 +281,7 @@ class Liar:
         self._thread.join()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -298,6 +300,7 @@ def test_what_the_service_says_is_kept_in_every_shape(body: str, said: str) -> N
     assert len(str(caught.value)) < MOST_SAID + 100
 
 
+@pytest.mark.process
 def test_a_redirect_of_a_write_is_not_followed() -> None:
     with Liar(307, "", {"Location": "/api/v1/elsewhere/"}) as liar:
         with pytest.raises(OutcomeUnknown):
@@ -305,6 +308,7 @@ def test_a_redirect_of_a_write_is_not_followed() -> None:
         assert len(liar.requests) == 1
 
 
+@pytest.mark.process
 def test_a_netrc_file_does_not_replace_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
@@ -313,6 +317,7 @@ def test_a_netrc_file_does_not_replace_the_token(tmp_path: Path, monkeypatch: py
     assert liar.requests[0][1] == "Token token"
 
 
+@pytest.mark.process
 def test_a_list_that_leads_elsewhere_gets_no_token() -> None:
     with Liar(200, '{"id": "a"}') as thief:
         link = f'{{"results": [], "_links": {{"next": {{"href": "{thief.url}workspaces/"}}}}}}'
@@ -321,6 +326,7 @@ def test_a_list_that_leads_elsewhere_gets_no_token() -> None:
         assert thief.requests == []
 
 
+@pytest.mark.process
 def test_an_answer_about_something_else_is_none() -> None:
     other = '{"id": "b", "participant": "p", "study_id": "s", "status": "APPROVED"}'
     with Liar(200, other) as liar, pytest.raises(RecruiterUnavailable):

@@ -107,6 +107,7 @@ def hints(secret: str, deliveries: list[Delivery]) -> list[Hint]:
     return [verified(secret, one.headers, one.body, datetime.fromtimestamp(one.arrived_at, UTC)) for one in deliveries]
 
 
+@pytest.mark.process
 def test_doubled_and_shuffled_deliveries_have_the_ids_of_their_events(lab: Lab, panel: PanelServer) -> None:
     panel.control("switches", events_doubled=True, events_shuffled=True, events_delay_s=60)
     with Receiver() as receiver:
@@ -130,6 +131,7 @@ def test_doubled_and_shuffled_deliveries_have_the_ids_of_their_events(lab: Lab, 
             hints(other, receiver.deliveries)
 
 
+@pytest.mark.process
 def test_refused_deliveries_come_again_with_the_same_id(lab: Lab, panel: PanelServer) -> None:
     with Receiver(refusals=2) as receiver:
         secret = secret_of(lab, receiver)
@@ -148,6 +150,7 @@ def test_refused_deliveries_come_again_with_the_same_id(lab: Lab, panel: PanelSe
         until(lambda: statuses()[:1] == ["SUCCEEDED"], lambda: str(statuses()))
 
 
+@pytest.mark.process
 def test_nothing_is_told_before_a_subscription_is_confirmed(lab: Lab, panel: PanelServer) -> None:
     with Receiver() as receiver:
         lab.post("hooks/secrets/", workspace_id=lab.workspace_id)

@@ -281,6 +281,7 @@ print("mended:", import_torchvision().__name__)
 """
 
 
+@pytest.mark.process
 def test_the_exact_failure_of_torchvisions_import_is_mended_and_no_other() -> None:
     ran = subprocess.run([sys.executable, "-c", HALF_BUILT], capture_output=True, text=True, check=True, timeout=LIMIT)
     assert ran.stdout.splitlines() == ["left alone: another failure", "mended: torchvision"]

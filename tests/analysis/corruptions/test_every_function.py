@@ -133,6 +133,7 @@ for name in sorted(CORRUPTIONS, reverse=True):
 """
 
 
+@pytest.mark.process
 def test_the_same_bytes_in_a_new_process_with_other_threads_hash_seeds_and_order() -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "123", "PYTHONPATH": str(ROOT)}
     environment["OPENBLAS_NUM_THREADS"] = environment["OMP_NUM_THREADS"] = "4"

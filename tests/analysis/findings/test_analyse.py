@@ -284,6 +284,7 @@ def test_bad_tables_are_refused_with_the_place(tables: tuple[pd.DataFrame, pd.Da
         analysed(trials, study="s", seed=-1)
 
 
+@pytest.mark.process
 def test_importing_the_analysis_pulls_in_nothing_heavy() -> None:
     heavy = ("pandas", "scipy.stats", "matplotlib", "torch", "statsmodels")
     code = (
