@@ -22,8 +22,10 @@ PINS := requirements.txt requirements/analysis.txt requirements/server.txt requi
 WORKERS ?= 4
 # Tests of whole pages, studies and installations take as long as all others together; faults run one after the other,
 # for they starve, stop and kill what a neighbour would need.
-WHOLE := tests/browser tests/attacks tests/journeys tests/upgrades tests/operate
+WHOLE := tests/browser tests/attacks tests/journeys tests/operate
 FAULTS := tests/faults
+# Each has a database of its own, and migrations.
+SITES := humanexp humanexp.marketplace humanexp.panel
 
 .PHONY: help
 help:  ## this list
@@ -53,7 +55,7 @@ test: $(VENV)/tests.stamp
 endif
 
 .PHONY: verify
-verify: $(VENV)/tests.stamp  ## pages in a browser, attacks, killed studies, upgrades, the operator's pages, faults, simulated claims in small, and the product alone
+verify: $(VENV)/tests.stamp  ## pages in a browser, attacks, killed studies, the operator's pages, faults, simulated claims in small, and the product alone
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(WHOLE) $(ARGS)
 	$(PY) -m pytest -m "not slow" $(FAULTS) $(ARGS)
 	$(PY) -m benchmarks.claims --smoke
@@ -86,13 +88,19 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 	$(VENV)/bin/mypy --config-file humanexp/panel/mypy.ini -p humanexp.panel
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/djade --check $$(git ls-files '*.html')
-	$(PY) manage.py makemigrations --check --dry-run
+	for site in $(SITES); do DJANGO_SETTINGS_MODULE=$$site.settings $(PY) manage.py makemigrations --check --dry-run || exit 1; done
 
 .PHONY: fmt
 fmt: $(VENV)/tests.stamp  ## format code and templates, and mend what the linter can
 	$(VENV)/bin/ruff check --fix-only .
 	$(VENV)/bin/ruff format .
 	@$(VENV)/bin/djade $$(git ls-files '*.html') || $(VENV)/bin/djade $$(git ls-files '*.html')
+
+.PHONY: migrations
+migrations: $(VENV)/tests.stamp  ## the initial migration of every app, made anew from its models
+	for site in $(SITES); do DJANGO_SETTINGS_MODULE=$$site.settings $(PY) -m fixtures.migrations || exit 1; done
+	$(VENV)/bin/ruff check --quiet --fix-only humanexp/*/migrations
+	$(VENV)/bin/ruff format --quiet humanexp/*/migrations
 
 .PHONY: lock
 lock:  ## what is installed in the end, pinned with hashes (requirements/lock), and lists of it as CycloneDX (dist)
