@@ -20,6 +20,8 @@ LOCK := .venv-lock/bin/uv pip compile --universal --python-version 3.11 --genera
 PINS := requirements.txt requirements/analysis.txt requirements/server.txt requirements/torch.txt
 # Tests in the order in which they stand, with the same numbers drawn.
 ONE_ORDER := --randomly-dont-reorganize --randomly-seed=1
+# Each has a database of its own, and migrations.
+SITES := humanexp humanexp.marketplace humanexp.panel
 
 .PHONY: help
 help:  ## this list
@@ -82,13 +84,19 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 	$(VENV)/bin/mypy --config-file humanexp/panel/mypy.ini -p humanexp.panel
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/djade --check $$(git ls-files '*.html')
-	$(PY) manage.py makemigrations --check --dry-run
+	for site in $(SITES); do DJANGO_SETTINGS_MODULE=$$site.settings $(PY) manage.py makemigrations --check --dry-run || exit 1; done
 
 .PHONY: fmt
 fmt: $(VENV)/tests.stamp  ## format code and templates, and mend what the linter can
 	$(VENV)/bin/ruff check --fix-only .
 	$(VENV)/bin/ruff format .
 	@$(VENV)/bin/djade $$(git ls-files '*.html') || $(VENV)/bin/djade $$(git ls-files '*.html')
+
+.PHONY: migrations
+migrations: $(VENV)/tests.stamp  ## the initial migration of every app, made anew from its models
+	for site in $(SITES); do DJANGO_SETTINGS_MODULE=$$site.settings $(PY) -m fixtures.migrations || exit 1; done
+	$(VENV)/bin/ruff check --quiet --fix-only humanexp/*/migrations
+	$(VENV)/bin/ruff format --quiet humanexp/*/migrations
 
 .PHONY: lock
 lock:  ## what is installed in the end, pinned with hashes (requirements/lock), and lists of it as CycloneDX (dist)

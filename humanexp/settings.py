@@ -154,7 +154,6 @@ INSTALLED_APPS = [
     "humanexp.core",
     "humanexp.jobs",
     "humanexp.stimuli",
-    "humanexp.experiments",  # migrations alone
     "humanexp.studies",
     "humanexp.participation",
     "humanexp.screening",

@@ -53,8 +53,9 @@ pytest_plugins = [
 def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with every table and nothing in it, kept from run to run until there are other migrations."""
     digest = hashlib.sha256(django.__version__.encode())
-    for migration in sorted(ROOT.glob("humanexp/*/migrations/*.py")):
-        digest.update(f"\n{migration.relative_to(ROOT)}\n".encode() + migration.read_bytes())
+    patterns = ("*/migrations/*.py", "migrating.py", "table_making.py")
+    for file in sorted(file for pattern in patterns for file in ROOT.glob(f"humanexp/{pattern}")):
+        digest.update(f"\n{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
     cache = getattr(pytestconfig, "cache", None)
     folder = cache.mkdir("migrated") if cache else folder_of_run(tmp_path_factory)
     with set_aside():

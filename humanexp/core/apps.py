@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig, apps as global_apps
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class CoreConfig(AppConfig):
@@ -11,7 +11,9 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core import checks, sign_ins  # noqa: F401  (register)
+        from humanexp.migrating import record_tables
 
+        pre_migrate.connect(record_tables, sender=self)
         post_migrate.connect(_make_default_lab, sender=self)
 
 
@@ -21,6 +23,6 @@ def _make_default_lab(*, apps: Any = global_apps, using: str, **_kwargs: Any) ->
 
     try:
         lab = apps.get_model("core", "Lab")
-    except LookupError:  # migrated back to before there were laboratories
+    except LookupError:  # the tables of this app were not made, or taken back
         return
     lab.objects.using(using).get_or_create(name=DEFAULT_LAB)

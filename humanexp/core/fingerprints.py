@@ -165,7 +165,7 @@ def _standing(stored: Stored, *, has_key: bool) -> Standing:
 
 
 def check_at_start() -> None:
-    """What web and job runner do first. A database that does not answer yet keeps nobody down: keys are compared again
+    """Done at every start. A database that does not answer yet keeps nobody down: keys are compared again
     before they are used.
 
     Raises

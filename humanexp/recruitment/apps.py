@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from django.apps import AppConfig
+from typing import Any
+
+from django.apps import AppConfig, apps as global_apps
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import Section, StudyTab, register_section, register_study_tab
@@ -24,3 +27,14 @@ class RecruitmentConfig(AppConfig):
         register_panel(PANEL)
         register_witness(stored_codes)
         register_source(figures)
+        post_migrate.connect(_open_first_accounts, sender=self)
+
+
+def _open_first_accounts(*, apps: Any = global_apps, using: str, **_of_the_signal: object) -> None:
+    from humanexp.recruitment.services.accounts import open_first_accounts
+
+    try:
+        apps.get_model("recruitment", "RecruiterAccount")
+    except LookupError:  # the tables of this app were not made, or taken back
+        return
+    open_first_accounts(using=using)

@@ -247,9 +247,18 @@ class TestRefused:
         self.change(archives, listing=lambda old: {**old, "object": put(shelf, line.encode() + b"\n"), "files": 1})
         self.refused(archives, elsewhere, InputRefused, "outside MEDIA_ROOT")
 
-    def test_an_archive_of_a_newer_version(self, archives: Path, elsewhere: Path) -> None:
-        self.change(archives, migrations=lambda old: [*old, "core.9999_of_the_future"])
-        self.refused(archives, elsewhere, InputRefused, r"newer version .* core\.9999_of_the_future")
+    @pytest.mark.parametrize(
+        "migrations",
+        [
+            pytest.param(lambda had: [*had, "core.9999_of_the_future"], id="newer"),
+            pytest.param(lambda had: [one for one in had if not one.startswith("humanexp.")], id="other-tables"),
+        ],
+    )
+    def test_an_archive_of_another_version(self, archives: Path, elsewhere: Path, migrations: Any) -> None:
+        self.change(archives, migrations=migrations)
+        self.refused(archives, elsewhere, InputRefused, "another version of HumanExp")
+
+    def test_an_archive_of_another_format(self, archives: Path, elsewhere: Path) -> None:
         self.change(archives, format=lambda old: old + 1)
         self.refused(archives, elsewhere, InputRefused, "has format 2")
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import shutil
 import signal
 import socket
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +26,7 @@ from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
+from tests.served import ROOT
 
 OPTIONS = workspace.Options(participants=4, seed=3)
 
@@ -122,6 +129,35 @@ def test_clearing_removes_what_demos_made_and_nothing_else(transactional_db: Non
     account = User.objects.get()
     assert account.username == "ada"
     assert account.check_password("her own")
+
+
+@pytest.mark.parametrize("name", ["demo", "my photographs"])
+def test_a_fresh_demo_sets_a_database_of_another_version_aside_unless_it_holds_other_work(
+    name: str, media_root: Path, migrated_database: Path
+) -> None:
+    file = media_root / "humanexp.sqlite3"
+    shutil.copyfile(migrated_database, file)
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE django_migrations SET name = 'another' WHERE app = 'humanexp'")
+        database.execute(
+            "INSERT INTO stimuli_sourceset (name, created_at, lab_id, provenance, licence, gold_classifiers, "
+            "import_report) VALUES (?, '', 'lab', '', '', '[]', '{}')",
+            [name],
+        )
+    script = "import django; django.setup(); from humanexp.console.demo.workspace import *; set_aside_other_tables()"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "humanexp.settings", "MEDIA_ROOT": str(media_root)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    aside = media_root / "humanexp.sqlite3.set-aside"
+    if name == "demo":
+        assert done.returncode == 0 and aside.exists() and not file.exists()
+    else:
+        assert "other work (my photographs)" in done.stderr and file.exists() and not aside.exists()
 
 
 @pytest.mark.django_db

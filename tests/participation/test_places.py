@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
-from django.db import connection
 
 from analysis.tables import TRIALS
 from humanexp.core import clock
@@ -148,26 +146,3 @@ class TestUnverified:
         assert services.verify_session(session=session)
         assert len(list(selectors.iter_trial_rows(study))) == session.total
         assert selectors.session_counts(study)["completed"] == 1
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_the_migration_goes_back_and_forth_with_slots_and_numbers_that_are_shared(study):
-    if connection.vendor != "sqlite":
-        pytest.skip("once is enough")
-    first = new_session(study, "P-0")
-    for number in range(2, study.planned_sessions):
-        new_session(study, f"P-{number}")
-    begin(study, "P-1")
-    fall_silent(first)
-    new_session(study, "P-late")
-    begin(study, "P-1"), begin(study, "P-1")
-    call_command("migrate", "experiments", "0010", verbosity=0)
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT slot FROM experiments_session")
-            held = [row[0] for row in cursor.fetchall()]
-        assert len(set(held)) == len(held) == study.planned_sessions + 3
-    finally:
-        call_command("migrate", verbosity=0)
-    assert Session.objects.count() == study.planned_sessions + 3

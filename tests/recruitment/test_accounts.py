@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 
 import pytest
-from django.apps import apps
+from django.core.management import call_command
 
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, KeysRefused, NotAllowed
 from humanexp.core.models import User
@@ -148,10 +147,13 @@ def test_who_opens_one_and_how_often(memory: Memory, second: RecruiterAccount) -
         services.open_account(kind="memory", code="mine", name="Mine", by=User.objects.create(username="ada"))
 
 
-def test_the_migration_makes_a_row_of_every_kind_and_keeps_what_was_set() -> None:
-    RecruiterAccount.objects.all().delete()
-    RecruiterAccount.objects.bulk_create([RecruiterAccount(environment="sandbox", month_cap_cents=700)])
-    import_module("humanexp.recruitment.migrations.0021_recruiters_and_accounts").name_kinds(apps, None)
+def test_the_first_accounts_are_there_from_the_beginning_and_once() -> None:
+    first = ["link", "marketplace", "production", "sandbox"]
+    assert list(RecruiterAccount.objects.order_by("environment").values_list("environment", flat=True)) == first
+    RecruiterAccount.objects.exclude(environment="sandbox").delete()
+    RecruiterAccount.objects.update(month_cap_cents=700)
+    for _twice in range(2):
+        call_command("migrate", verbosity=0)
     rows = RecruiterAccount.objects.order_by("environment").values_list("environment", "kind", "month_cap_cents")
     assert list(rows) == [
         ("link", "link", None),

@@ -34,6 +34,7 @@ from humanexp.console.models import Backup
 from humanexp.console.named_files import named_files
 from humanexp.core import clock, file_store
 from humanexp.core.errors import ApplicationError, Conflict, InputRefused
+from humanexp.migrating import OtherTables, check_tables
 
 #: Rows in one content. Those of earlier answers stay the same, and are kept once.
 PART = 20_000
@@ -126,6 +127,10 @@ def _check_place(to: Path) -> None:
 
 
 def check_migrated() -> None:
+    try:
+        check_tables(connection)
+    except OtherTables as refusal:
+        raise Conflict(str(refusal)) from refusal
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         raise Conflict(

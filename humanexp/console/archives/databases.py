@@ -16,6 +16,7 @@ from django.db.utils import DEFAULT_DB_ALIAS, DatabaseError
 
 from humanexp.console.archives import tables
 from humanexp.core.errors import Conflict
+from humanexp.migrating import OtherTables, check_tables
 
 Progress = Callable[[int, int, str], None]
 #: Pages that SQLite copies before it says how far it is.
@@ -118,7 +119,10 @@ def check_empty(connection: BaseDatabaseWrapper) -> None:
         Naming a table and its rows.
     """
     try:
+        check_tables(connection)
         there = set(connection.introspection.table_names())
+    except OtherTables as refusal:
+        raise Conflict(str(refusal)) from refusal
     except DatabaseError as error:
         raise Conflict(f"The target database does not answer: {error}") from error
     for model in tables.models_of(apps):

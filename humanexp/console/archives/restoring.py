@@ -31,6 +31,7 @@ from humanexp.core.errors import ApplicationError, Conflict, InputRefused
 from humanexp.core.storage import media_path
 from humanexp.core.storage_mark import FILE as MARK
 from humanexp.jobs.models import Runner
+from humanexp.migrating import record_tables, tables_line
 from humanexp.recruitment import services as recruitment
 
 
@@ -130,12 +131,13 @@ def _check_version(manifest: Manifest) -> list[tuple[str, str]]:
     """The migrations that the archive's database had last, by app."""
     loader = MigrationExecutor(connection).loader
     known = {f"{app}.{name}": (app, name) for app, name in loader.disk_migrations}
-    if unknown := sorted(set(manifest.migrations) - known.keys()):
+    tables = ".".join(tables_line())
+    if tables not in manifest.migrations or set(manifest.migrations) - known.keys() - {tables}:
         raise InputRefused(
-            f"The archive was made by a newer version of HumanExp ({manifest.product}): this one does not know "
-            f"{unknown[0]}. Install that version or a later one, then restore."
+            f"The archive was made by another version of HumanExp ({manifest.product}), whose tables are not this "
+            "version's. Restore it with the version that made it."
         )
-    had = {known[name] for name in manifest.migrations}
+    had = {known[name] for name in manifest.migrations if name != tables}
     children = {node: loader.graph.node_map[node].children for node in had}
     return sorted(
         node for node in had if not any(child.key[0] == node[0] and child.key in had for child in children[node])
@@ -226,6 +228,7 @@ def _fill(shelf: Shelf, manifest: Manifest, targets: list[tuple[str, str]], prog
         if action.endswith("success"):
             progress(next(made), len(manifest.migrations), "migrations")
 
+    record_tables(using=connection.alias)
     executor = MigrationExecutor(connection, told)
     is_current = set(targets) == set(executor.loader.graph.leaf_nodes())
     executor.migrate(targets)

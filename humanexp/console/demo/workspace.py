@@ -11,10 +11,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django.core.management import call_command
+from django.db import DatabaseError, connection
 
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
+from humanexp.migrating import OtherTables, check_tables
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Study
 
@@ -112,6 +114,44 @@ def record_finished(options: Options) -> None:
     write_whole(media_path(_RECORD), json.dumps(asdict(options)).encode())
 
 
+def set_aside_other_tables() -> None:
+    """Rename a SQLite database that another version made, so that the demo begins with an empty one.
+
+    Raises
+    ------
+    StudyRefused
+        If there is other work in it.
+    """
+    try:
+        check_tables(connection)
+        return
+    except OtherTables:
+        if connection.vendor != "sqlite":  # `migrate` refuses it next
+            return
+    try:
+        _refuse_other_work()
+    except DatabaseError as error:
+        raise StudyRefused(
+            "Whether this database of another version holds other work cannot be told. Set MEDIA_ROOT to another "
+            "folder for the demo: nothing was removed."
+        ) from error
+    connection.close()
+    name = connection.settings_dict["NAME"]
+    for end in ("", "-wal", "-shm"):
+        if (file := Path(f"{name}{end}")).exists():
+            file.rename(f"{name}.set-aside{end}")
+
+
+def _refuse_other_work() -> None:
+    studies = Study.objects.exclude(slug__in=NAMES).values_list("slug", flat=True)
+    pictures = SourceSet.objects.exclude(name__in=NAMES).values_list("name", flat=True)
+    if others := [*studies, *pictures]:
+        raise StudyRefused(
+            f"This database holds other work ({', '.join(others[:3])}). "
+            "Set MEDIA_ROOT to another folder for the demo: nothing was removed."
+        )
+
+
 def clear() -> None:
     """Remove what demos made. Other studies or pictures in this database are never touched: then nothing is removed.
 
@@ -120,12 +160,7 @@ def clear() -> None:
     StudyRefused
         Naming what is in the way.
     """
-    others = [*Study.objects.exclude(slug__in=NAMES), *SourceSet.objects.exclude(name__in=NAMES)]
-    if others:
-        raise StudyRefused(
-            f"This database holds other work ({', '.join(map(str, others[:3]))}). "
-            "Set MEDIA_ROOT to another folder for the demo: nothing was removed."
-        )
+    _refuse_other_work()
     # First of all: a demo that is half removed is none.
     media_path(_RECORD).unlink(missing_ok=True)
     accounts = list(User.objects.exclude(username=RESEARCHER))

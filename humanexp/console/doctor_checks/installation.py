@@ -16,6 +16,7 @@ from django.db.utils import DatabaseError
 
 from analysis.extras import install
 from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.migrating import OtherTables, check_tables
 
 
 @question("Python")
@@ -31,8 +32,11 @@ def python() -> Finding:
 def database() -> Finding:
     engine = connection.vendor
     try:
+        check_tables(connection)
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except OtherTables as refusal:
+        return Finding(subject="Database", state="missing", detail=str(refusal))
     except DatabaseError as error:
         return Finding(subject="Database", state="missing", detail=f"{engine}: {error}", remedy="check DATABASE_URL")
     if pending:

@@ -39,6 +39,7 @@ class Link(Kind):
     """A plain link, which anybody can hand out."""
 
     code, name, namespace, way = "link", _("plain link"), "link", "link"
+    is_at_hand = True
 
     @property
     def capabilities(self) -> Capabilities:

@@ -52,6 +52,8 @@ class Kind(ABC):
     name: ClassVar[str | Promise]
     #: those with one name space of ids: the same id is the same person
     namespace: ClassVar[str]
+    #: every database has its first account from the beginning; else it is made when it is first used
+    is_at_hand: ClassVar[bool] = False
     #: how its people's pages speak of what they came by
     way: ClassVar[Way] = "hit"
     #: ids of people; never an address, which names them

@@ -29,6 +29,7 @@ SUBMIT_PATH = "/mturk/externalSubmit"
 class RequesterApi(Kind):
     """What they have in common: HITs, assignments, and a frame with a form."""
 
+    is_at_hand = True
     #: CustomerId allows capitals and digits only
     person_id = re.compile(r"[A-Z0-9]{1,64}")
 

@@ -18,6 +18,7 @@ class Volunteer(Link):
     """Offers and submissions are our own rows, as with a link; nobody comes with an id."""
 
     code, name, namespace = "volunteer", _("volunteers"), "volunteer"
+    is_at_hand = False
 
     @property
     def capabilities(self) -> Capabilities:

@@ -34,6 +34,14 @@ def check_administrator(by: User | None) -> None:
         raise NotAllowed("Only an administrator changes accounts with recruiters: their money is for every study.")
 
 
+def open_first_accounts(*, using: str) -> None:
+    """Done whenever tables were made or emptied. Accounts that are there stay as they are."""
+    accounts = RecruiterAccount.objects.using(using)
+    there = set(accounts.values_list("environment", flat=True))
+    missing = [kind.code for kind in recruiters.kinds() if kind.is_at_hand and kind.code not in there]
+    accounts.bulk_create(RecruiterAccount(environment=code, kind=code) for code in missing)
+
+
 @transaction.atomic
 def open_account(
     *, kind: str, code: str, name: str, currency: str = "", workspace: str = "", by: User | None

@@ -67,6 +67,9 @@ class Command(RefusableCommand):
         addresses = Addresses.free() if options["no_serve"] else Addresses.fixed(chosen.recruiter)
         workspace.check(chosen)
         _check_writable(options["json"])
+        if options["fresh"]:
+            with workspace.owned():
+                workspace.set_aside_other_tables()
         call_command("migrate", verbosity=0)
         is_there = not options["fresh"] and workspace.finished_with(chosen)
         if is_there and options["no_serve"]:

@@ -6,9 +6,7 @@ import signal
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from humanexp.core import storage_mark
-from humanexp.core.errors import PseudonymKeyRefused
-from humanexp.core.fingerprints import check_at_start
+from humanexp.core import starting
 from humanexp.jobs import lanes, runner
 
 
@@ -20,9 +18,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: object) -> None:
         try:
-            check_at_start()
-            storage_mark.make()
-        except PseudonymKeyRefused as refusal:
+            starting.check()
+        except starting.REFUSALS as refusal:
             raise CommandError(f"The job runner does not start. {refusal}") from refusal
         if options["once"]:
             self.stdout.write(f"{runner.run_waiting()} jobs run")

@@ -1,0 +1,30 @@
+"""What web and job runner do first."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from django.db import DatabaseError, connection
+
+from humanexp.core import fingerprints, storage_mark
+from humanexp.core.errors import PseudonymKeyRefused
+from humanexp.migrating import OtherTables, check_tables
+
+#: What `check` raises.
+REFUSALS = (OtherTables, PseudonymKeyRefused)
+
+
+def check() -> None:
+    """Compare tables, keys and files with those of this version and this database.
+
+    Raises
+    ------
+    OtherTables
+        If another version made the database.
+    PseudonymKeyRefused
+        If the pseudonym key is not the one that this database was filled under.
+    """
+    with suppress(DatabaseError):  # it does not answer: that keeps nobody down, and is said next
+        check_tables(connection)
+    fingerprints.check_at_start()
+    storage_mark.make()

@@ -1,1 +1,0 @@
-"""Migrations alone: the tables of `studies` and `participation` were made here, and keep their names."""
