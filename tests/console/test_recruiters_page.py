@@ -22,6 +22,7 @@ from humanexp.jobs import runner
 from humanexp.recruitment import recruiters, services
 from humanexp.recruitment.models import Pause, RecruiterAccount
 from humanexp.recruitment.recruiters import keys
+from tests.limits import LIMIT
 from tests.served import free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -121,7 +122,7 @@ def test_what_has_died_is_started_again(ada: Client, own_ground: str) -> None:
     runner.run_waiting()
     token = keys.key("PANEL_TOKEN")
     sites._children["panel"].kill()
-    sites._children["panel"].wait(10)
+    sites._children["panel"].wait(LIMIT)
     assert sites.keep() == {"panel": "started"}
     assert sites.answers(recruiters.kind_of("panel").address) and keys.key("PANEL_TOKEN") == token
 

@@ -236,4 +236,4 @@ def lying(upstream: str) -> Iterator[Liar]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(LIMIT)

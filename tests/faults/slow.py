@@ -67,7 +67,7 @@ def clients(
         yield
     finally:
         stop.set()
-        keeper.join(30)
+        keeper.join(LIMIT)
         for one in open_ones:
             one.close()
 
@@ -112,7 +112,7 @@ def readers(url: str, count: int, asking: bytes, *, bytes_per_s: int) -> Iterato
     finally:
         stop.set()
         for thread in threads:
-            thread.join(30)
+            thread.join(LIMIT)
 
 
 def _has_hung_up(reader: socket.socket) -> bool:

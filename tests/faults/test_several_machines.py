@@ -146,7 +146,7 @@ def _stimuli_are_made_although_a_runner_dies(site: Site, runners: dict[str, subp
     killed = next(process for process in runners.values() if f":{process.pid}:" in site.job(job)[3])
     killed.send_signal(signal.SIGKILL)
     wait_until(lambda: site.job(job)[0] == "done", "the set, on the other machine", site)
-    assert site.job(job)[2] == 2 and killed.wait(10) == -signal.SIGKILL
+    assert site.job(job)[2] == 2 and killed.wait(LIMIT) == -signal.SIGKILL
     ((count,),) = site.rows("SELECT count(*) FROM stimuli_stimulus")
     ((shared,),) = site.rows("SELECT count(*) FROM core_storedfile WHERE path LIKE %s", "stimuli/small/%.png")
     assert count == shared == 3 * 140 + 48

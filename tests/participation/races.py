@@ -170,7 +170,7 @@ def stop_behind_long_work(study):
 
     def long(progress):
         began.set()
-        return {"prompt_was_done": done.wait(30)}
+        return {"prompt_was_done": done.wait(LIMIT)}
 
     HANDLERS["long"] = Registered("long", long, None)
     HANDLERS["prompt"] = Registered("prompt", lambda progress: done.set(), None, is_prompt=True)
@@ -179,12 +179,12 @@ def stop_behind_long_work(study):
     running = Thread(target=lanes.run_forever, args=(stop,), kwargs={"poll_s": 0.05})
     running.start()
     try:
-        began.wait(30)
+        began.wait(LIMIT)
         services.submit("prompt")
-        done.wait(30)
+        done.wait(LIMIT)
     finally:
         stop.set()
-        running.join(30)
+        running.join(LIMIT)
         del HANDLERS["long"], HANDLERS["prompt"]
     job.refresh_from_db()
     return {"state": job.state, **job.result}
