@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import tomllib
 from pathlib import Path
@@ -112,6 +113,15 @@ def test_shards_are_the_same_files_in_the_same_order_wherever_they_are_cut() -> 
     seconds = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
     assert stored.cut("dcba", seconds, 2) == stored.cut("abcd", seconds, 2) == [["a", "d"], ["b", "c"]]
     assert stored.cut(["a", "unknown"], seconds, 2) == [["a"], ["unknown"]]
+
+
+def test_no_test_of_the_gate_is_dear_and_no_ring_costs_more_than_it_may() -> None:
+    """Reads what `make durations` has stored, and measures nothing."""
+    found = stored.load()
+    dear = {test: s for test, (ring, s) in found["tests"].items() if s > stored.ONE_S.get(ring, math.inf)}
+    assert dear == {}, "make it cheaper, or mark it `verify`"
+    for ring, most_s in stored.SUMS_S.items():
+        assert sum(stored.seconds_of(ring).values()) <= most_s, f"the {ring} ring has grown: what can go to `verify`?"
 
 
 def test_every_room_has_tests_and_every_part_of_the_product_a_room() -> None:

@@ -52,7 +52,8 @@ def steps(folder: Path, seed: int, paths: Sequence[str]) -> list[Run]:
         return Run(name, [*drawn, *arguments, "--but", str(passed)], folder, EXAMPLES="fresh")
 
     if paths:
-        return [tests("these", "--ring", "verify", *paths)]
+        named = "-".join(path.strip("/").replace("/", ".") for path in paths)
+        return [tests(named[-100:], "--ring", "verify", *paths)]
     return [
         tests("whole", "--ring", "verify", *workers, f"--ignore={ALONE}", "tests"),
         tests("faults", "--ring", "verify", ALONE),

@@ -27,7 +27,11 @@ from tests.mutants.mutations import Mutant, mutants_of
 KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "humanexp-mutants"
 #: A mutant may take this many times what its tests take without it, and a start.
 PATIENCE, START_S = 3, 60
-_PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:randomly", "-m", "not slow and not browser"]
+_PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:randomly"]
+#: Which tests are asked: first those that every change must pass, then, for what they did not notice, all others.
+_GATE, _VERIFY = ("--ring", "gate", "-m", "not browser"), ("--ring", "verify", "-m", "not browser")
+#: pytest found no test of the ring: nobody has noticed.
+_NONE = 5
 
 
 @dataclass(frozen=True)
@@ -100,29 +104,34 @@ class Copy:
         return status, time.monotonic() - began, said[-2_000:]
 
     def run_mutated(self, case: Case, tests: Sequence[str], limit_s: float) -> dict[str, Any]:
+        """What became of the mutant: noticed by the gate, by verify alone, by nobody; or a test that never ended."""
         file = self.folder / case.path
         source = file.read_text(encoding="utf-8")
         file.write_text(case.mutant.applied_to(source), encoding="utf-8")
+        took_s = 0.0
         try:
-            status, seconds, said = self.run(tests, limit_s)
+            for ring, outcome in ((_GATE, "noticed"), (_VERIFY, "by verify")):
+                status, seconds, said = self.run(tests, limit_s, *ring)
+                took_s += seconds
+                if status not in (None, 0, 1, 2, _NONE):
+                    raise SystemExit(f"pytest ended with {status}:\n{said}")
+                if status in (None, 1, 2):  # 2: the tests could not even be collected
+                    return {"outcome": "too slow" if status is None else outcome, "seconds": round(took_s, 1)}
         finally:
             file.write_text(source, encoding="utf-8")
-        # 2: the tests could not even be collected.
-        outcomes = {None: "too slow", 0: "survived", 1: "noticed", 2: "noticed"}
-        if status not in outcomes:
-            raise SystemExit(f"pytest ended with {status}:\n{said}")
-        return {"outcome": outcomes[status], "seconds": round(seconds, 1)}
+        return {"outcome": "survived", "seconds": round(took_s, 1)}
 
     def fastest_first(self, tests: Sequence[str]) -> dict[str, Any]:
         """The files of these tests by their time without a mutant; they have to pass."""
         report = self.folder / "report.xml"
-        status, seconds, said = self.run(tests, 3_600, f"--junitxml={report}")
-        if status != 0:
+        status, seconds, said = self.run(tests, 3_600, *_GATE, f"--junitxml={report}")
+        if status not in (0, _NONE):
             raise SystemExit(f"These tests fail without any mutant: {' '.join(tests)}\n{said}")
         took: Counter[str] = Counter()
         for test in ElementTree.parse(report).iter("testcase"):
             took[self._file(test.get("classname", ""))] += float(test.get("time", "0"))
-        return {"files": sorted(took, key=lambda name: took[name]), "seconds": round(seconds, 1)}
+        asked = sorted(took, key=lambda name: took[name])
+        return {"files": [*asked, *(name for name in tests if name not in took)], "seconds": round(seconds, 1)}
 
     def _file(self, dotted: str) -> str:
         """The file of "tests.console.test_access.TestPages"."""
@@ -169,8 +178,8 @@ def main() -> None:
     outcomes = Counter(known["mutants"][case.key]["outcome"] for case in cases)
     print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
     for case in cases:
-        if known["mutants"][case.key]["outcome"] == "survived":
-            print(f"\n{case.diff}")
+        if known["mutants"][case.key]["outcome"] in ("survived", "by verify"):
+            print(f"\n{known['mutants'][case.key]['outcome']}:\n{case.diff}")
 
 
 if __name__ == "__main__":
