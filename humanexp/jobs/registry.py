@@ -7,9 +7,10 @@ need.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Protocol, get_type_hints
 
@@ -84,6 +85,8 @@ class Registered:
 
 #: Those that are registered by now; `handlers` has all.
 HANDLERS: dict[str, Registered] = {}
+#: Modules that import each other are not imported by two threads at once.
+_LOADING = threading.RLock()
 
 
 def handler(
@@ -110,8 +113,14 @@ def handler(
 
 def handlers() -> dict[str, Registered]:
     """Every kind, of all apps."""
-    autodiscover_modules("jobs")
+    _load_all()
     return HANDLERS
+
+
+@cache
+def _load_all() -> None:
+    with _LOADING:
+        autodiscover_modules("jobs")
 
 
 def kinds_in_lane(*, is_prompt: bool) -> list[str]:
@@ -130,5 +139,6 @@ def _of_app(kind: str) -> Registered | None:
     """Kinds are named after their app: the others stay unloaded."""
     app = apps.app_configs.get(kind.partition(".")[0])
     if app is not None and module_has_submodule(app.module, "jobs"):
-        import_module(f"{app.name}.jobs")
+        with _LOADING:
+            import_module(f"{app.name}.jobs")
     return HANDLERS.get(kind)
