@@ -173,6 +173,7 @@ register(Corruption(
 """
 
 
+@pytest.mark.process
 def test_functions_of_the_users_own_are_known_in_other_processes(
     source_set: SourceSet,
     settings,  # noqa: ANN001
@@ -197,6 +198,7 @@ def test_functions_of_the_users_own_are_known_in_other_processes(
         sys.modules.pop("own_corruptions")
 
 
+@pytest.mark.process
 def test_a_cancelled_job_does_not_wait_for_its_children(stimulus_set: StimulusSet, settings) -> None:  # noqa: ANN001
     settings.COMPUTE = "processes:2"
     stimulus_set.count_per_corruption = 100_000  # a plan like this takes minutes
@@ -220,6 +222,7 @@ def test_the_manifest_is_a_valid_table(stimulus_set: StimulusSet) -> None:
     assert all(media_path(file).is_file() for file in frame["file"])
 
 
+@pytest.mark.process
 def test_children_make_the_same_as_this_process(stimulus_set: StimulusSet, source_set: SourceSet, settings) -> None:  # noqa: ANN001
     make_stimuli(stimulus_set, quiet)
     settings.COMPUTE = "processes:2"
