@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looks import fits
+from tests.browser.looks import fits, refused
 from tests.marketplace.server import MarketplaceServer, external_question, running
 
 pytestmark = pytest.mark.browser
