@@ -229,6 +229,7 @@ def stops(page: Any, most: int = 12) -> dict[str, bool]:
     return found
 
 
+@pytest.mark.gate
 def test_the_focus_is_seen_wherever_it_goes_and_nothing_moves(page: Any, live_server: Any, study: Study) -> None:
     page.emulate_media(reduced_motion="reduce")
     link = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=1))

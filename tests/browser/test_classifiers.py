@@ -69,7 +69,6 @@ def table(tmp_path: Path, *, response: str, n: int = N_STIMULI) -> str:
     return str(path)
 
 
-@pytest.mark.gate
 def test_a_table_is_refused_corrected_looked_at_and_taken(page: Any, site: str, tmp_path: Path) -> None:
     page.goto(site)
     looked_at(page, "empty")

@@ -19,7 +19,6 @@ from tests.browser.studies import given, right_answers
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
-@pytest.mark.gate
 def test_row_and_column_answer_in_german(page: Any, live_server: Any, drawings: Path) -> None:
     session = studies.open_session(studies.make_study(drawings, design=studies.short_design(), language="de"))
     right = right_answers(session)

@@ -151,7 +151,6 @@ def test_the_pictures_below_the_map_change_with_the_function(page: Any, address:
     assert is_clean(page)
 
 
-@pytest.mark.gate
 def test_filters_work_as_they_are_changed(page: Any, address: str) -> None:
     page.goto(f"{address}browse/")
     page.select_option("#id_category", "cat")
