@@ -1,7 +1,8 @@
 """What a failed test of pages leaves behind, in a folder of its own below GATE_EVIDENCE; without it, nothing is kept.
 
-A screenshot and the text of every open page, Playwright's trace of every browser profile (`playwright show-trace`), and
-what the servers have said. The report of the failure names the files. GATE_TRACE=0 keeps all but the traces.
+A screenshot and the text of every open page, and what the servers have said; the report of the failure names the files.
+With GATE_TRACE=1 also Playwright's trace of every browser profile (`playwright show-trace FILE`): tracing takes half as
+much processor time again, so it is for a second look.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ def folder() -> Path | None:
     return Path(kept) if (kept := os.environ.get("GATE_EVIDENCE")) else None
 
 
+def is_traced() -> bool:
+    return os.environ.get("GATE_TRACE") == "1"
+
+
 def watched(browser: Any) -> Any:
-    """The browser, whose profiles are traced from now on where evidence is kept."""
+    """The browser, whose profiles are known from now on where evidence is kept."""
     if folder() is not None:
         browser.new_context = _noting(browser.new_context)
         kind = browser.browser_type
@@ -38,7 +43,7 @@ def _noting(opens: Callable[..., Any]) -> Callable[..., Any]:
     def noted(*arguments: Any, **options: Any) -> Any:
         context = opens(*arguments, **options)
         _opened.append(context)
-        if os.environ.get("GATE_TRACE") != "0":
+        if is_traced():
             context.tracing.start(screenshots=True, snapshots=True)
         return context
 
@@ -76,7 +81,8 @@ def _keep(item: pytest.Item, report: Any, place: Path) -> list[Path]:
             for count, page in enumerate(context.pages, 1):
                 _page(page, place / f"page-{number}-{count}")
         with suppress(Exception):
-            context.tracing.stop(path=place / f"trace-{number}.zip")
+            if is_traced():
+                context.tracing.stop(path=place / f"trace-{number}.zip")
     for name, text in _said(item, report):
         (place / f"{name}.log").write_text(text, encoding="utf-8")
     return sorted(place.iterdir())
@@ -95,7 +101,7 @@ def _said(item: pytest.Item, report: Any) -> Iterator[tuple[str, str]]:
     if captured:
         yield "server", captured
     for name, one in getattr(item, "funcargs", {}).items():
-        if isinstance(output := getattr(one, "output", None), list):
+        if (output := getattr(one, "output", None)) and isinstance(output, list):
             yield name, "".join(output)
         logs = Path(getattr(one, "media_root", "/nonexistent")) / "logs"
         for log in sorted(logs.glob("*.log")):
