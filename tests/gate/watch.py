@@ -1,7 +1,12 @@
-"""What a test of the pure ring must not do, heard from the interpreter's audit events while such a test runs."""
+"""What a test of the pure ring must not do, heard from the interpreter's audit events while such a test runs.
+
+Nobody answers it, either, whoever listens on this machine.
+"""
 
 from __future__ import annotations
 
+import errno
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -17,9 +22,12 @@ _STARTS = {
     "os.fork": "starts a process",
     "os.forkpty": "starts a process",
     "socket.bind": "opens a port",
-    "socket.connect": "opens a connection",
     "time.sleep": "sleeps",
 }
+
+
+#: Names that are looked up without asking another machine.
+_HERE = (None, "", "localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104
 
 
 class NotPure(Exception):
@@ -52,10 +60,17 @@ class _Watch:
         time.sleep = heard_sleeping
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self.is_on or event not in _STARTS:
+        if not self.is_on:
             return
-        if event.startswith("socket.") and not isinstance(arguments[1], tuple):
-            return  # a socket in the file system
+        if event.startswith("socket."):
+            if event == "socket.getaddrinfo" and arguments[0] not in _HERE:
+                raise socket.gaierror(socket.EAI_NONAME, "a test of the pure ring knows no other machine")
+            if event not in ("socket.connect", "socket.bind") or not isinstance(arguments[1], tuple):
+                return  # a socket in the file system has no tuple for an address
+            if event == "socket.connect":
+                raise ConnectionRefusedError(errno.ECONNREFUSED, "nobody answers a test of the pure ring")
+        if event not in _STARTS:
+            return
         self.found.append(f"{_STARTS[event]} ({event})")
         raise NotPure(f"A test of the pure ring {_STARTS[event]}: {NotPure.__doc__}")
 

@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.gate
+@pytest.mark.promise(10)
 def test_killed_after_sending_it_says_the_same_again_and_then_no_more(
     tmp_path: Path, migrated_database: Path, receiver: Receiver
 ) -> None:
