@@ -118,6 +118,8 @@ def test_an_approval_is_owed_until_the_desk_has_paid_it_out(
     assert theirs["payouts"][0]["way"] == "cash"
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_the_way_to_the_money_counts_nobody_twice_and_loses_nobody_silently(
     market: MarketplaceServer, console: Client, study: Study, says: Callable[[str], str]
 ) -> None:

@@ -109,6 +109,8 @@ def gets_nothing(reply: requests.Response) -> bool:
 
 
 class TestPlainLink:
+    @pytest.mark.gate
+    @pytest.mark.promise(8)
     def test_the_id_of_a_session_under_way_opens_nothing(self, link: Campaign, caller: Callable[..., Caller]) -> None:
         owner = caller(link)
         session = owner.begins()
@@ -140,6 +142,8 @@ class TestPlainLink:
         assert Response.objects.filter(session=session).count() == 1
 
     @pytest.mark.parametrize("is_submitted", [False, True])
+    @pytest.mark.gate
+    @pytest.mark.promise(8)
     def test_of_a_finished_session_nobody_else_reads_the_code(
         self, link: Campaign, caller: Callable[..., Caller], is_submitted: bool
     ) -> None:

@@ -291,6 +291,8 @@ class TestPaidByHand:
         assert difference.is_open
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_a_restored_backup_pays_nobody_twice(
     launch: Launch,
     new_worker: NewWorker,

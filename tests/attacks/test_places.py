@@ -160,6 +160,7 @@ def real_worker(marketplace: MarketplaceServer, campaign: Campaign) -> tuple[Wor
 
 
 class TestRecruited:
+    @pytest.mark.gate
     def test_a_flood_of_made_up_ids_takes_no_place_makes_no_call_and_keeps_nobody_out(
         self, campaign: Campaign, door: Door, caller: Callable[..., Caller], marketplace_process: MarketplaceServer
     ) -> None:

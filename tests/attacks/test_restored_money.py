@@ -43,6 +43,8 @@ def silent(_done: int, _total: int, _what: str) -> None:
     """No terminal."""
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_nothing_is_sent_twice_after_a_restore(
     launch: Callable[..., Campaign],
     new_worker: Callable[[], Any],

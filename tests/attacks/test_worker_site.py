@@ -26,6 +26,7 @@ def visitor(site: MarketplaceServer, forwarded: str) -> WorkerClient:
     return client
 
 
+@pytest.mark.gate
 def test_a_hundred_wrong_passwords_from_one_address_keep_nobody_else_out(site: MarketplaceServer) -> None:
     owner = visitor(site, "192.0.2.1")
     owner.sign_up(username="owner", password=PASSWORD)

@@ -117,6 +117,8 @@ def test_a_site_is_started_given_keys_and_stopped_by_buttons(ada: Client, own_gr
     assert [act for act in acts if act.endswith("site")] in (["start-site", "stop-site"], ["stop-site", "start-site"])
 
 
+@pytest.mark.gate
+@pytest.mark.promise(10)
 def test_what_has_died_is_started_again(ada: Client, own_ground: str) -> None:
     ada.post(reverse("console:site", args=["panel"]), {"start": "1"})
     runner.run_waiting()

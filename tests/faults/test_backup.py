@@ -117,6 +117,8 @@ class Writers:
             thread.join()
 
 
+@pytest.mark.gate
+@pytest.mark.promise(1)
 def test_a_backup_beside_writers_is_one_moment_and_holds_up_nobody(study: Any, settings: Any, tmp_path: Path) -> None:
     with Writers(study) as writers:
         until(lambda: len(writers.acknowledged) >= 20, "the writers get on")
@@ -129,6 +131,8 @@ def test_a_backup_beside_writers_is_one_moment_and_holds_up_nobody(study: Any, s
     assert Response.objects.count() == rows <= 4 * WRITERS
 
 
+@pytest.mark.gate
+@pytest.mark.promise(1)
 def test_a_killed_backup_leaves_the_last_archive_as_it_was(study: Any, site: Installation, tmp_path: Path) -> None:
     archives = tmp_path / "archives"
     save(archives)

@@ -21,6 +21,8 @@ def lab(tmp_path: Path, migrated_database: Path) -> Lab:
     return Lab(Installation(media), tmp_path)
 
 
+@pytest.mark.gate
+@pytest.mark.promise(10)
 def test_the_job_of_a_killed_runner_is_taken_up_by_another(lab: Lab, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     job = lab.submit("faults.gated", gate=str(gate))
@@ -35,6 +37,8 @@ def test_the_job_of_a_killed_runner_is_taken_up_by_another(lab: Lab, tmp_path: P
     assert found["attempt"] == 2 and found["result"] == {"gate": str(gate)}
 
 
+@pytest.mark.gate
+@pytest.mark.promise(10)
 def test_told_to_stop_it_hands_its_job_back_at_once(lab: Lab) -> None:
     job = lab.submit("faults.long", seconds=2 * LIMIT)
     with lab.runner() as told:
@@ -45,6 +49,8 @@ def test_told_to_stop_it_hands_its_job_back_at_once(lab: Lab) -> None:
     assert (found["state"], found["attempt"], found["runner"]) == ("queued", 0, ""), found
 
 
+@pytest.mark.gate
+@pytest.mark.promise(10)
 def test_payments_go_on_while_a_job_does_not_hear(lab: Lab) -> None:
     job, payment = lab.submit("faults.deaf", seconds=2 * LIMIT), lab.submit_for_later("faults.payment")
     with lab.runner() as told:

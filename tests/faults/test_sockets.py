@@ -203,6 +203,8 @@ def test_whoever_is_slow_but_steady_is_served(web: str, settings: Any) -> None:
         assert made.recv(4096).startswith(b"HTTP/1.1 403")
 
 
+@pytest.mark.gate
+@pytest.mark.promise(5)
 def test_no_log_of_the_server_holds_an_id(web: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     requests.get(
         f"{web}/take/nowhere/?workerId=A1SECRETID&p=ID-OF-THE-PANEL",

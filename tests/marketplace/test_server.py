@@ -22,6 +22,8 @@ from tests.served import free_port
 MakeHit = Callable[..., dict[str, Any]]
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_a_killed_server_has_lost_nothing_it_acknowledged(tmp_path: Path, make_hit: MakeHit) -> None:
     """Writers of every kind at full speed, SIGKILL in the middle, twice; then everything acknowledged is asked for."""
     server = MarketplaceServer(tmp_path).start()

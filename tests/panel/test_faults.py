@@ -122,7 +122,8 @@ def _bonus(study: str, submission: str, chance: random.Random) -> dict[str, Any]
     return {"study_id": study, "csv_bonuses": f"{submission},{chance.randint(1, 5)}.00"}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.gate), 2, 3])
+@pytest.mark.promise(2)
 def test_the_books_add_up_after_a_power_cut(tmp_path: Path, seed: int) -> None:
     panel = PanelServer(tmp_path).start()
     lab = panel.lab()

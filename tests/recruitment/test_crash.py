@@ -77,6 +77,8 @@ def paid(other_side: Any, hit_id: str) -> tuple[list[str], list[str]]:
     return [row["AssignmentStatus"] for row in assignments], [row["BonusAmount"] for row in bonuses]
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_a_sender_killed_between_sending_and_confirming(platform: Platform, other_side: Any) -> None:
     """kill -9 before the reply is read: the bonus is paid there, and the row here says "sending"."""
     prepared = platform.run("prepare", "2")

@@ -102,6 +102,7 @@ def test_without_an_address_that_it_can_reach_nothing_is_subscribed(
     assert lab.get("hooks/subscriptions/")["results"] == []
 
 
+@pytest.mark.gate
 def test_an_event_leads_to_a_look_at_once(
     reached: None, lab: Lab, panel: PanelServer, launch_at_panel: LaunchAtPanel
 ) -> None:

@@ -20,6 +20,8 @@ from tests.recruitment.outbox import FAULTS, Launch, NewWorker, bonuses, send, s
 
 
 class TestPaying:
+    @pytest.mark.gate
+    @pytest.mark.promise(2)
     def test_everyone_who_submitted_is_paid_once(self, launch: Launch, new_worker: NewWorker, other_side: Any) -> None:
         campaign = launch()
         rows = submitted(campaign, new_worker, 2)
@@ -58,6 +60,8 @@ class TestPaying:
         assert _listed(other_side, campaign)[0]["AssignmentStatus"] == "Approved"
 
     @pytest.mark.parametrize("fault", FAULTS)
+    @pytest.mark.gate
+    @pytest.mark.promise(2)
     def test_a_lost_reply_to_a_bonus_pays_once(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, other_side: Any, fault: str
     ) -> None:

@@ -333,6 +333,8 @@ def test_rewards_go_in_one_call_and_are_believed_when_they_are_read_back(
 
 
 @pytest.mark.parametrize("kind", ["lost_before", "lost_after", "too_many"])
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_a_lost_approval_pays_once(lab: Lab, panel: PanelServer, launch_at_panel: Launch, kind: str) -> None:
     campaign = launch_at_panel()
     come(panel, campaign).finish()

@@ -196,6 +196,7 @@ def only(recruiter: Recruiter, hit: Hit) -> SubmissionReport:
     return report
 
 
+@pytest.mark.gate
 def test_a_published_hit_is_found_by_id_and_by_annotation(recruiter: Recruiter, hit: Hit) -> None:
     annotation = hit.writes.get(kind="create").annotation
     found = recruiter.find(annotation)
@@ -225,6 +226,8 @@ def test_nobody_is_listed_before_submission(recruiter: Recruiter, hit: Hit, take
     assert recruiter.submission("A0") is None
 
 
+@pytest.mark.gate
+@pytest.mark.promise(1)
 def test_sync_matches_it_with_its_session(
     campaign: Campaign, recruiter: Recruiter, take_part: Callable[[], Visitor]
 ) -> None:
@@ -236,6 +239,7 @@ def test_sync_matches_it_with_its_session(
     assert (again.submitted, again.approved, again.rejected, again.returned) == (0, 0, 0, 0)
 
 
+@pytest.mark.gate
 def test_an_expired_hit_takes_nobody_and_expiring_twice_is_expiring_once(recruiter: Recruiter, hit: Hit) -> None:
     recruiter.close(hit.hit_id)
     recruiter.close(hit.hit_id)
@@ -255,6 +259,8 @@ def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hi
     assert recruiter.offer(hit.hit_id).expires_at == until
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_places_are_added_up_to_a_number_and_twice_is_once(recruiter: Recruiter, hit: Hit, can: Capabilities) -> None:
     token = f"extend-{hit.hit_id}"
     if not can.extends:
@@ -273,6 +279,8 @@ def test_many_offers_are_listed_together_and_one_that_is_gone_is_left_out(
     assert list(recruiter.offers([hit.hit_id, *(f"H{n}" for n in range(200))])) == [recruiter.offer(hit.hit_id)]
 
 
+@pytest.mark.gate
+@pytest.mark.promise(2)
 def test_money_goes_through_it_or_is_refused(
     recruiter: Recruiter, hit: Hit, can: Capabilities, take_part: Callable[[], Visitor]
 ) -> None:

@@ -97,6 +97,8 @@ def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
+@pytest.mark.gate
+@pytest.mark.promise(6)
 def test_a_python_without_the_project_computes_the_identical_numbers_from_the_export(
     study: Study, analysed: AnalysisRun, tmp_path: Path
 ) -> None:

@@ -50,6 +50,8 @@ def undisturbed(media: Path, folder: Path) -> set[tuple[str, str]]:
     return {(row["stimulus"], row["sha256"]) for shard in shards for row in generate_shard(shard).rows}
 
 
+@pytest.mark.gate
+@pytest.mark.promise(6)
 def test_killed_generation_goes_on_and_ends_with_the_same_bytes(pets: Path, tmp_path: Path) -> None:
     generate = [*GENERATE, "--size", "112", "--name", "noise"]
     run_until_it_dies(pets, *generate)
