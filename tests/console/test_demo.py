@@ -92,6 +92,7 @@ def test_a_record_of_an_earlier_version_is_of_the_marketplace(media_root: Path) 
         workspace.finished_with(workspace.Options(participants=4, seed=3, recruiter="panel"))
 
 
+@pytest.mark.process
 @pytest.mark.django_db
 @pytest.mark.parametrize("arguments", [[], ["--fresh"]])
 def test_other_work_in_the_database_is_never_removed(arguments: list[str], media_root: Path) -> None:
@@ -160,6 +161,7 @@ def test_a_fresh_demo_sets_a_database_of_another_version_aside_unless_it_holds_o
         assert "other work (my photographs)" in done.stderr and file.exists() and not aside.exists()
 
 
+@pytest.mark.process
 @pytest.mark.django_db
 def test_a_demo_of_other_options_stays_unless_a_fresh_one_is_asked_for() -> None:
     assert not workspace.finished_with(OPTIONS)
@@ -169,6 +171,7 @@ def test_a_demo_of_other_options_stays_unless_a_fresh_one_is_asked_for() -> None
         demo("--seed", "5")
 
 
+@pytest.mark.process
 @pytest.mark.django_db
 def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Path) -> None:
     numbers = {
@@ -193,6 +196,7 @@ def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Pat
     assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
 
 
+@pytest.mark.process
 @pytest.mark.django_db
 def test_two_demos_never_work_in_one_folder() -> None:
     with workspace.owned(), pytest.raises(CommandError, match="Another demo is at work"):
