@@ -1,4 +1,6 @@
-"""The job of notices in a process of its own, to be killed: python -m tests.notices.teller_process ACTION [ADDRESS].
+"""The job of notices in a process of its own, to be killed: python -m tests.notices.teller_process ACTION...
+
+Several actions are done in turn.
 
 prepare ADDRESS  an owner with this address, a study, and a report of trouble in it
 tell             one turn of the job
@@ -27,16 +29,18 @@ from tests.notices.surroundings import (  # noqa: E402
 )
 
 
-def main(action: str, *arguments: str) -> None:
-    if action == "prepare":
-        owner = User.objects.create_user("olga")
-        address_of(owner, arguments[0])
-        report_trouble(new_campaign(new_study("one", owner)))
-    elif action == "tell":
-        runner_beats()
-        tell()
-    else:
-        Address.objects.update(lease_until=None)
+def main(*words: str) -> None:
+    waiting = iter(words)
+    for action in waiting:
+        if action == "prepare":
+            owner = User.objects.create_user("olga")
+            address_of(owner, next(waiting))
+            report_trouble(new_campaign(new_study("one", owner)))
+        elif action == "tell":
+            runner_beats()
+            tell()
+        else:
+            Address.objects.update(lease_until=None)
 
 
 if __name__ == "__main__":

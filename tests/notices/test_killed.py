@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import LIMIT
 from tests.notices.receivers import Receiver
+
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.gate
 @pytest.mark.promise(10)
 def test_killed_after_sending_it_says_the_same_again_and_then_no_more(
@@ -31,15 +33,12 @@ def test_killed_after_sending_it_says_the_same_again_and_then_no_more(
             [sys.executable, "-m", "tests.notices.teller_process", *arguments], cwd=ROOT, env=environment
         )
 
-    assert start("prepare", receiver.url).wait() == 0
-    teller = start("tell")
+    teller = start("prepare", receiver.url, "tell")
     receiver.on_call = lambda _call: os.kill(teller.pid, signal.SIGKILL)
-    assert teller.wait() == -signal.SIGKILL
+    assert teller.wait(LIMIT) == -signal.SIGKILL
     receiver.on_call = None
     assert len(receiver.calls) == 1
-    assert start("time-passes").wait() == 0
-    for _ in range(2):
-        assert start("tell").wait() == 0
+    assert start("time-passes", "tell", "tell").wait(LIMIT) == 0
     first, second = receiver.calls
     assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
     assert [event["id"] for event in first.json["events"]] == [event["id"] for event in second.json["events"]]
