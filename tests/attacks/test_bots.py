@@ -37,7 +37,6 @@ def test_a_bot_that_fetches_no_picture_carries_that(tab, session, looks, client,
     assert (f"{session.total} answers came" in page) is not looks
 
 
-@pytest.mark.gate
 def test_one_picture_left_out_is_one_answer_without_its_picture(tab, session):
     tab.take_lease()
     for position in range(session.total):

@@ -51,8 +51,6 @@ def test_an_answer_to_a_trial_beyond_all_numbers_is_refused(tab, position):
 
 
 @pytest.mark.parametrize("way", ["pasted", "uploaded", "read", "further settings", "drafted"])
-@pytest.mark.gate
-@pytest.mark.promise(4)
 def test_a_study_file_without_bottom_is_refused_with_a_sentence(author, way):
     for name, text in DEEP.items():
         check_refused(author, way, name, text)

@@ -122,8 +122,6 @@ def test_what_nobody_owns_is_no_strangers_either(stranger: Client, stimulus_set:
     assert not Job.objects.exists()
 
 
-@pytest.mark.gate
-@pytest.mark.promise(2)
 def test_no_payments_are_stopped(stranger: Client) -> None:
     """Jobs that talk with a recruiter pay people of every study: a study of one's own gives no say in them."""
     job = jobs.submit("recruitment.send", subject="recruiter:production", environment="production")

@@ -62,8 +62,6 @@ def test_a_damaged_picture_is_refused_alone_and_in_a_bundle(tab, session, damage
     assert tab.get("trials/0/stimulus/0/").status_code == 200, "the others are whole"
 
 
-@pytest.mark.gate
-@pytest.mark.promise(1)
 def test_no_answer_is_stored_for_a_picture_that_was_not_shown(tab, session, damaged):
     assert tab.answer(0).status_code == 201
     damaged("another stimulus")

@@ -103,8 +103,6 @@ def test_the_page_of_a_withdrawn_session_shows_no_answers(client, study):
     assert client.get(page).status_code == 404
 
 
-@pytest.mark.gate
-@pytest.mark.promise(8)
 def test_a_theft_is_undone_and_the_thief_s_token_is_void(client, study, tab, session):
     for position in range(5):
         assert tab.answer(position).status_code == 201

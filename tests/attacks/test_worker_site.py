@@ -9,6 +9,8 @@ import pytest
 from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
 
+pytestmark = pytest.mark.process
+
 PASSWORD = "a long pass phrase"
 
 

@@ -91,6 +91,7 @@ def test_others_read_what_they_may_use_and_change_nothing(bob: Client, own_groun
 
 
 @pytest.mark.parametrize("kind", ["marketplace", "panel"])
+@pytest.mark.process
 def test_a_site_is_started_given_keys_and_stopped_by_buttons(ada: Client, own_ground: str, kind: str) -> None:
     ada.post(reverse("console:site", args=[kind]), {"start": "1"})
     assert "It is being started on this machine." in words(ada, reverse("console:recruiters"))
@@ -119,6 +120,7 @@ def test_a_site_is_started_given_keys_and_stopped_by_buttons(ada: Client, own_gr
 
 @pytest.mark.gate
 @pytest.mark.promise(10)
+@pytest.mark.process
 def test_what_has_died_is_started_again(ada: Client, own_ground: str) -> None:
     ada.post(reverse("console:site", args=["panel"]), {"start": "1"})
     runner.run_waiting()
@@ -129,6 +131,7 @@ def test_what_has_died_is_started_again(ada: Client, own_ground: str) -> None:
     assert sites.answers(recruiters.kind_of("panel").address) and keys.key("PANEL_TOKEN") == token
 
 
+@pytest.mark.process
 def test_a_port_that_is_taken_is_said(ada: Client, own_ground: str, settings: Any) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

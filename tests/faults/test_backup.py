@@ -34,7 +34,7 @@ from tests.factories import collecting_study, make_stimulus_set, new_session
 from tests.faults.site import ROOT, Installation
 from tests.limits import LIMIT, until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried")]
+pytestmark = [pytest.mark.process, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried")]
 
 WORDS = "correct horse battery"
 WRITERS = 3

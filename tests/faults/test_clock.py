@@ -14,6 +14,8 @@ import pytest
 from tests.faults.study import study_through
 from tests.journeys.site import Site
 
+pytestmark = pytest.mark.process
+
 #: libfaketime 0.9.10 refuses `clock_nanosleep`, by which `time.sleep` waits, where it leaves the monotonic clock alone.
 SLEEP = "import select, time\ntime.sleep = lambda seconds: select.select([], [], [], seconds)[0] or None\n"
 

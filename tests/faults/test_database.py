@@ -24,6 +24,8 @@ from tests.journeys.site import Site
 from tests.limits import LIMIT
 from tests.postgres import Cluster, missing_programs
 
+pytestmark = pytest.mark.process
+
 LOCKED_S = 30
 
 

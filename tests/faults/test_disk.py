@@ -16,6 +16,8 @@ from tests.disks import mounted
 from tests.faults.study import study_through
 from tests.journeys.site import Heard, Site
 
+pytestmark = pytest.mark.process
+
 FULL_S = 15
 
 

@@ -17,6 +17,8 @@ from tests.faults.runners import Lab
 from tests.faults.site import Installation
 from tests.faults.test_keys import RECRUIT
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Path:

@@ -13,6 +13,8 @@ from PIL import Image
 from tests.faults.site import Installation
 from tests.limits import LIMIT
 
+pytestmark = pytest.mark.process
+
 RECRUIT = """
 from humanexp.studies.models import StudyFamily
 from humanexp.recruitment.services.people import person_for

@@ -36,7 +36,7 @@ from tests.recruitment.studies import make_study
 from tests.recruitment.workers import Worker
 
 #: Pace and pre-flight check have tests of their own; here launches meet lies alone.
-pytestmark = pytest.mark.usefixtures("unhurried", "open_gates")
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("unhurried", "open_gates")]
 
 SEEDS = [int(seed) for seed in os.environ.get("LYING_SEEDS", "1").split(",")]
 SHARE = 0.3

@@ -13,6 +13,8 @@ import pytest
 from tests.limits import LIMIT, until
 from tests.served import answers, free_port
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.faults.test_sockets import web_server
 from tests.limits import LIMIT
+
+pytestmark = pytest.mark.process
 
 
 def counted(url: str, route: str) -> float:

@@ -22,6 +22,8 @@ from tests.faults.test_sockets import web_server
 from tests.limits import LIMIT, until
 from tests.served import ROOT, free_port
 
+pytestmark = pytest.mark.process
+
 WORKER_ID, PANEL_ID = "A1SECRETID", "ID-OF-THE-PANEL"
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from tests.served import ROOT
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)

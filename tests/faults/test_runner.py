@@ -12,6 +12,8 @@ from tests.faults.runners import Lab
 from tests.faults.site import Installation
 from tests.limits import LIMIT
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def lab(tmp_path: Path, migrated_database: Path) -> Lab:

@@ -27,6 +27,8 @@ from tests.limits import LIMIT
 from tests.object_server import ObjectServer, environment, object_server
 from tests.served import answers, free_port
 
+pytestmark = pytest.mark.process
+
 PARTICIPANTS = 4
 STUDY = Path(__file__).parents[1] / "journeys" / "flow.toml"
 _MAKE = """

@@ -22,6 +22,8 @@ from tests.faults import slow
 from tests.limits import LIMIT, until
 from tests.served import ROOT, answers, free_port
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Iterator[str]:

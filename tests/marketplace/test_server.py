@@ -19,6 +19,8 @@ from tests.limits import LIMIT, until
 from tests.marketplace.server import MarketplaceServer, running
 from tests.served import free_port
 
+pytestmark = pytest.mark.process
+
 MakeHit = Callable[..., dict[str, Any]]
 
 

@@ -14,6 +14,8 @@ import pytest
 from tests.limits import LIMIT
 from tests.notices.receivers import Receiver
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

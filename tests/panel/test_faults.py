@@ -15,6 +15,8 @@ import requests
 from tests.limits import LIMIT, until
 from tests.panel.server import Lab, PanelServer, ignore_lost
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     ("kind", "done"),

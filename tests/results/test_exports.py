@@ -99,6 +99,7 @@ def alone(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.gate
 @pytest.mark.promise(6)
+@pytest.mark.process
 def test_a_python_without_the_project_computes_the_identical_numbers_from_the_export(
     study: Study, analysed: AnalysisRun, tmp_path: Path
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_python_without_the_project_computes_the_identical_numbers_from_the_ex
     assert json.dumps(json.loads(again)) == json.dumps(stored)
 
 
+@pytest.mark.process
 def test_csv_files_alone_give_the_identical_numbers_too(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
     export(study, tmp_path)
     for path in tmp_path.glob("*.parquet"):
@@ -120,6 +122,7 @@ def test_csv_files_alone_give_the_identical_numbers_too(study: Study, analysed: 
     assert again == json.loads((tmp_path / "findings.json").read_text())
 
 
+@pytest.mark.process
 def test_a_folder_that_is_no_export_is_refused_with_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert main([str(tmp_path)]) == 2
     assert "is no exported study" in capsys.readouterr().err

@@ -54,6 +54,7 @@ def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.gate
 @pytest.mark.promise(4)
+@pytest.mark.process
 def test_each_hostile_file_is_a_picture_or_refused_with_a_sentence(hostile_folder: Path) -> None:
     """In a process of its own: a crash of a decoder would be seen, and memory measured."""
     done = subprocess.run(

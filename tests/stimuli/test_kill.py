@@ -34,6 +34,8 @@ from tests.stimuli.killing import (
     run_until_it_dies,
 )
 
+pytestmark = pytest.mark.process
+
 
 def undisturbed(media: Path, folder: Path) -> set[tuple[str, str]]:
     """Names and digests of the stimuli that the analysis makes by itself from the imported pictures."""
