@@ -24,6 +24,8 @@ from tests.gate.runs import Run
 FOLDER = rings.ROOT / ".gate"
 #: The pure ring is a function of the tree: its third failure says as much as its hundredth.
 ENOUGH = 3
+#: Nothing is waited for there: a test that takes so long waits for what never comes.
+PURE_S = 120
 #: With more failures than this nothing is repeated: it is no chance.
 FEW = 5
 
@@ -94,7 +96,11 @@ class Gate:
         self.beside(
             Run("checks", ["make", "--no-print-directory", "check"], self.folder),
             *(
-                self.pytest(f"pure ring {number}", ["--ring", "pure", f"--maxfail={ENOUGH}", *files], self.folder)
+                self.pytest(
+                    f"pure ring {number}",
+                    ["--ring", "pure", f"--maxfail={ENOUGH}", f"--timeout={PURE_S}", *files],
+                    self.folder,
+                )
                 for number, files in enumerate(shards, start=1)
             ),
         )

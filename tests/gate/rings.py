@@ -32,6 +32,11 @@ STARTERS = {
     "panel_process": "process",
     "market": "process",
     "postgres_cluster": "process",
+    "server": "process",
+    "queues": "process",
+    "site": "process",
+    "receiver": "process",
+    "endpoint": "process",
 }
 
 
