@@ -23,9 +23,7 @@ from analysis.generation import (
 from tests.limits import LIMIT
 from tests.stimuli.killing import (
     FUNCTIONS,
-    GENERATE,
     MADE,
-    N_STIMULI,
     count_rows,
     end_lease,
     program,
@@ -36,6 +34,10 @@ from tests.stimuli.killing import (
 
 pytestmark = pytest.mark.process
 
+#: Some shards for each function.
+COUNT = 60
+N_STIMULI = len(FUNCTIONS) * COUNT + 24
+
 
 def undisturbed(media: Path, folder: Path) -> set[tuple[str, str]]:
     """Names and digests of the stimuli that the analysis makes by itself from the imported pictures."""
@@ -45,9 +47,9 @@ def undisturbed(media: Path, folder: Path) -> set[tuple[str, str]]:
     ]
     chosen = tuple(pilot_originals(originals, 0))
     pilots = {name: fit_pilot_shard(PilotShard(name, chosen, 112, 0)) for name in FUNCTIONS}
-    survey = cut_survey(originals, pilots, count=200, seed=0, size_px=112)
+    survey = cut_survey(originals, pilots, count=COUNT, seed=0, size_px=112)
     pilots = with_survey(pilots, map(survey_shard, survey))
-    plans = plan_stimuli(originals, pilots, corruptions=FUNCTIONS, count=200, seed=0, size_px=112)
+    plans = plan_stimuli(originals, pilots, corruptions=FUNCTIONS, count=COUNT, seed=0, size_px=112)
     shards = cut_into_shards(plans, pilots, size_px=112, folder=folder)
     return {(row["stimulus"], row["sha256"]) for shard in shards for row in generate_shard(shard).rows}
 
@@ -55,7 +57,8 @@ def undisturbed(media: Path, folder: Path) -> set[tuple[str, str]]:
 @pytest.mark.gate
 @pytest.mark.promise(6)
 def test_killed_generation_goes_on_and_ends_with_the_same_bytes(pets: Path, tmp_path: Path) -> None:
-    generate = [*GENERATE, "--size", "112", "--name", "noise"]
+    generate = ["generate_stimuli", "--images", "pets", "--corruption", ",".join(FUNCTIONS), "--count", str(COUNT)]
+    generate += ["--size", "112", "--name", "noise"]
     run_until_it_dies(pets, *generate)
     before = rows(pets, MADE)
     assert 0 < len(before) < N_STIMULI, "killed too late to tell anything"
