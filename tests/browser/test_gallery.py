@@ -154,7 +154,6 @@ def test_pages_with_numbers_and_codes_show_examples(page: Any, live_server: Any,
     assert page.complaints == []
 
 
-@pytest.mark.gate
 def test_steps_of_the_set_up_are_shown_where_the_study_wants_them(
     page: Any, live_server: Any, study: Study, anna: User
 ) -> None:
