@@ -73,6 +73,7 @@ mutants: $(VENV)/tests.stamp  ## 100 small mistakes in the code, each of which t
 
 .PHONY: bench
 bench: $(VENV)/tests.stamp  ## speed and coverage figures, as ratios to a named baseline
+	$(PY) -m pytest -m bench tests
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(PY) -m benchmarks.$$(basename $$script .py) || exit 1; done
 
 .PHONY: check

@@ -14,6 +14,9 @@ BENCHMARKS = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / 
 #: reason, so that a folder may ask on their behalf.
 LIFTED = {"unhurried", "open_gates"}
 WITHOUT_GUARDS = {"attacks", "browser", "participation", "recruitment", "screening"}
+#: What tells seconds, and the files whose own loops wait until a time is over.
+CLOCKS = re.compile(r"\b(monotonic|perf_counter|time\.time|process_time)\(")
+WAITING = {"tests/journeys/firefox.py", "tests/journeys/test_firefox.py", "tests/journeys/site.py"}
 #: Names in the product that a guard is made of.
 GUARDS = {"SHARE", "GATES"}
 
@@ -42,3 +45,31 @@ def test_only_folders_that_say_why_lift_a_guard_for_all_their_tests() -> None:
             assert ast.get_docstring(fixture), f"{where} does not say why"
             lifting.add(path.parent.name)
     assert lifting == WITHOUT_GUARDS
+
+
+def assertions_on_seconds(source: str) -> Iterator[int]:
+    """Lines that compare a clock inside an assertion, outside of tests that are marked `bench`."""
+    for node in ast.parse(source).body:
+        for function in [node, *(node.body if isinstance(node, ast.ClassDef) else ())]:
+            if any("mark.bench" in ast.unparse(mark) for mark in getattr(function, "decorator_list", ())):
+                continue
+            for statement in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+                if isinstance(statement, ast.Assert) and CLOCKS.search(ast.unparse(statement.test)):
+                    yield statement.lineno
+
+
+def test_no_test_asserts_how_long_something_took() -> None:
+    """`make bench` does; a busy machine fails nothing else. Wait with `tests.limits.until`."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path, source in TESTS.items()
+        for line in assertions_on_seconds(source)
+        if path.relative_to(ROOT).as_posix() not in WAITING
+    ]
+    assert found == []
+
+
+def test_an_assertion_on_seconds_is_found() -> None:
+    planted = "def test_quick():\n    assert time.monotonic() - began < 2\n"
+    assert list(assertions_on_seconds(planted)) == [2]
+    assert list(assertions_on_seconds(f"@pytest.mark.bench\n{planted}")) == []

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import until
 from tests.stimuli.killing import FUNCTIONS, MADE, command, count_rows, end_lease, rows, run
 
 
@@ -27,10 +28,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def wait_for_rows(media: Path, victim: subprocess.Popen, wanted: int) -> None:
-    deadline = time.monotonic() + 200  # of a machine that does other tests beside it
-    while count_rows(media) < wanted and victim.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: count_rows(media) >= wanted or victim.poll() is not None, f"{wanted} rows")
 
 
 def kill_at_random(media: Path, generate: list[str], rng: random.Random) -> None:

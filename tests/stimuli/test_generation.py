@@ -198,7 +198,7 @@ def test_functions_of_the_users_own_are_known_in_other_processes(
         sys.modules.pop("own_corruptions")
 
 
-@pytest.mark.process
+@pytest.mark.bench
 def test_a_cancelled_job_does_not_wait_for_its_children(stimulus_set: StimulusSet, settings) -> None:  # noqa: ANN001
     settings.COMPUTE = "processes:2"
     stimulus_set.count_per_corruption = 100_000  # a plan like this takes minutes
