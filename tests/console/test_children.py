@@ -17,10 +17,9 @@ import requests
 
 from humanexp import parents
 from humanexp.console import supervisor
+from tests.limits import until
 from tests.served import ROOT, free_port
 
-#: A machine with much else to do may need some of it; nothing here depends on how much.
-PATIENCE_S = 120
 #: Starts one child with a variable that says who is to be watched, tells its number, and never ends it.
 PARENT = """
 import os, subprocess, sys, time
@@ -29,13 +28,6 @@ child = subprocess.Popen(sys.argv[1:], env=parents.bound(os.environ))
 print(child.pid, flush=True)
 time.sleep(600)
 """
-
-
-def wait_until(holds: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.1)
 
 
 def is_running(pid: int) -> bool:
@@ -100,7 +92,7 @@ def test_a_child_ends_with_a_parent_that_was_killed(name: str, started: Any) -> 
     assert "ready at" in said or "waiting for jobs" in said
     parent.kill()
     parent.wait()
-    wait_until(lambda: not is_running(child), f"{name} outlives its parent")
+    until(lambda: not is_running(child), f"{name} outlives its parent")
 
 
 @pytest.mark.process
@@ -110,7 +102,7 @@ def test_the_web_server_ends_with_all_its_processes(started: Any) -> None:
     assert len(all_of_it) > 2
     parent.kill()
     parent.wait()
-    wait_until(lambda: not any(map(is_running, all_of_it)), "web processes outlive their parent")
+    until(lambda: not any(map(is_running, all_of_it)), "web processes outlive their parent")
 
 
 @pytest.mark.process
@@ -119,7 +111,7 @@ def test_web_processes_end_with_their_master(started: Any) -> None:
     all_of_it = descendants(child)
     assert len(all_of_it) > 2
     os.kill(child, signal.SIGKILL)
-    wait_until(lambda: not any(map(is_running, all_of_it)), "web processes outlive their master")
+    until(lambda: not any(map(is_running, all_of_it)), "web processes outlive their master")
 
 
 @pytest.mark.process
@@ -131,7 +123,7 @@ def test_a_grandchild_ends_too_with_whom_the_variable_names(started: Any) -> Non
     assert len(all_of_it) == 2
     parent.kill()
     parent.wait()
-    wait_until(lambda: not any(map(is_running, all_of_it)), "the panel outlives whom it was bound to")
+    until(lambda: not any(map(is_running, all_of_it)), "the panel outlives whom it was bound to")
 
 
 @pytest.mark.process
@@ -162,7 +154,7 @@ def _web_server(started: Any) -> tuple[subprocess.Popen[str], int]:
         except requests.RequestException:
             return False
 
-    wait_until(answers, "the web server does not answer")
+    until(answers, "the web server does not answer")
     return parent, child
 
 
