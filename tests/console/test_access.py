@@ -183,6 +183,7 @@ def test_the_roles_are_those_that_were_decided() -> None:
     assert set(MAY) == set(Action)
 
 
+@pytest.mark.promise(3)
 def test_every_address_refuses_and_lets_in_as_the_table_says(study: Study, people: dict[str, User]) -> None:
     """The middleware is asked for every address, method and role; it asks before any view is called."""
     access = StudyAccess(lambda request: None)  # type: ignore[arg-type, return-value]

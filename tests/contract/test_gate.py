@@ -116,10 +116,11 @@ def test_shards_are_the_same_files_in_the_same_order_wherever_they_are_cut() -> 
 
 
 def test_no_test_of_the_gate_is_dear_and_no_ring_costs_more_than_it_may() -> None:
-    """Reads what `make durations` has stored, and measures nothing."""
-    found = stored.load()
-    dear = {test: s for test, (ring, s) in found["tests"].items() if s > stored.ONE_S.get(ring, math.inf)}
-    assert dear == {}, "make it cheaper, or mark it `verify`"
+    """Reads what `make durations` has stored, and measures nothing. The owner of a promise may be dear."""
+    owners = (ROOT / "docs" / "promises.toml").read_text(encoding="utf-8")
+    for test, (ring, seconds) in stored.load()["tests"].items():
+        if test.partition("[")[0] not in owners:
+            assert seconds <= stored.ONE_S.get(ring, math.inf), f"{test}: make it cheaper, or mark it `verify`"
     for ring, most_s in stored.SUMS_S.items():
         assert sum(stored.seconds_of(ring).values()) <= most_s, f"the {ring} ring has grown: what can go to `verify`?"
 

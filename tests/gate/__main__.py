@@ -75,7 +75,7 @@ class Gate:
         if not again:
             return
         names = [test["test"] for test in again]
-        second = self.pytest("second look", names, self.folder, **self._evidence("second"))
+        second = self.pytest("second look", names, self.folder, GATE_TRACE="1", **self._evidence("second"))
         self.runs.append(second)
         self.say(f"once more, alone: {len(again)}")
         runs.beside([second], lambda run, news: None, lambda run: None)
