@@ -78,6 +78,7 @@ def test_a_column_of_visual_change_becomes_the_axis(tmp_path: Path) -> None:
     assert {cell["condition"] for cell in numbers["accuracy"]} == {"low", "high"}
 
 
+@pytest.mark.verify
 def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     import_trials(paths=[write_trials(tmp_path, ["0.0", "0.5"])], name="widths")
     first, second = (analyse("widths", "--bootstrap", 5, "--seed", 3, "--json", "-") for _ in range(2))
@@ -99,6 +100,7 @@ def test_bad_input_is_refused_before_anything_is_stored(tmp_path: Path, argument
     assert not AnalysisRun.objects.exists()
 
 
+@pytest.mark.verify
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published trials")
 def test_the_published_accuracies_come_out_of_the_command() -> None:
     folder = Path(os.environ["REFERENCE_DATA"]) / "published"

@@ -109,6 +109,7 @@ def all_facts() -> Any:
     return facts_now(connection, apps)
 
 
+@pytest.mark.verify
 def test_the_same_study_goes_on_after_all_was_lost(lab: Tab, media: Path, tmp_path: Path, settings: Any) -> None:
     before, files = all_facts(), contents(media)
     made = save(tmp_path / "archives")
@@ -133,6 +134,7 @@ def test_the_same_study_goes_on_after_all_was_lost(lab: Tab, media: Path, tmp_pa
     assert Response.objects.count() == 2
 
 
+@pytest.mark.verify
 def test_a_second_archive_holds_only_what_is_new(lab: Tab, media: Path, tmp_path: Path) -> None:
     first = save(tmp_path / "archives")
     assert first.bytes_new > 20_000
@@ -148,6 +150,7 @@ def test_a_second_archive_holds_only_what_is_new(lab: Tab, media: Path, tmp_path
     assert again.contents_new == 3 and again.bytes_new < more.bytes_new - 45_000
 
 
+@pytest.mark.verify
 def test_old_archives_go_and_take_their_contents_along(lab: Tab, media: Path, tmp_path: Path) -> None:
     big = media / "originals" / "big.bin"
     write_whole(big, b"x" * 40_000)
@@ -165,6 +168,7 @@ def test_old_archives_go_and_take_their_contents_along(lab: Tab, media: Path, tm
         verifying.check_contents(shelf, shelf.manifest(name), progress=silent)
 
 
+@pytest.mark.verify
 def test_a_key_that_was_given_out_is_not_given_out_again(lab: Tab, tmp_path: Path, settings: Any) -> None:
     gone = User.objects.create_user("gone")
     number = gone.pk
@@ -322,6 +326,7 @@ def test_missing_and_altered_files_come_back_alone(lab: Tab, media: Path, tmp_pa
     assert plan.read_bytes() == original and picture.is_file() and Response.objects.count() == 1
 
 
+@pytest.mark.verify
 def test_a_single_file(lab: Tab, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(sealing.VARIABLE, WORDS)
     before, file = all_facts(), tmp_path / "all.tar"

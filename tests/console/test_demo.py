@@ -45,6 +45,7 @@ def demo(*more: str) -> None:
     call_command("demo", "--no-serve", "--participants", "4", "--seed", "3", *more)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -64,6 +65,7 @@ def test_bad_input_is_refused_before_anything_is_written(
     assert not list(media_root.iterdir())
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("port", [8000, 8001])
 def test_a_taken_port_is_named_before_any_work(port: int, media_root: Path) -> None:
     with socket.socket() as other:
@@ -75,6 +77,7 @@ def test_a_taken_port_is_named_before_any_work(port: int, media_root: Path) -> N
     assert not list(media_root.iterdir())
 
 
+@pytest.mark.process
 def test_a_demo_on_the_panel_needs_its_port(media_root: Path) -> None:
     with socket.socket() as other:
         with contextlib.suppress(OSError):  # somebody else has it: as good
@@ -132,6 +135,7 @@ def test_clearing_removes_what_demos_made_and_nothing_else(transactional_db: Non
     assert account.check_password("her own")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["demo", "my photographs"])
 def test_a_fresh_demo_sets_a_database_of_another_version_aside_unless_it_holds_other_work(
     name: str, media_root: Path, migrated_database: Path
@@ -207,6 +211,7 @@ def test_two_demos_never_work_in_one_folder() -> None:
         pass
 
 
+@pytest.mark.process
 def test_pictures_that_the_demo_would_remove_are_not_taken_as_its_source(media_root: Path) -> None:
     (media_root / "originals" / "demo").mkdir(parents=True)
     with pytest.raises(CommandError, match="belongs to the demo"):

@@ -66,6 +66,7 @@ def test_somebody_who_opened_the_study_has_not_taken_it(user: User) -> None:
     assert stands_at(user) != "Results" and study.state == StudyState.COLLECTING
 
 
+@pytest.mark.verify
 def test_the_network_has_to_see_the_pictures_of_this_study(user: User) -> None:
     study = make_study(by=user)
     elsewhere = make_predictions(study)
@@ -79,6 +80,7 @@ def test_the_network_has_to_see_the_pictures_of_this_study(user: User) -> None:
     assert way_of(user) is None
 
 
+@pytest.mark.verify
 def test_scripted_answers_are_an_example_and_not_the_way(user: User) -> None:
     study = make_study(by=user)
     make_predictions(study)

@@ -110,6 +110,7 @@ def test_the_overview_shows_sessions_money_and_the_next_steps(researcher: Client
     assert "The answers have not been analysed yet." in body
 
 
+@pytest.mark.verify
 def test_next_steps_follow_what_happens(study: Study) -> None:
     assert "No model has classified these stimuli yet." in texts(overview_of(study))
     make_predictions(study)
@@ -137,6 +138,7 @@ def test_a_study_that_collected_everything_asks_to_be_stopped(study: Study) -> N
     assert "Every planned session is finished." not in texts(overview_of(study))
 
 
+@pytest.mark.verify
 def test_the_headline_stands_on_the_overview_once_there_is_one(researcher: Client, study: Study) -> None:
     make_predictions(study)
     address = reverse("console:overview", args=[study.slug])

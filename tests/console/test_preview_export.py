@@ -53,6 +53,7 @@ def figures(study: Study) -> dict[str, object]:
     }
 
 
+@pytest.mark.verify
 def test_export_counts_verdicts_and_ledger_are_the_same_before_during_and_after(
     client: Client, study: Study, tmp_path: Path
 ) -> None:

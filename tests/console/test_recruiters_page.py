@@ -62,6 +62,7 @@ def own_ground(settings: Any) -> Iterator[str]:
     recruiters.forget("market-b")
 
 
+@pytest.mark.process
 def test_what_there_is_at_first(ada: Client, own_ground: str) -> None:
     body = words(ada, reverse("console:recruiters"))
     assert "There is no MARKETPLACE_ACCESS_KEY_ID and MARKETPLACE_SECRET_ACCESS_KEY yet." in body
@@ -70,6 +71,7 @@ def test_what_there_is_at_first(ada: Client, own_ground: str) -> None:
     assert "MTurk Sandbox, MTurk production <span" in body  # closed: one folded line
 
 
+@pytest.mark.process
 def test_others_read_what_they_may_use_and_change_nothing(bob: Client, own_ground: str) -> None:
     RecruiterAccount.objects.update(balance_cents=12_345)
     body = words(bob, reverse("console:recruiters"))
@@ -143,6 +145,7 @@ def test_a_port_that_is_taken_is_said(ada: Client, own_ground: str, settings: An
     assert not LocalSite.objects.get().is_wanted
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "given"), [("LOCAL_SITES", False), ("PANEL_URL", "http://panel.example.org")])
 def test_only_where_it_is_allowed_and_on_this_machine(
     ada: Client, own_ground: str, settings: Any, name: str, given: object
@@ -155,6 +158,7 @@ def test_only_where_it_is_allowed_and_on_this_machine(
     assert not LocalSite.objects.exists()
 
 
+@pytest.mark.process
 def test_keys_are_entered_tested_and_never_shown(ada: Client, own_ground: str) -> None:
     services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
     address = reverse("console:account", args=["market-b"])
@@ -175,6 +179,7 @@ def words_after(client: Client, address: str, given: dict[str, str]) -> str:
     return " ".join(unescape(client.post(address, given, follow=True).content.decode()).split())
 
 
+@pytest.mark.process
 def test_keys_of_the_environment_go_before_files(ada: Client, own_ground: str, monkeypatch: pytest.MonkeyPatch) -> None:
     services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
     for name in ("MARKET_B_ACCESS_KEY_ID", "MARKET_B_SECRET_ACCESS_KEY"):
@@ -187,6 +192,7 @@ def test_keys_of_the_environment_go_before_files(ada: Client, own_ground: str, m
     assert keys.key("MARKET_B_ACCESS_KEY_ID") == "of-the-environment"
 
 
+@pytest.mark.process
 def test_an_account_is_opened_named_and_capped(ada: Client, own_ground: str) -> None:
     given = {"kind": "marketplace", "code": "market-b", "name": "Second grant", "currency": "USD", "workspace": ""}
     refused = ada.post(reverse("console:open-account"), {**given, "code": "Market B"})
@@ -203,6 +209,7 @@ def test_an_account_is_opened_named_and_capped(ada: Client, own_ground: str) -> 
     assert acts == {"add-account", "rename-account", "month-cap"}
 
 
+@pytest.mark.process
 def test_a_pause_is_asked_twice_and_ends_by_a_button(ada: Client, own_ground: str) -> None:
     address = reverse("console:account", args=["marketplace"])
     assert "Pause it now" in words(ada, address)
@@ -218,6 +225,7 @@ def test_a_pause_is_asked_twice_and_ends_by_a_button(ada: Client, own_ground: st
     assert row.pause == Pause.NO
 
 
+@pytest.mark.process
 def test_the_doctor_reads_every_account_and_says_which_site_is_silent(ada: Client, own_ground: str) -> None:
     assert (operation.panel().state, operation.recruiter_accounts().state) == ("note", "ok")
     assert operation.recruiter_accounts().detail == "without keys: own marketplace, Prolific, practice panel"

@@ -30,6 +30,7 @@ def test_other_machines(host: str) -> None:
     assert not is_loopback(host)
 
 
+@pytest.mark.verify
 def test_nobody_decides_it_a_second_time() -> None:
     """Addresses that stand in the source are listened on, called, or a setting's default: none is compared with."""
     named = {"localhost", "127.0.0.1", "::1", "[::1]", "127."}

@@ -41,6 +41,7 @@ def empty(tmp_path: Path, django_db_blocker: pytest.FixtureRequest) -> Iterator[
 
 
 class TestAnEmptyDatabase:
+    @pytest.mark.verify
     def test_it_gets_its_tables_and_first_rows_once(self, empty: BaseDatabaseWrapper) -> None:
         for _twice in range(2):
             call_command("migrate", database="empty", verbosity=0)
@@ -110,6 +111,7 @@ class TestTheDigest:
         assert set(names) == {"0001_initial.py"} and len(names) >= len(migrating._own_migrations()) + 2
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("made_by", ["marketplace.create_requester", "panel.create_researcher"])
 def test_the_sites_refuse_theirs_alike(made_by: str, tmp_path: Path) -> None:
     def start() -> subprocess.CompletedProcess[str]:

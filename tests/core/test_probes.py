@@ -117,6 +117,7 @@ class TestMetrics:
         assert value("humanexp_job_oldest_wait_seconds") == 300
         assert value("humanexp_runner_silence_seconds", lane="prompt") < 60
 
+    @pytest.mark.process
     def test_processes_are_added_up(self, tmp_path: Path) -> None:
         count = "from humanexp.core import metrics; metrics.ANSWERS.inc({}); print(metrics.exposition().decode())"
         env = {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "PATH": "/usr/bin", "PYTHONPATH": str(Path.cwd())}

@@ -44,6 +44,7 @@ def searched(order):
     return make
 
 
+@pytest.mark.verify
 def test_models_are_tested_on_the_pictures_made_against_the_others(signed_in, searched) -> None:
     runs = searched(
         **{"a": {"classifier": CLEAN}, "b": {"classifier": ROBUST}, "c": {"classifier": ADVERSARIAL}},

@@ -225,6 +225,7 @@ def test_the_leaderboard_is_sorted_and_what_is_unknown_comes_last(order) -> None
     assert len(selectors.leaderboard(user, order="nonsense")) == 3
 
 
+@pytest.mark.verify
 def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) -> None:
     user, stranger = User.objects.create_user("ada"), User.objects.create_user("bob")
     study = make_study(by=user)
@@ -243,6 +244,7 @@ def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) 
     assert row.hmri is None and row.vcr is None
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("device", "has_children"), [("cpu", True), ("cpu:0", False)])
 def test_a_device_is_given_to_one_process(device, has_children, order, settings) -> None:
     """A device other than the plain processor has one memory: there, the networks are loaded once, in this process."""

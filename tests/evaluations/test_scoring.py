@@ -184,6 +184,7 @@ def answers_of(run: EvaluationRun) -> pd.DataFrame:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("media")
 class TestAsked:
+    @pytest.mark.verify
     def test_random_weights_answer_by_chance_whatever_the_picture_shows(self, tiny: Path) -> None:
         stimulus_set = picture_set(originals=ALL, count=160)
         run, job = asked(stimulus_set, tiny)
@@ -200,6 +201,7 @@ class TestAsked:
         assert found["preference"] == pytest.approx(place_preference(places, 16))
         assert 0 < found["mass"] < 1 and found["changed_with_order"] > 0
 
+    @pytest.mark.verify
     def test_predictions_take_the_first_answer_with_its_share_among_the_labels(self, tiny: Path) -> None:
         stimulus_set = picture_set(originals=ALL, count=16)
         run, _job = asked(stimulus_set, tiny)
@@ -213,6 +215,7 @@ class TestAsked:
             assert predictions.loc[stimulus, "confidence"] == pytest.approx(share)
             assert row["mass"] == pytest.approx(np.exp(logs).sum())
 
+    @pytest.mark.verify
     def test_repeats_at_a_temperature_are_drawn_from_the_same_scores(self, tiny: Path) -> None:
         stimulus_set = picture_set(originals=ALL, count=16)
         plan = AskPlan(wordings=("describes",), orders=1, repeats=4)
@@ -232,6 +235,7 @@ class TestAsked:
         again, _job = asked(stimulus_set, tiny, plan=plan, decoding=decoding)
         assert answers_of(again).to_csv() == table.to_csv()
 
+    @pytest.mark.verify
     def test_what_was_scored_is_kept_until_the_model_changes(self, tiny: Path, copy: Path) -> None:
         stimulus_set = picture_set()
         run, _job = asked(stimulus_set, tiny)

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+import urllib3.util.connection  # noqa: F401  tries a port when it is first imported, which may be in a test
+
 _STARTS = {
     "subprocess.Popen": "starts a process",
     "os.posix_spawn": "starts a process",

@@ -87,6 +87,7 @@ def test_runners_that_died_long_ago_are_forgotten_by_the_next() -> None:
     assert [made.name for made in Runner.objects.all()] == ["lab:1:a"]
 
 
+@pytest.mark.process
 def test_a_beat_that_the_database_refuses_is_not_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "BEAT_S", 0.02)
     stop, refused = threading.Event(), threading.Event()

@@ -192,6 +192,7 @@ def test_twenty_past_runs_of_a_kind_that_repeats_are_kept(kind) -> None:
     assert Job.objects.filter(pk=other.pk).exists()
 
 
+@pytest.mark.process
 def test_a_beat_that_the_database_refuses_is_not_the_last(kind, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trigger refuses renewals for a while; the lease must be renewed once it is gone."""
     monkeypatch.setattr(runner, "HEARTBEAT_S", 0.02)

@@ -97,6 +97,7 @@ def test_outages_are_told_from_faults_of_the_work(error: Exception, is_one: bool
     assert is_outage(error) is is_one
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("outage", [locked(), OSError(errno.ENOSPC, "No space left on device")])
 @pytest.mark.usefixtures("quick")
 def test_an_outage_costs_no_attempt_however_often_it_comes(kind, outage: Exception) -> None:
@@ -118,6 +119,7 @@ def test_an_outage_costs_no_attempt_however_often_it_comes(kind, outage: Excepti
     assert (job.state, job.result, job.attempt) == (JobState.DONE, {"answer": 42}, 1)
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("quick")
 def test_a_result_is_stored_once_the_database_takes_it(kind) -> None:
     """The work is not done again because its end could not be stored at once."""
@@ -154,6 +156,7 @@ def full_by_trigger(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     connection.cursor().execute("DROP TRIGGER IF EXISTS refuse")
 
 
+@pytest.mark.process
 def test_a_lane_told_to_stop_hands_its_job_back_at_its_next_report(kind) -> None:
     begun = threading.Event()
 
@@ -196,6 +199,7 @@ def test_the_job_of_a_lane_that_does_not_hear_is_taken_from_it(kind) -> None:
     assert (job.state, job.result) == (JobState.QUEUED, {}), "what it stores afterwards does not count"
 
 
+@pytest.mark.process
 def test_payments_go_on_until_long_work_has_ended(kind) -> None:
     stop, begun, paid = threading.Event(), threading.Event(), []
 
@@ -215,6 +219,7 @@ def test_payments_go_on_until_long_work_has_ended(kind) -> None:
     assert paid == [1] and job.state == JobState.QUEUED
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("quick")
 def test_a_lane_outlasts_what_its_loop_meets(kind, monkeypatch: pytest.MonkeyPatch) -> None:
     kind(lambda progress: None)
@@ -231,6 +236,7 @@ def test_a_lane_outlasts_what_its_loop_meets(kind, monkeypatch: pytest.MonkeyPat
     assert (job.state, job.attempt) == (JobState.DONE, 1)
 
 
+@pytest.mark.process
 def test_two_runners_never_own_one_job(kind) -> None:
     """The second comes between the first one's look and its update."""
     kind(lambda progress: None)

@@ -210,6 +210,7 @@ def check_log(site: WebSite) -> None:
     assert "Traceback" not in site.log("web"), site.log("web")[-3000:]
 
 
+@pytest.mark.process
 def test_each_answer_is_stored_once_and_the_plan_is_filled_whatever_goes_wrong(
     prepared: Path, tmp_path: Path, settings: Any
 ) -> None:

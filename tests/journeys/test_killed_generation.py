@@ -15,6 +15,8 @@ import pytest
 from tests.limits import until
 from tests.stimuli.killing import FUNCTIONS, MADE, command, count_rows, end_lease, rows, run
 
+pytestmark = pytest.mark.process
+
 
 def children_of(pid: int) -> list[int]:
     """Pool children, without the process that keeps track of shared resources."""

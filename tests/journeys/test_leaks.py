@@ -182,6 +182,7 @@ def report(heard: list[Heard]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.verify
 @pytest.mark.django_db
 def test_nothing_but_pixels_tells_a_role_or_a_category():
     """Few sessions, so the bound is wide; two hundred are in the slow test."""

@@ -36,6 +36,7 @@ def nobody_is_unpaid_or_paid_twice(outcomes: list[dict[str, Any]]) -> None:
         assert outcome["kills"] > 0
 
 
+@pytest.mark.process
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("database", DATABASES)
 def test_twelve_people(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> None:

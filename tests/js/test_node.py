@@ -25,6 +25,8 @@ def node() -> str:
     return path
 
 
+@pytest.mark.process
+@pytest.mark.gate
 def test_the_trial_engine_passes_its_own_tests() -> None:
     finished = subprocess.run(
         # One file after the other: as many processes as there are cores would share what the suite has.

@@ -56,6 +56,7 @@ def test_behind_a_published_port_of_this_machine() -> None:
     assert problems(**{**GOOD, "public_url": "http://localhost:8001"}) == []
 
 
+@pytest.mark.process
 def test_the_process_does_not_start(tmp_path: Path) -> None:
     server = MarketplaceServer(tmp_path, test_controls=True, MARKETPLACE_SECRET_KEY="secret")
     with pytest.raises(RuntimeError, match="open this marketplace to the world") as caught:

@@ -137,6 +137,7 @@ class TestMail:
             yield Mailbox.received
             server.shutdown()
 
+    @pytest.mark.process
     def test_goes_to_the_account_with_a_message_id(self, owner: User, mailbox: list[str]) -> None:
         report_trouble(new_campaign(new_study("one", owner)))
         services.add_address(by=owner, way="email")

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.django_db
 STEP_MIN = 60
 
 
+@pytest.mark.process
 def test_every_event_of_a_weekend_is_told_once_to_the_right_person_and_resolved_once(
     owner: User, hand_clock: HandClock, hand_machine: HandMachine, settings: Any
 ) -> None:

@@ -104,6 +104,7 @@ def test_few_pictures_are_too_few_to_tell(client: Client, db: None) -> None:
     assert client.get(f"/cards/{'k' * 32}/").status_code == 404
 
 
+@pytest.mark.verify
 def test_it_counts_all_sessions_of_the_person_and_of_nobody_else(client: Client, db: None) -> None:
     make_stimulus_set(per_category=30, per_function=480)
     study = collecting_study(spec=4, design=DESIGN, max_sessions_per_worker=2)

@@ -50,6 +50,7 @@ def test_answers_that_waited_for_the_network_arrive_in_a_burst(paced, client, st
     assert tab.answer(first["last"] + 1).status_code == 201
 
 
+@pytest.mark.verify
 def test_a_whole_session_takes_at_least_its_phases(paced, client, study):
     session = new_session(study)
     tab = Tab(client, session)

@@ -112,6 +112,7 @@ assert not BEGUN.of(caller_of(request), types.SimpleNamespace(pk=8))
 """
 
 
+@pytest.mark.process
 def test_web_processes_of_one_server_know_the_same_callers_and_their_openings(tmp_path):
     """Each call may come to another process: a limit that each keeps for itself is no limit."""
     places = {"DJANGO_SETTINGS_MODULE": "humanexp.settings", "MEDIA_ROOT": str(tmp_path)}
@@ -155,6 +156,7 @@ assert OPENINGS.spend(("one caller", 7)) > 0 or filled >= 1
 """
 
 
+@pytest.mark.process
 def test_two_web_processes_allow_the_rate_of_openings_once(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", SPENDING],

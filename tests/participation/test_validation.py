@@ -216,6 +216,7 @@ def test_a_worker_who_comes_again_sees_no_picture_twice(client, study):
     assert max(seen.values()) == 1
 
 
+@pytest.mark.verify
 def test_dropouts_give_their_place_back_until_every_count_is_exact(client, study):
     turn = 0
     while True:

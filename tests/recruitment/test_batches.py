@@ -82,6 +82,7 @@ def held(campaign: Campaign) -> str:
     return standing.held_by
 
 
+@pytest.mark.verify
 def test_places_open_in_batches_in_the_hours_of_the_plan_and_never_more(
     study: Study, memory: Memory, hand: HandClock
 ) -> None:

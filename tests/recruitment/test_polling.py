@@ -133,6 +133,7 @@ def test_the_books_are_asked_about_what_is_unsettled(campaign: Campaign, account
     assert account.calls["bonuses"] == 1
 
 
+@pytest.mark.verify
 def test_money_that_somebody_else_paid_is_found_by_the_whole_comparison(
     campaign: Campaign, account: MemoryRecruiter
 ) -> None:

@@ -39,6 +39,7 @@ def quoted(reward_cents: int = 150) -> pricing.Quote:
     return services.quote(to="panel", assignments=3, reward_cents=reward_cents)
 
 
+@pytest.mark.process
 def test_the_recruiter_is_asked_and_the_price_says_so(lab: Lab) -> None:
     price = quoted()
     assert (price.source, price.currency, price.rewards_cents, price.fees_cents) == ("asked", "GBP", 450, 150)
@@ -46,23 +47,27 @@ def test_the_recruiter_is_asked_and_the_price_says_so(lab: Lab) -> None:
     assert price_words(price) == "rewards £4.50 + fees £1.50 = £6.00 (as the recruiter answered)"
 
 
+@pytest.mark.process
 def test_its_answer_counts_where_the_settings_say_another_fee(lab: Lab, settings: Any) -> None:
     settings.PANEL_ACADEMIC = False
     assert quoted().total_cents == 600
 
 
+@pytest.mark.process
 def test_where_it_does_not_answer_its_published_fees_do(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PANEL_TOKEN", "wrong")
     price = quoted(reward_cents=153)
     assert (price.source, price.total_cents) == ("formula", 459 + 153)
 
 
+@pytest.mark.process
 def test_it_is_asked_once_for_a_price(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     assert quoted().is_asked
     monkeypatch.setenv("PANEL_TOKEN", "wrong")
     assert quoted().is_asked and not quoted(reward_cents=151).is_asked
 
 
+@pytest.mark.process
 def test_nobody_is_asked_with_the_database_locked(lab: Lab) -> None:
     with transaction.atomic():
         assert not quoted().is_asked
@@ -75,6 +80,7 @@ def test_the_least_pay_of_an_hour_is_the_recruiters() -> None:
     assert least_hourly_cents("EUR", ["panel"]) == 0
 
 
+@pytest.mark.process
 def test_an_approval_pays_the_person_there_and_is_no_debt(lab: Lab) -> None:
     can = capabilities_of("panel")
     assert can.pays_out and can.is_own_ground

@@ -157,6 +157,7 @@ def test_only_the_hourly_job_has_a_delay_and_a_cap(stated: dict[str, Any]) -> No
         Terms.from_dict(stated)
 
 
+@pytest.mark.verify
 def test_a_weekend_on_which_nobody_waits_longer_than_the_policy_says(
     study: Study, memory: Away, hand: HandClock
 ) -> None:

@@ -20,6 +20,7 @@ from tests.results.collected import SESSIONS, TRIALS_EACH, make_predictions
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.verify
 def test_a_run_is_one_row_and_one_file_with_the_shape_that_is_promised(study: Study) -> None:
     make_predictions(study)
     run = services.run_analysis(study=study, n_bootstrap=20)
@@ -50,6 +51,7 @@ def test_excluded_sessions_are_left_out_and_counted(study: Study, user: User) ->
     assert set(trials.loc[~trials["accepted"].astype(bool), "session"]) == {session.code}
 
 
+@pytest.mark.promise(6)
 def test_the_same_answers_and_seed_give_the_same_numbers(study: Study) -> None:
     first, second = (selectors.findings(services.run_analysis(study=study, n_bootstrap=4)) for _ in range(2))
     assert first == second
@@ -87,6 +89,7 @@ def test_the_job_analyses_and_names_its_run(study: Study, user: User) -> None:
     assert Job.objects.filter(kind=selectors.ANALYSE).count() == 2
 
 
+@pytest.mark.verify
 def test_lost_findings_say_what_to_do(analysed: AnalysisRun) -> None:
     from humanexp.core.errors import NotFound
 

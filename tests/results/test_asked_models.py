@@ -27,7 +27,7 @@ from tests.evaluations.test_asking import asked, truth_of
 from tests.results.test_published_pictures import pictures, run, trials
 
 __all__ = ["pictures", "trials"]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.process, pytest.mark.django_db(transaction=True)]
 NAMES = ("asked", "answered", "refused", "unreadable", "missed")
 
 
@@ -47,6 +47,7 @@ def study(settings, tmp_path: Path, trials: list[Path], pictures: Path) -> Study
     return found
 
 
+@pytest.mark.process
 def test_trials_add_up_in_findings_page_report_and_export(study: Study, tmp_path: Path, client: Client) -> None:
     latest = selectors.latest_run(study)
     assert latest is not None
@@ -84,6 +85,7 @@ def test_trials_add_up_in_findings_page_report_and_export(study: Study, tmp_path
 KINDS = ("label", "refusal", "unreadable", "miss")
 
 
+@pytest.mark.process
 def test_answers_of_an_earlier_version_have_no_scores(study: Study) -> None:
     evaluation = EvaluationRun.objects.get()
     path = media_path(evaluation.answers_file)
@@ -93,6 +95,7 @@ def test_answers_of_an_earlier_version_have_no_scores(study: Study) -> None:
     assert latest is not None and selectors.findings(latest).asked[0].trials.asked == 4
 
 
+@pytest.mark.process
 def test_without_such_models_nothing_is_said(study: Study, client: Client) -> None:
     services.delete(run=EvaluationRun.objects.get())
     run("analyse", "edges", "--bootstrap", "0")

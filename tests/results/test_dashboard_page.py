@@ -44,6 +44,7 @@ def test_the_button_queues_one_job_and_shows_it(researcher: Client, study: Study
     assert f'id="job-{job.pk}"' in page(researcher, study)
 
 
+@pytest.mark.verify
 def test_the_answer_comes_first_and_the_numbers_are_those_of_the_findings(
     researcher: Client, study: Study, analysed: AnalysisRun
 ) -> None:

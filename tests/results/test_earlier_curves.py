@@ -31,6 +31,7 @@ def running(user: User) -> Study:
     return make_study(by=user, slug="next")
 
 
+@pytest.mark.verify
 def test_people_and_networks_of_a_study_that_is_over(over: Study, running: Study, user: User) -> None:
     assert earlier_choices(user, running) == [(over.slug, over.title)]
     frozen = freeze_earlier(study=running, name=over.slug, by=user)

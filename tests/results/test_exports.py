@@ -33,6 +33,7 @@ def export(study: Study, folder: Path) -> dict:
     return json.loads((folder / "datapackage.json").read_text())
 
 
+@pytest.mark.verify
 def test_the_package_describes_every_file_that_it_holds(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
     package = export(study, tmp_path / "out")
     described = {resource["path"]: resource for resource in package["resources"]}
@@ -54,6 +55,7 @@ def test_the_package_describes_every_file_that_it_holds(study: Study, analysed: 
     assert columns == (tmp_path / "out/trials.csv").read_text().splitlines()[0].split(",")
 
 
+@pytest.mark.verify
 def test_the_coverage_comes_beside_the_published_one(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
     export(study, tmp_path)
     coverage = json.loads((tmp_path / "coverage.json").read_text())["functions"]
@@ -65,6 +67,7 @@ def test_the_coverage_comes_beside_the_published_one(study: Study, analysed: Ana
     assert "0.974" in figure
 
 
+@pytest.mark.verify
 def test_the_timing_certificate_comes_with_the_answers(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
     export(study, tmp_path)
     certificate = json.loads((tmp_path / "timing_certificate.json").read_text())
@@ -75,6 +78,7 @@ def test_the_timing_certificate_comes_with_the_answers(study: Study, analysed: A
     assert "within half a frame" in (tmp_path / "timing_certificate.svg").read_text()
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("name", ["trials", "predictions", "stimuli", "sessions"])
 def test_csv_and_parquet_read_back_alike(study: Study, analysed: AnalysisRun, tmp_path: Path, name: str) -> None:
     export(study, tmp_path)
@@ -140,6 +144,7 @@ def test_formulas_are_guarded_in_csv_and_come_back_as_they_were(study: Study, tm
     assert evil in set(SCHEMAS["stimuli"].read(tmp_path / "stimuli.csv")["original"])
 
 
+@pytest.mark.verify
 def test_the_trial_files_read_back_as_published_ones(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
     export(study, tmp_path)
     for experiment in ("gaussian-blur", "uniform-noise"):
@@ -179,6 +184,7 @@ def test_the_frozen_plan_goes_along_and_can_be_checked(study: Study, tmp_path: P
     assert stored["frozen_at"] == plan.frozen_at.isoformat()
 
 
+@pytest.mark.verify
 def test_an_earlier_export_is_replaced_and_any_other_folder_is_kept(
     study: Study, analysed: AnalysisRun, tmp_path: Path
 ) -> None:
@@ -205,6 +211,7 @@ def test_an_unknown_study_is_an_error(db: None, tmp_path: Path) -> None:
         call_command("export", "nothing", "--to", str(tmp_path))
 
 
+@pytest.mark.verify
 def test_an_export_clears_files_of_its_own_folder_only(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
     """The list of files in the folder is a claim: somebody may have written another one."""
     folder, beside = tmp_path / "out", tmp_path / "thesis.txt"

@@ -17,6 +17,7 @@ from tests.results.collected import make_predictions
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.verify
 def test_a_thousand_way_classifier_has_curves_and_no_comparison(study: Study) -> None:
     make_predictions(study)
     run = make_predictions(study, "thousand labels", loses_from=0.6)

@@ -46,6 +46,7 @@ def test_where_the_plan_leaves_them_out_no_curve_has_them_and_the_flow_says_so(s
     assert [(one.reason, one.n) for one in flow.excluded] == [("longer answer window", 2)]
 
 
+@pytest.mark.verify
 def test_pages_and_methods_state_their_number(study: Study) -> None:
     from analysis.reporting.methods import _participants
     from humanexp.results.selectors import findings

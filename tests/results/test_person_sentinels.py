@@ -146,6 +146,7 @@ def two_ways(db: None) -> Study:
     return study
 
 
+@pytest.mark.verify
 def test_wrong_sentinels_change_no_curve_no_rule_and_no_verdict_to_the_bit(two_ways: Study) -> None:
     before = without_counts(found(two_ways))
     verdicts = [(one.accepted, one.reasons, one.flags, one.evidence) for one in Verdict.objects.order_by("session_id")]
@@ -165,6 +166,7 @@ def test_wrong_sentinels_change_no_curve_no_rule_and_no_verdict_to_the_bit(two_w
     assert not [name for name in ("cue_conflict", "high_pass") if name in json.dumps(before)]
 
 
+@pytest.mark.verify
 def test_they_are_counted_in_the_flow_and_in_the_trials(two_ways: Study) -> None:
     findings = found(two_ways)
     assert findings.trials is not None and findings.trials.persons == 32
@@ -174,6 +176,7 @@ def test_they_are_counted_in_the_flow_and_in_the_trials(two_ways: Study) -> None
     assert last.count == findings.trials.in_accepted_sessions
 
 
+@pytest.mark.verify
 def test_the_export_has_them_with_their_mark_and_gives_the_same_findings(two_ways: Study, tmp_path: Path) -> None:
     export_study(two_ways, tmp_path)
     trials = SCHEMAS["trials"].read(tmp_path / "trials.csv")
@@ -203,6 +206,7 @@ def test_a_study_that_does_not_ask_for_them_knows_nothing_of_their_pictures(two_
     assert families & set(predictions_of(two_ways)["corruption"]) == {"cue_conflict", "high_pass"}
 
 
+@pytest.mark.verify
 def test_machines_are_found_over_several_sessions_and_people_are_not(db: None) -> None:
     """End to end: planned, answered by personas, evaluated, analysed. Of people alone at most one is flagged."""
     add_sentinels(make_stimulus_set("who", per_category=12, per_function=900), conflicts=40)
@@ -223,6 +227,7 @@ def test_machines_are_found_over_several_sessions_and_people_are_not(db: None) -
     assert persons.share_interval[0] <= MACHINES / PEOPLE <= persons.share_interval[1]
 
 
+@pytest.mark.verify
 def test_of_people_alone_few_are_flagged(db: None) -> None:
     add_sentinels(make_stimulus_set("who", per_category=9, per_function=400))
     study = a_study(sessions=30)

@@ -86,6 +86,7 @@ def test_the_methods_carry_the_numbers_and_can_be_copied(
     assert f"{found.curves[0].area:.3f}" in body
 
 
+@pytest.mark.verify
 def test_the_report_is_written_by_a_job_and_downloaded(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
     methods = reverse("results:methods", args=[study.slug])
     pdf = reverse("results:report_file", args=[study.slug, "pdf"])
@@ -110,6 +111,7 @@ def test_the_report_is_written_by_a_job_and_downloaded(researcher: Client, study
     assert "Report (PDF)" in researcher.get(methods).content.decode()
 
 
+@pytest.mark.verify
 def test_what_stands_before_the_appendix_fits_eight_pages(study: Study, analysed: AnalysisRun) -> None:
     """Three corruptions, two models, two measures; every method and version, and a frozen plan."""
     services.freeze_analysis_plan(study=study)
@@ -126,6 +128,7 @@ def test_what_stands_before_the_appendix_fits_eight_pages(study: Study, analysed
     assert 2 <= len(pages) <= 8
 
 
+@pytest.mark.verify
 def test_scripted_participants_are_called_that_wherever_results_are_told(
     study: Study, analysed: AnalysisRun, tmp_path: Path
 ) -> None:

@@ -243,6 +243,7 @@ def test_names_of_published_networks_are_not_taken_over(trials: list[Path], pict
     assert found.groupby("classifier")["correct"].mean().to_dict() == {"alexnet": 0.25, "alexnet (here)": 0.75}
 
 
+@pytest.mark.verify
 def test_the_export_holds_the_models_answers(trials: list[Path], pictures: Path, network: str, tmp_path: Path) -> None:
     run("import_trials", *trials, "--study", "edges", "--pictures", pictures)
     run("evaluate", "--study", "edges", "--classifier", network, "--name", "grey")
@@ -267,6 +268,7 @@ def score(network: str, data: Path, *more: object) -> str:
     return run("score", network, "--data", data, "--name", "grey", *more)
 
 
+@pytest.mark.verify
 def test_one_command_scores_a_model(trials: list[Path], pictures: Path, network: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     (data / "edges").mkdir(parents=True)
@@ -329,6 +331,7 @@ def test_an_answer_about_another_picture_refuses_everything(trials: list[Path], 
     assert stored() == before
 
 
+@pytest.mark.verify
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published trials")
 def test_nine_published_models_stand_next_to_ten_people() -> None:
     folder = Path(os.environ["REFERENCE_DATA"])

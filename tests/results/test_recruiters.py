@@ -65,6 +65,7 @@ def with_more_people(run: AnalysisRun) -> Findings:
     return found
 
 
+@pytest.mark.verify
 def test_everything_that_is_printed_has_it(researcher: Client, study: Study, pooled: AnalysisRun) -> None:
     few = selectors.findings(pooled)
     assert few.settings is not None and few.settings.recruiter_weights == {"campus": 0.5, "crowd": 0.5}
@@ -96,6 +97,7 @@ def test_the_frozen_plan_has_the_weights_and_other_ones_deviate(study: Study, po
     assert "weights of recruiters" in [one.what for one in deviations_of(study, plan, done)]
 
 
+@pytest.mark.verify
 def test_the_export_names_kinds_of_recruiters_and_gives_the_same_numbers_again(
     study: Study, pooled: AnalysisRun, tmp_path: Path
 ) -> None:

@@ -324,6 +324,7 @@ def test_a_figure_is_downloaded_with_the_series_that_are_shown(researcher: Clien
     assert researcher.get(reverse("results:figure_file", args=args), {"width": "poster"}).status_code == 404
 
 
+@pytest.mark.verify
 def test_all_corruptions_stand_on_one_sheet(researcher: Client, large: Study) -> None:
     body = researcher.get(address(large, "dashboard")).content.decode()
     sheet = reverse("results:sheet_file", args=[large.slug, "accuracy", "pdf"])

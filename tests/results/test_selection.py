@@ -59,6 +59,7 @@ def test_each_choice_keeps_the_rows_it_says(study: Study, user: User) -> None:
     assert set(only["corruption"]) == {CORRUPTIONS[0], "none"}
 
 
+@pytest.mark.verify
 def test_a_chosen_run_stands_beside_the_planned_one(study: Study) -> None:
     planned = services.run_analysis(study=study, n_bootstrap=0)
     chosen = Selection(corruptions=CORRUPTIONS[:1])
@@ -79,6 +80,7 @@ def test_nothing_left_is_refused_with_a_way_out(study: Study) -> None:
     assert not AnalysisRun.objects.exists()
 
 
+@pytest.mark.verify
 def test_the_form_computes_a_choice_as_a_job_and_the_old_result_stays(
     researcher: Client, study: Study, analysed: AnalysisRun
 ) -> None:

@@ -77,6 +77,7 @@ def make_levels(study: Study, name: str = "tiny net") -> StimulusSet:
     return levels
 
 
+@pytest.mark.verify
 def test_levels_of_the_same_originals_stand_beside_the_areas(study: Study, tmp_path: Path) -> None:
     make_predictions(study)
     assert tables.level_predictions_of(study) is None
@@ -115,6 +116,7 @@ def test_answers_come_in_chunks_that_together_are_the_table(study: Study, monkey
     assert tables.trials_of(study).equals(whole)
 
 
+@pytest.mark.verify
 def test_what_the_study_decided_about_its_analysis_is_done_and_planned(study: Study) -> None:
     make_predictions(study)
     named = {"title": study.title, "stimuli": study.stimulus_set.name}

@@ -47,6 +47,7 @@ def test_every_room_says_so(researcher: Client, study: Study, sessions: list[Ses
     assert ONE in researcher.get(address).content.decode()
 
 
+@pytest.mark.verify
 def test_report_and_exported_findings_say_so(
     researcher: Client, study: Study, analysed: AnalysisRun, sessions: list[Session], tmp_path: Path
 ) -> None:

@@ -145,6 +145,7 @@ def eager(study):
     return study
 
 
+@pytest.mark.verify
 def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appended_anew(client, eager, anna):
     first = finished(client, eager, "P-1", always_dog)
     hard, other = golds_of(first)[:2]

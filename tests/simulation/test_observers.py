@@ -27,6 +27,7 @@ def test_without_effects_the_marginal_curve_is_the_intended_one() -> None:
     assert honest.area("noise") == pytest.approx(CURVE.top - (CURVE.top - CURVE.floor) * logistic, abs=1e-9)
 
 
+@pytest.mark.verify
 def test_the_marginal_is_what_many_pictures_and_people_average_to() -> None:
     observers = ObserverModel(curves=DEMO_CURVES, seed=1)
     shares = [

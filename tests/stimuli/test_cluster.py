@@ -22,6 +22,8 @@ from humanexp.stimuli.services.verification import verify_stimuli
 from tests.analysis.generation.originals import write_originals
 from tests.limits import LIMIT, until
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = ("gaussian_noise", "gaussian_blur", "uniform_noise")
 SIZE_PX = 112
@@ -168,6 +170,7 @@ def test_a_scheduler_without_workers_is_told(tmp_path: Path, monkeypatch: pytest
         executor("dask:tcp://127.0.0.1:9")
 
 
+@pytest.mark.process
 @pytest.mark.django_db
 def test_a_job_on_a_cluster_outlives_a_worker(source_set: SourceSet, settings, tmp_path: Path) -> None:  # noqa: ANN001
     wanted = {"corruptions": list(FUNCTIONS), "count": 60, "seed": 3, "size_px": SIZE_PX, "source_set": source_set}

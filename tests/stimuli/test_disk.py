@@ -66,6 +66,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("compute", ["serial", "processes:2"])
 def test_a_full_disk_stops_the_job_with_a_sentence(
     compute: str,
@@ -89,6 +90,7 @@ def test_a_full_disk_stops_the_job_with_a_sentence(
     assert_it_goes_on(stimulus_set)
 
 
+@pytest.mark.process
 def test_the_job_stops_before_the_database_cannot_be_written(stimulus_set: StimulusSet, small_disk: Path) -> None:
     job = run_job(stimulus_set)  # 3 MB are less than what is kept free
     assert job.state == JobState.FAILED
@@ -96,6 +98,7 @@ def test_the_job_stops_before_the_database_cannot_be_written(stimulus_set: Stimu
     assert not stimulus_set.stimuli.exists()
 
 
+@pytest.mark.process
 def test_the_disk_is_watched_while_stimuli_are_made(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +117,7 @@ def test_the_disk_is_watched_while_stimuli_are_made(
     assert_it_goes_on(stimulus_set)
 
 
+@pytest.mark.process
 def test_a_full_disk_at_the_manifest_leaves_none(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +154,7 @@ def test_a_file_in_the_place_of_the_folder_is_told_before_the_work(stimulus_set:
     assert_it_goes_on(stimulus_set)
 
 
+@pytest.mark.process
 def test_storage_that_became_unwritable_on_the_way_is_told(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +174,7 @@ def test_a_folder_without_permission_is_told(stimulus_set: StimulusSet) -> None:
     assert "Make the folder writable" in run_job(stimulus_set).error
 
 
+@pytest.mark.process
 def test_a_deletion_that_cannot_remove_files_says_so_and_can_be_repeated(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -223,6 +223,7 @@ def test_some_of_a_stream_are_evenly_spread_over_it(count: int) -> None:
     assert len(kept) == count if count <= 8 else 4 < len(kept) <= 8
 
 
+@pytest.mark.process
 def test_processes_import_the_same_bytes(tree: Path, wnid_set: SourceSet, settings) -> None:  # noqa: ANN001
     settings.COMPUTE = "processes:2"
     parallel = imported(tree, wnid_set, name="parallel")

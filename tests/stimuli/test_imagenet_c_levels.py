@@ -28,6 +28,7 @@ def made(source_set: SourceSet, size_px: int) -> StimulusSet:
     return stimulus_set
 
 
+@pytest.mark.verify
 def test_every_picture_is_made_at_every_level_of_the_nine_functions(source_set: SourceSet) -> None:
     stimulus_set = made(source_set, 112)
     n_originals = source_set.images.count()

@@ -130,6 +130,7 @@ REFUSED = [
 FILE_ALONE = {"population", "consent_version"}
 
 
+@pytest.mark.verify
 def test_every_refusal_names_its_field_and_its_line_and_writes_nothing(client, researcher, stimulus_set):
     for field, text, line in REFUSED:
         by_form = draft_of(to_fields(tomllib.loads(text)))

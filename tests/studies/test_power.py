@@ -48,6 +48,7 @@ def ask(study: Study, **changes: Any) -> tuple[PowerEstimate, Job]:
     return services.request_power(study=study, question=PowerQuestion(**{**ASKED, **changes}))
 
 
+@pytest.mark.verify
 def test_a_study_with_two_recruiters_is_told_how_many_people_tell_them_apart(
     stimulus_set: Any, monkeypatch: pytest.MonkeyPatch, client: Client
 ) -> None:

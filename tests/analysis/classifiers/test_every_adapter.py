@@ -67,6 +67,7 @@ def pictures() -> np.ndarray:
     return np.random.default_rng(4).integers(0, 256, (3, 224, 224, 3), dtype=np.uint8)
 
 
+@pytest.mark.verify
 def test_there_are_nine_kinds_and_each_is_tested(made: dict[str, Made]) -> None:
     """Networks that come as packages have a file of their own, test_lite.py."""
     assert set(SCHEMES) - {"lite"} == set(made) == {*NETWORKS, "table"}

@@ -44,6 +44,7 @@ def test_pictures_are_not_loaded_for_a_table(tmp_path: Path) -> None:
     assert classify(table, ["s1"], load_pictures).responses.tolist() == ["cat"]
 
 
+@pytest.mark.verify
 def test_a_thousand_probabilities_in_parquet_are_decided_by_the_mean(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(rng.dirichlet(np.full(1000, 0.1), size=4), columns=list(IMAGENET_WNIDS))

@@ -34,6 +34,7 @@ def test_textures_differ() -> None:
     assert len({ice_texture(number).tobytes() for number in range(TEXTURES)}) == TEXTURES
 
 
+@pytest.mark.verify
 def test_every_texture_is_used() -> None:
     # Weight 0.4 leaves the picture whole: on black, the ice is seen alone.
     drawn = set()
@@ -89,6 +90,7 @@ def _in_a_process(code: str, textures: Path | str) -> subprocess.CompletedProces
     return subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True)
 
 
+@pytest.mark.process
 def test_photographs_are_used_in_their_own_colours_and_tell_in_the_version(tmp_path: Path) -> None:
     folder = _photographs(tmp_path / "frost", [(200, 10, 20), (20, 210, 30), (30, 40, 220)])
     code = (
@@ -116,6 +118,7 @@ def test_other_photographs_have_another_digest(tmp_path: Path) -> None:
     assert first.digest != swapped.digest
 
 
+@pytest.mark.process
 def test_folders_without_photographs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no folder"):
         photographs_in(tmp_path / "missing")

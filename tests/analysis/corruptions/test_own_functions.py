@@ -53,6 +53,7 @@ def made_in_a_worker(module: str) -> bytes:
     return corrupt(np.full((20, 20, 3), 90, dtype=np.uint8), "lab_fog", 0.5, 3).tobytes()
 
 
+@pytest.mark.process
 def test_a_module_of_the_lab_registers_its_function_here_and_in_other_processes(lab_module: str) -> None:
     load_modules([lab_module])
     load_modules([lab_module])
@@ -64,6 +65,7 @@ def test_a_module_of_the_lab_registers_its_function_here_and_in_other_processes(
         assert workers.submit(made_in_a_worker, lab_module).result(60) == here.tobytes()
 
 
+@pytest.mark.process
 def test_the_setting_makes_the_function_known_to_the_platform(tmp_path: Path) -> None:
     (tmp_path / "lab_functions.py").write_text(MODULE)
     environment = {

@@ -108,6 +108,7 @@ def photographs() -> tuple[np.ndarray, list[str]]:
     return np.stack(pictures), [path.parent.name for path in paths]
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("function", sorted(CORRUPTIONS))
 def test_the_walk_ends_where_an_exhaustive_search_does(function: str, photographs) -> None:
     """Within 0.01 nats on average, on photographs, after a budget that covers the domain."""

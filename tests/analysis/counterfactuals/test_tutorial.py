@@ -4,6 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.verify
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

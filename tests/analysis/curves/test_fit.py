@@ -194,6 +194,7 @@ def test_of_one_person_or_one_original_no_spread_is_claimed() -> None:
         fit_curve(v, y, participants=one, images=names, n_bootstrap=50, scheme="two-way")
 
 
+@pytest.mark.promise(9)
 def test_interval_covers_the_marginal_truth() -> None:
     truth = marginal_area(sharp, float(np.hypot(2.0, 0.5)))
     covered = []

@@ -25,6 +25,7 @@ def answers(truth: object, n: int = 4000, seed: int = 0) -> tuple[np.ndarray, np
     return v, rng.random(n) < truth(v)  # type: ignore[operator]
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("method", METHODS)
 def test_one_value_whatever_draws_the_curve(method: str) -> None:
     experiment = crowd(1, people=30, trials_each=40)

@@ -142,6 +142,7 @@ def test_the_attentive_share_by_hand() -> None:
     assert attentive_share(AnswersToOne.of([0.0], [1.0], ["a"], ["p"])) == 0.0
 
 
+@pytest.mark.verify
 def test_twins_are_seldom_said_to_differ_and_a_gap_is_found() -> None:
     rng = np.random.default_rng(11)
     false = found = 0

@@ -64,6 +64,7 @@ def test_a_network_that_copies_one_person_agrees_with_people_as_that_person_does
     assert row["pooled"]["kappa"] > row_of(found, "humans")["pooled"]["kappa"]
 
 
+@pytest.mark.verify
 def test_sparse_answers_still_say_how_a_classifier_agrees_with_people(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:

@@ -31,6 +31,7 @@ def test_digest_of_the_answers_is_blind_to_their_dates(tables: tuple[pd.DataFram
     assert digest_of(answered, predictions) != digest_of(dated[1], predictions)
 
 
+@pytest.mark.promise(6)
 def test_names_and_shapes_that_others_rely_on(findings: dict[str, Any]) -> None:
     assert list(findings)[:3] == ["study", "version", "data_digest"]
     assert findings["study"] == "simulated"
@@ -52,6 +53,7 @@ def test_names_and_shapes_that_others_rely_on(findings: dict[str, Any]) -> None:
     }
 
 
+@pytest.mark.promise(6)
 def test_result_is_plain_json_and_the_same_bytes_every_time(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:
@@ -66,6 +68,7 @@ def test_result_is_plain_json_and_the_same_bytes_every_time(
     assert json.dumps(again, allow_nan=False) == text
 
 
+@pytest.mark.process
 def test_two_processes_find_the_same_and_tell_how_far_they_are(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:
@@ -196,6 +199,7 @@ def test_the_human_ceiling_is_high_but_not_one(findings: dict[str, Any]) -> None
     assert entry["ceiling"]["hmri"] > find(findings["comparisons"], corruption="blur", property="accuracy")["hmri"]
 
 
+@pytest.mark.verify
 def test_a_borrowed_human_curve_is_labelled(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials, predictions = tables
     only_blur = trials[trials["corruption"] != "noise"]
@@ -207,6 +211,7 @@ def test_a_borrowed_human_curve_is_labelled(tables: tuple[pd.DataFrame, pd.DataF
     assert [entry["borrowed"] for entry in shown] == [False, True]
 
 
+@pytest.mark.verify
 def test_a_headline_resting_on_extrapolation_is_withheld(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials, predictions = tables
     low = trials[trials["visual_change"] < 0.6]
@@ -220,6 +225,7 @@ def test_a_headline_resting_on_extrapolation_is_withheld(tables: tuple[pd.DataFr
     assert compared["withheld"] and compared["common_range"]["range"] == [0.0, 0.6]
 
 
+@pytest.mark.promise(9)
 def test_shifted_corruptions_are_told_apart_and_equal_ones_never_called_different(findings: dict[str, Any]) -> None:
     alike = find(findings["similarity"], property="accuracy")
     assert alike["pair"] == ["blur", "noise"] and alike["verdict"] != "different"
@@ -295,6 +301,7 @@ def test_importing_the_analysis_pulls_in_nothing_heavy() -> None:
     assert found.stdout == ""
 
 
+@pytest.mark.verify
 def test_answers_that_rise_are_named_at_their_curve(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:
@@ -314,6 +321,7 @@ def test_answers_that_rise_are_named_at_their_curve(
     assert not any("rise" in one for one in quiet["curves"])
 
 
+@pytest.mark.verify
 def test_a_category_that_was_not_shown_everywhere_is_named_and_leaves_the_area_open() -> None:
     trials, predictions = study(6, people=40, trials_each=100)
     category = trials["category"].iloc[0]

@@ -66,6 +66,7 @@ def test_response_times_by_tenths(screened: tuple[pd.DataFrame, pd.DataFrame]) -
     assert sum(one["n"] for one in entry["bins"]) == len(counted)
 
 
+@pytest.mark.verify
 def test_times_of_pointer_and_keyboard_are_never_pooled(screened: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials = screened[0]
     by_keyboard = trials["position"] % 3 == 0

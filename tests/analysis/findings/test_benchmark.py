@@ -98,6 +98,7 @@ def numbers(one: Standing) -> list[float]:
     return [np.nan if mean is None else mean.value for mean in means]
 
 
+@pytest.mark.verify
 @pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with published trials")
 def test_all_published_sets_pooled_are_what_the_raw_files_say() -> None:
     folders = [path for path in sorted((Path(os.environ["REFERENCE_DATA"]) / "published").iterdir()) if path.is_dir()]

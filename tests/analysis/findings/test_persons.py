@@ -69,6 +69,7 @@ def found() -> Findings:
     return analyse(*tables(), **QUICK)
 
 
+@pytest.mark.verify
 def test_two_machines_are_flagged_and_bound_what_follows() -> None:
     persons = found().persons
     assert persons is not None
@@ -90,6 +91,7 @@ def test_two_machines_are_flagged_and_bound_what_follows() -> None:
     assert persons.least_caught and persons.flag_catches is not None and persons.flag_catches > 0.8
 
 
+@pytest.mark.verify
 def test_sentinels_enter_no_curve_and_move_nothing_else() -> None:
     trials, predictions = tables()
     bare = analyse(
@@ -104,6 +106,7 @@ def test_sentinels_enter_no_curve_and_move_nothing_else() -> None:
     assert json.dumps(told) == json.dumps(without)
 
 
+@pytest.mark.verify
 def test_without_a_model_that_answered_them_nothing_is_said() -> None:
     trials, predictions = tables()
     assert analyse(trials, predictions[predictions["corruption"] != "cue_conflict"], **QUICK).persons is None

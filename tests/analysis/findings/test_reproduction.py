@@ -67,6 +67,7 @@ json.dump(analysed(*study(1), study="simulated", seed=3, n_bootstrap=60), sys.st
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names instructions of x86 processors")
 def test_another_processor_gives_the_numbers_within_a_billionth(findings: dict[str, Any]) -> None:
     older = {**os.environ, "OPENBLAS_CORETYPE": "NEHALEM", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3", "PYTHONPATH": "."}

@@ -51,6 +51,7 @@ def plan(findings: Findings) -> FrozenPlan:
     return freeze_plan(SNAPSHOT, {**findings.settings.to_json(), "margin": 0.05})
 
 
+@pytest.mark.verify
 def test_the_numbers_of_the_study_stand_in_the_text(findings: Findings, plan: FrozenPlan) -> None:
     paragraphs = {one.title: one.text for one in methods_paragraphs(findings, SNAPSHOT, plan)}
     assert "fixation mark for 300 ms" in paragraphs["Procedure"] and "for 200 ms" in paragraphs["Procedure"]

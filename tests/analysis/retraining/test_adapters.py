@@ -70,6 +70,7 @@ def adapters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TorchNetwork
         return {name: require_gradients(load_classifier(spec, allow_code=True)) for name, spec in specs.items()}
 
 
+@pytest.mark.verify
 def test_the_same_weights_end_alike_through_every_adapter(adapters: dict[str, TorchNetwork]) -> None:
     pictures, _ = Colours().batch(np.arange(16))
     before = adapters["export"].predict(pictures)

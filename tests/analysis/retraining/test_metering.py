@@ -19,6 +19,7 @@ def package(folder: Path, name: str, microjoules: int | str) -> Path:
     return made
 
 
+@pytest.mark.process
 def test_packages_are_summed_a_full_counter_begins_again_and_parts_of_a_package_count_once(tmp_path: Path) -> None:
     first, second = package(tmp_path, "intel-rapl:0", 5_000_000), package(tmp_path, "intel-rapl:1", 999_000_000)
     core = package(tmp_path, "intel-rapl:0:0", 1)

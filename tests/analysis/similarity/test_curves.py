@@ -180,6 +180,7 @@ def test_all_pairs_are_corrected_together_and_classed() -> None:
     assert again == found, "one seed, one result"
 
 
+@pytest.mark.promise(9)
 def test_a_small_share_of_studies_of_equal_curves_shows_a_difference() -> None:
     false = [pair(*two_samples(seed, people=20, trials_each=40)).different for seed in range(100)]
     assert np.mean(false) <= 0.05 + 2.6 * (0.05 * 0.95 / 100) ** 0.5
