@@ -46,7 +46,7 @@ test: $(VENV)/tests.stamp  ## what every change must pass (FILE=tests/a/test_b.p
 	@PYTHONDONTWRITEBYTECODE= $(PY) -m tests.gate
 else
 test: $(VENV)/tests.stamp
-	$(PY) -m pytest $(ONE_ORDER) $(FILE) $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest $(ONE_ORDER) $(FILE) $(ARGS)
 endif
 
 .PHONY: verify

@@ -38,18 +38,21 @@ def _fail(number: int) -> int:
     raise ValueError(f"shard {number}")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("setting", ["serial", "processes:2"])
 def test_results_are_those_of_the_function(setting: str) -> None:
     with executor(setting) as pool:
         assert sorted(run_in_order_of_completion(pool, _double, range(9), in_flight=3)) == list(range(0, 18, 2))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("setting", ["serial", "processes:1"])
 def test_an_error_in_a_call_reaches_the_caller(setting: str) -> None:
     with executor(setting) as pool, pytest.raises(ValueError, match=r"shard \d"):
         list(run_in_order_of_completion(pool, _fail, range(4), in_flight=2))
 
 
+@pytest.mark.process
 def test_children_are_other_processes_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"):
         monkeypatch.setenv(name, "2")
@@ -144,12 +147,14 @@ def _sleep(seconds: float) -> float:
     return seconds
 
 
+@pytest.mark.process
 def test_calls_of_a_killed_child_are_made_again(tmp_path: Path) -> None:
     wanted = [str(tmp_path / name) for name in ("a", "b-fatal", "c", "d-fatal", "e")]
     with executor("processes:2") as pool:
         assert sorted(run_in_order_of_completion(pool, _die_once, wanted)) == wanted
 
 
+@pytest.mark.process
 def test_a_call_that_always_kills_its_process_ends_in_a_sentence() -> None:
     with (
         executor("processes:1") as pool,
@@ -164,6 +169,7 @@ def _sleep_between_files(folder: str) -> None:
     (Path(folder) / "ended").touch()
 
 
+@pytest.mark.process
 def test_what_is_asked_while_waiting_can_end_the_work_at_once(tmp_path: Path) -> None:
     class Stopped(Exception):
         pass

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.limits import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,14 +79,20 @@ def test_a_chain_names_who_imports_whom() -> None:
     assert chains(told, ("heavy",)) == ["heavy <- between <- first"]
 
 
+@pytest.mark.process
+@pytest.mark.gate
 def test_the_web_process_starts_without_the_heavy_packages(tmp_path: Path) -> None:
     assert chains(imported_by(tmp_path, "import humanexp.wsgi"), HEAVY_BEFORE_ADDRESSES) == []
 
 
+@pytest.mark.process
+@pytest.mark.gate
 def test_its_addresses_bring_none_of_them(tmp_path: Path) -> None:
     script = "import humanexp.wsgi; from django.urls import reverse; print(reverse('console:studies'))"
     assert chains(imported_by(tmp_path, script), HEAVY) == []
 
 
+@pytest.mark.process
+@pytest.mark.gate
 def test_light_commands_import_none_of_them(tmp_path: Path) -> None:
     assert chains(imported_by(tmp_path, COMMANDS), HEAVY) == []

@@ -11,6 +11,8 @@ import pytest
 
 from tests.limits import LIMIT
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).resolve().parents[2]
 PROBE = """
 import django; django.setup()

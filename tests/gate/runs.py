@@ -16,6 +16,9 @@ from tests.gate.rings import ROOT
 
 #: One order, one seed, one hash: what is red here is red wherever it is repeated.
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--randomly-dont-reorganize", "--randomly-seed=1")
+#: One thread of linear algebra: two add up in another order, and take from each other what other runs need. Plugins of
+#: pytest load NumPy before the tests' settings can say so.
+FIXED = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"}
 _POLL_S = 0.2
 #: How pytest ends that was given none.
 _NO_TESTS = 5
@@ -29,7 +32,7 @@ class Run:
         self.output = folder / f"{name.replace(' ', '-')}.log"
         self.record = folder / f"{name.replace(' ', '-')}.jsonl"
         self.record.unlink(missing_ok=True)
-        self.environment = {**os.environ, "PYTHONHASHSEED": "0", "GATE_RECORD": str(self.record), **environment}
+        self.environment = {**os.environ, **FIXED, "GATE_RECORD": str(self.record), **environment}
         self.is_pytest = "pytest" in self.command
         self.may_be_empty = False
         self.tests: list[dict[str, Any]] = []

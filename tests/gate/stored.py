@@ -34,6 +34,8 @@ def save(measured: Iterable[Mapping[str, Any]]) -> None:
     sums: dict[tuple[str, str], float] = defaultdict(float)
     tests: dict[str, list[Any]] = {}
     for line in measured:
+        if "test" not in line:
+            continue
         test, ring, seconds = line["test"], line["ring"], line["processor_s"]
         sums[test.partition("::")[0], ring] += seconds
         if seconds >= SMALL_S:

@@ -106,6 +106,7 @@ def test_only_named_blocks_are_left_out() -> None:
     assert sum(document.read_text().count("```") for document in DOCUMENTS) == 2 * len(every)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("broken", ["false\ntrue", "false | cat", 'echo "$NO_SUCH_NAME"', "no-such-command"])
 def test_a_command_that_breaks_is_found(tmp_path: Path, broken: str) -> None:
     """In the middle of a block, in a pipe, by a name that no block has set; other blocks follow."""

@@ -45,6 +45,7 @@ def _limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 
 
+@pytest.mark.process
 def test_when_space_runs_out_no_part_of_the_file_stays(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from analysis.generation.files import write_atomically\n"

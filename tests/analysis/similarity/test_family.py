@@ -18,6 +18,7 @@ def two_processes() -> Iterator[ProcessExecutor]:
         yield pool
 
 
+@pytest.mark.process
 def test_one_process_and_two_give_the_same_curves_and_verdicts(two_processes: ProcessExecutor) -> None:
     truths = [LogisticDrop(bend=bend) for bend in (0.8, 0.8, 0.7)]
     samples = dict(zip("abc", simulate_answers(list(truths), Crowd(60, 10), np.random.default_rng(1)), strict=True))
