@@ -52,6 +52,7 @@ def test_the_decision_is_that_of_the_exact_bound() -> None:
             assert share_is_above(count, total, 0.3) == (bound > 0.3), (count, total)
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.5])
 def test_a_campaign_at_the_threshold_hardly_ever_alarms_however_often_it_is_looked_at(share: float) -> None:
     """Looked at after each of 1,000 people, added up exactly: whoever has alarmed leaves the sum."""

@@ -208,6 +208,7 @@ def test_a_lead_that_was_not_shown_has_an_interval_that_reaches_to_0() -> None:
     assert not_shown.human_lead_interval[1] == by_bands.human_lead_interval[1]
 
 
+@pytest.mark.verify
 def test_interval_of_the_lead_covers_the_truth() -> None:
     from tests.analysis.curves.truths import marginal_area
 

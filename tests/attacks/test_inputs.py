@@ -31,6 +31,7 @@ def author(client, django_user_model, stimulus_set):
     return client
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("positions", [f"0-{HUGE}", f"{HUGE}-{HUGE}", f"{HUGE}-0", f"{HUGE}-{HUGE[:-1]}8"])
 def test_a_range_of_trials_beyond_all_numbers_is_refused(tab, positions):
     reply = tab.get(f"trials/{positions}/pictures/")

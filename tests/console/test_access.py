@@ -219,6 +219,7 @@ def test_no_view_is_reached_around_the_table(study: Study, people: dict[str, Use
             assert send(url).status_code == wanted, (name, send)
 
 
+@pytest.mark.verify
 def test_an_owner_finds_a_page_or_a_form_behind_every_address(
     study: Study, people: dict[str, User], client: Client
 ) -> None:

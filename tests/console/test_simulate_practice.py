@@ -52,6 +52,7 @@ def share_passing(persona: Persona, design: PracticeDesign, *, pairs: bool) -> f
     return float((right.sum(axis=2) >= design.practice_pass).any(axis=1).mean())
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("pairs", [False, True], ids=["16 categories", "pairs"])
 def test_careful_scripted_people_pass_and_guessing_ones_do_not(pairs: bool) -> None:
     design = DiscriminationDesign() if pairs else DesignConfig()

@@ -3,9 +3,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.product.declared_imports import ROOT, undeclared
 
 
+@pytest.mark.verify
 def test_the_product_imports_what_it_declares() -> None:
     assert undeclared() == []
 

@@ -102,11 +102,12 @@ def test_tests_that_changed_come_first_and_then_the_cheapest_behind_the_change()
     named = {"humanexp/": ["tests/nothing"], "humanexp/x": ["tests/x"]}
     changed = ["humanexp/x/models.py", own]
     assert touched.select(changed, seconds, named) == ([own, "tests/x/test_cheap.py", "tests/x/test_dear.py"], [])
-    assert touched.select(changed, seconds, named, limit_s=4) == (
+    assert touched.select(changed, seconds, named, limit_s=touched.UNKNOWN_S + 3) == (
         [own, "tests/x/test_cheap.py"],
         ["tests/x/test_dear.py"],
     )
     assert touched.select(["README.md"], seconds, named) == ([], [])
+    assert touched.select([own], seconds, named, limit_s=touched.UNKNOWN_S - 1) == ([], [own])
 
 
 def test_shards_are_the_same_files_in_the_same_order_wherever_they_are_cut() -> None:

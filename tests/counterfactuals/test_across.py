@@ -105,6 +105,7 @@ def test_fooling_others_is_less_than_they_name_of_the_originals() -> None:
     )
 
 
+@pytest.mark.verify
 def test_one_model_asks_for_a_second(signed_in, searched) -> None:
     searched(only={"classifier": CLEAN})
     (group,) = groups.groups()

@@ -77,6 +77,7 @@ def by_brute_force(folder: Path, picture: np.ndarray, question: ForcedChoice, sa
 
 
 class TestScores:
+    @pytest.mark.verify
     @pytest.mark.parametrize("make", [llava, qwen2_vl, idefics3, gemma3])
     @pytest.mark.parametrize("style", ["words", "letters"])
     def test_they_are_those_of_a_plain_pass_for_each_label(
@@ -256,6 +257,7 @@ class TestAsked:
         save_file({**weights, name: weights[name] + 0.1}, copy / "model.safetensors", metadata={"format": "pt"})
         assert estimated(stimulus_set, f"vlm:{copy}", AskPlan()).calls == 64
 
+    @pytest.mark.verify
     def test_what_it_is_called(self, tiny: Path) -> None:
         run, _job = asked(picture_set(), tiny)
         assert run.name == "tiny-llava"

@@ -86,9 +86,14 @@ class Gate:
     def _evidence(self, name: str) -> dict[str, str]:
         return {"GATE_EVIDENCE": str(self.folder / "evidence" / name)}
 
-    def process_ring(self, ring: str) -> Run:
+    def marked_ring(self, ring: str, shards: int) -> list[Run]:
+        """The ring of tests that are marked for the gate, in so many processes."""
         files = [file for file in stored.test_files() if "mark.gate" in (rings.ROOT / file).read_text(encoding="utf-8")]
-        return self.pytest(f"{ring} ring", ["--ring", ring, *files], self.folder, **self._evidence(ring))
+        halves = stored.cut(files, stored.seconds_of(ring), shards)
+        return [
+            self.pytest(f"{ring} ring {number}", ["--ring", ring, *half], self.folder, **self._evidence(ring))
+            for number, half in enumerate(halves, start=1)
+        ]
 
     def run(self) -> int:
         self.say(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors")
@@ -104,7 +109,8 @@ class Gate:
                 for number, files in enumerate(shards, start=1)
             ),
         )
-        self.beside(self.process_ring("process"), self.process_ring("browser"))
+        # People who look at a page for a while leave the processors to others.
+        self.beside(*self.marked_ring("process", 1), *self.marked_ring("browser", 2))
         self.touched_ring()
         self.look_again()
         return self.report()

@@ -36,6 +36,7 @@ def test_a_run_is_one_row_and_one_file_with_the_shape_that_is_promised(study: St
     assert selectors.latest_run(study) == run
 
 
+@pytest.mark.verify
 def test_excluded_sessions_are_left_out_and_counted(study: Study, user: User) -> None:
     session = Session.objects.filter(study=study).first()
     assert session is not None
@@ -78,6 +79,7 @@ def test_models_alone_are_no_analysis_of_a_study_about_people(study: Study) -> N
     assert not AnalysisRun.objects.exists()
 
 
+@pytest.mark.verify
 def test_the_job_analyses_and_names_its_run(study: Study, user: User) -> None:
     job = services.request_analysis(study=study, n_bootstrap=4, by=user)
     assert services.request_analysis(study=study, by=user) == job

@@ -59,6 +59,7 @@ def test_the_answer_comes_first_and_the_numbers_are_those_of_the_findings(
     assert analysed.data_digest in methods
 
 
+@pytest.mark.verify
 def test_both_indices_are_written_out_as_the_glossary_has_them(
     researcher: Client, study: Study, analysed: AnalysisRun
 ) -> None:
@@ -74,6 +75,7 @@ def test_both_indices_are_written_out_as_the_glossary_has_them(
         assert f"| {short} | {words}: " in glossary
 
 
+@pytest.mark.verify
 def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, user: User) -> None:
     from humanexp.results.services import run_analysis
 

@@ -86,6 +86,7 @@ def test_everything_that_is_printed_has_it(researcher: Client, study: Study, poo
     assert {"recruiters", "recruiter-areas", "recruiter-pairs", "repeats"} <= keys
 
 
+@pytest.mark.verify
 def test_the_frozen_plan_has_the_weights_and_other_ones_deviate(study: Study, pooled: AnalysisRun) -> None:
     plan = services.freeze_analysis_plan(study=study)
     assert plan.content["analysis"]["recruiter_weights"] == {"campus": 0.5, "crowd": 0.5}

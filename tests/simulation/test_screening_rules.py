@@ -28,6 +28,7 @@ def check(outcomes: dict[tuple[str, str], Outcome]) -> None:
             assert outcome.share >= LEAST_CAUGHT, (company, kind, outcome.reasons)
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("name", SETTINGS)
 def test_careful_people_stay_and_clickers_go(name):
     outcomes = simulate(SETTINGS[name], 40, ("lifelike", *CAUGHT))

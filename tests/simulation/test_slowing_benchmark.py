@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from benchmarks.slowing import LEAST_CAUGHT, MOST_DIFFERENCE, asked_at, measure
 
 
@@ -18,6 +20,7 @@ def test_the_page_asks_before_a_block_and_never_within_one() -> None:
     assert asked_at(rows(calm, calm, fast), 340.0) is None
 
 
+@pytest.mark.verify
 def test_clickers_who_obey_are_caught_and_the_area_does_not_depend_on_who_was_asked() -> None:
     found, areas = measure(250, seed=3)
     assert found.clickers_asked == found.clickers >= 25 and found.asked > 0

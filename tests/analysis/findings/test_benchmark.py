@@ -254,6 +254,7 @@ class TestSquaredDifference:
         value, (lower, upper) = estimates(net(list(tables)))
         assert value == pytest.approx(np.mean(alone), abs=1e-12) and lower < value < upper
 
+    @pytest.mark.verify
     @pytest.mark.parametrize(
         ("lead", "spread"), [(0.0, 0.0), (0.0, 0.05), (0.05, 0.0), (0.15, 0.05)], ids=["null", "people", "near", "far"]
     )

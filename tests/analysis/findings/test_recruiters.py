@@ -12,6 +12,8 @@ from analysis.findings import analyse
 from analysis.findings.model import Findings
 from tests.analysis.findings.studies import sessions_of, study
 
+pytestmark = pytest.mark.verify
+
 QUICK: dict[str, Any] = {"study": "simulated", "seed": 1, "n_bootstrap": 0, "sensitivity": False}
 
 

@@ -73,6 +73,7 @@ def test_unknown_timing_is_no_choice(tables: tuple[pd.DataFrame, pd.DataFrame]) 
     assert names == ["as reported", "all sessions", "misses dropped"]
 
 
+@pytest.mark.verify
 def test_set_aside_trials_are_in_no_number_but_that_of_the_choice_that_counts_them(
     tables: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:

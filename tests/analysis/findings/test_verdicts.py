@@ -59,6 +59,7 @@ def test_the_order_of_models_is_said_as_far_as_it_is_known() -> None:
     assert order_sentence({"a": (1, 1), "b": (2, 3), "c": (2, 3)}) == "By mean accuracy a is the first of 3 models"
 
 
+@pytest.mark.verify
 def test_the_findings_hold_a_verdict_on_accuracy_beside_peoples_own_curves(findings: dict[str, Any]) -> None:
     for entry in findings["comparisons"]:
         verdict = entry.get("verdict")

@@ -69,6 +69,7 @@ def test_the_numbers_of_the_study_stand_in_the_text(findings: Findings, plan: Fr
     assert findings.data_digest in paragraphs["Plan and data"] and plan.digest in paragraphs["Plan and data"]
 
 
+@pytest.mark.verify
 def test_no_symbol_of_the_program_is_left_in_the_text(findings: Findings, plan: FrozenPlan) -> None:
     text = " ".join(one.text for one in methods_paragraphs(findings, SNAPSHOT, plan))
     assert not re.search(r"None|nan|\{|\}|_|\bTrue\b", text)

@@ -109,6 +109,7 @@ def test_noise_alone_gains_no_lead() -> None:
     assert all(lower[1] > 0.0 for lower, _ in found)
 
 
+@pytest.mark.verify
 def test_the_paired_interval_is_that_of_a_plain_bootstrap_over_originals() -> None:
     before, after = predictions(0.2), predictions(0.5)
     found = row_of(before_and_after(before, after, n_bootstrap=400), "noise")
