@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -170,6 +171,8 @@ def main(arguments: list[str]) -> int:
     if arguments:
         print(__doc__)
         return 2
+    # Told to end, it ends what it has started.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     shutil.rmtree(FOLDER / "evidence", ignore_errors=True)
     FOLDER.mkdir(exist_ok=True)
     return Gate(FOLDER).run()
