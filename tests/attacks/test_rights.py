@@ -42,6 +42,7 @@ def stranger(request: pytest.FixtureRequest, client: Client, stimulus_set: Stimu
     return client
 
 
+@pytest.mark.promise(3)
 @pytest.mark.parametrize("name", ["net", "another"])
 def test_no_predictions_are_replaced_or_added(stranger: Client, stimulus_set: StimulusSet, name: str) -> None:
     keys = stimulus_set.stimuli.values_list("key", flat=True)

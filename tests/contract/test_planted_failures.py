@@ -45,7 +45,7 @@ def gate(tmp_path: Path) -> Callable[..., Gate]:
 
     def start(name: str, arguments: list[str], folder: Path, **environment: str) -> Run:
         plugins = [word for plugin in ("rings", "purity", "recorder") for word in ("-p", f"tests.gate.{plugin}")]
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:django", "-p", "no:cacheprovider", *plugins]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:django", *plugins]
         return Run(name, [*command, *arguments], folder, tmp_path, **environment | {"PYTHONPATH": str(ROOT)})
 
     def run(ring: str, **files: str) -> Gate:
@@ -165,3 +165,25 @@ def test_it():
 """
     status, said = outcome(gate("pure", impure=source), capsys)
     assert status == 1 and f"test_impure.py::test_it {does}" in said
+
+
+def test_what_the_whole_run_has_used_may_end_after_a_pure_test(gate: Any, capsys: Any) -> None:
+    source = """
+import time
+import pytest
+
+@pytest.fixture(scope="session")
+def server():
+    yield
+    time.sleep(0.01)
+
+def test_that_needs_it(server):
+    pass
+
+def test_that_is_pure():
+    pass
+"""
+    needs = source.replace("def test_that_needs", "@pytest.mark.process\n@pytest.mark.gate\ndef test_that_needs")
+    pure = needs.replace("def test_that_is_pure", "@pytest.mark.gate\ndef test_that_is_pure")
+    status, said = outcome(gate("gate", ends=pure), capsys)
+    assert status == 0 and said.rstrip().endswith("2 passed, 0 failed")

@@ -118,6 +118,7 @@ def test_one_model_asks_for_a_second(signed_in, searched) -> None:
     assert signed_in.get("/counterfactuals/across/nothing/").status_code == 404
 
 
+@pytest.mark.verify
 def test_a_network_that_was_exchanged_is_refused(searched) -> None:
     searched(a={"classifier": CLEAN}, b={"classifier": ROBUST})
     (group,) = groups.groups()

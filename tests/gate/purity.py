@@ -30,6 +30,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    # What ends now may belong to other tests: a server that the whole file, or the whole run, has used.
+    WATCH.is_on = False
     left: list[str] = []
     hook = sys.unraisablehook
     try:

@@ -90,6 +90,7 @@ def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, use
     assert "With the excluded sessions people" in body
 
 
+@pytest.mark.verify
 def test_every_figure_can_be_chosen_and_fetched(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
     names = charts.figure_names(selectors.findings(analysed))
     assert [name.key for name in names] == [

@@ -51,6 +51,7 @@ def test_it_reaches_the_page_through_what_lies_between(new: NewFindings) -> None
     assert template.render(Context({"panel": panel_of(new, name)})) == "0.625"
 
 
+@pytest.mark.verify
 def test_downloads_and_exports_hand_on_what_this_version_does_not_know(
     researcher, study, analysed, new, tmp_path
 ) -> None:

@@ -74,6 +74,7 @@ def test_there_are_nine_kinds_and_each_is_tested(made: dict[str, Made]) -> None:
     assert "lite" in SCHEMES
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_every_kind_of_network_loads_and_answers(
     kind: str, made: dict[str, Made], pictures: np.ndarray, monkeypatch: pytest.MonkeyPatch

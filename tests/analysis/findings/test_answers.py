@@ -14,6 +14,7 @@ def matrices(findings: dict[str, Any], population: str, corruption: str) -> list
     return [one for one in findings["confusion"] if (one["population"], one["corruption"]) == (population, corruption)]
 
 
+@pytest.mark.verify
 def test_the_matrix_counts_every_answer_once(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:

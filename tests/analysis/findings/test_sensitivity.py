@@ -17,6 +17,7 @@ def areas(entry: dict, corruption: str = "blur") -> float:
     )
 
 
+@pytest.mark.verify
 def test_each_choice_is_what_an_analysis_of_those_trials_alone_would_find(
     screened: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:

@@ -75,6 +75,7 @@ def test_no_symbol_of_the_program_is_left_in_the_text(findings: Findings, plan: 
     assert not re.search(r"None|nan|\{|\}|_|\bTrue\b", text)
 
 
+@pytest.mark.verify
 def test_what_is_not_known_is_left_out(findings: Findings) -> None:
     alone = analyse(study(1)[0].head(0), study="s", seed=1)
     assert [one.title for one in methods_paragraphs(alone)] == ["Plan and data"]
