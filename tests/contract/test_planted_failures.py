@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.gate.__main__ import Gate
+from tests.gate.rings import GATE
 from tests.gate.runs import Run
 
 pytestmark = [pytest.mark.process, pytest.mark.gate]
@@ -187,3 +188,23 @@ def test_that_is_pure():
     pure = needs.replace("def test_that_is_pure", "@pytest.mark.gate\ndef test_that_is_pure")
     status, said = outcome(gate("gate", ends=pure), capsys)
     assert status == 0 and said.rstrip().endswith("2 passed, 0 failed")
+
+
+def test_what_is_quarantined_or_red_is_run_by_verify_and_by_no_ring_of_the_gate(gate: Any, tmp_path: Path) -> None:
+    known = """
+from tests.gate import rings
+
+rings.known = lambda: {"test_put_away.py::test_pure", "test_put_away.py::test_page", "test_put_away.py::test_attack"}
+"""
+    (tmp_path / "conftest.py").write_text(known, encoding="utf-8")
+    marked = {"pure": [], "page": ["process", "gate"], "attack": ["process"]}
+    source = "import pytest\n" + "".join(
+        "".join(f"@pytest.mark.{mark}\n" for mark in marks) + f"def test_{name}():\n    assert False\n"
+        for name, marks in marked.items()
+    )
+    runs = {ring: gate(ring, put_away=source).runs[0] for ring in (*GATE, "touched", "verify")}
+    failed = {
+        ring: {(test["test"].partition("::test_")[2], test["ring"]) for test in run.failed()}
+        for ring, run in runs.items()
+    }
+    assert failed == dict.fromkeys((*GATE, "touched"), set()) | {"verify": {(name, "known") for name in marked}}

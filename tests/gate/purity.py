@@ -12,16 +12,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.gate.rings import kind_of
 from tests.gate.watch import WATCH, NotPure
-
-
-def is_pure(item: pytest.Item) -> bool:
-    return not any(item.get_closest_marker(mark) for mark in ("process", "browser", "slow", "bench"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    WATCH.is_on = is_pure(item)
+    WATCH.is_on = kind_of(item) == "pure"
     try:
         return (yield)
     finally:

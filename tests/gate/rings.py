@@ -3,8 +3,11 @@
     pure       everything that needs no mark: it starts no process, opens no port and waits for no clock
     process    marked `process` and `gate`
     browser    marked `browser` and `gate`
-    verify     marked `process` or `browser`, without `gate`; marked `verify`, being too dear; and the quarantine
+    verify     marked `process` or `browser`, without `gate`; and what is marked `verify`, being too dear
+    known      named in tests/quarantine.toml or tests/red.toml, whatever its marks
     slow, bench   run by commands of their own
+
+`make verify` runs its own ring and what is known; the touched ring of the gate, what is of `verify` alone.
 
 A test of a fixture that starts something is marked by that fixture's name, see STARTERS.
 """
@@ -13,16 +16,18 @@ from __future__ import annotations
 
 import json
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-QUARANTINE = ROOT / "tests" / "quarantine.toml"
 
-RINGS = ("pure", "process", "browser", "verify")
 #: What every change must pass.
 GATE = ("pure", "process", "browser")
+#: What `--ring` may be asked for, and the rings that it runs.
+ASKED = {**{ring: (ring,) for ring in GATE}, "gate": GATE, "touched": ("verify",), "verify": ("verify", "known")}
 
 #: Fixtures that start a process or open a port, and the mark that a test has for asking for one.
 STARTERS = {
@@ -40,18 +45,39 @@ STARTERS = {
 }
 
 
-def quarantined() -> dict[str, dict[str, str]]:
-    """Tests that failed once and passed alone, with date and cause, by node id."""
-    return {str(entry["test"]): entry for entry in tomllib.loads(QUARANTINE.read_text(encoding="utf-8"))["quarantine"]}
+def _named(file: str) -> dict[str, dict[str, Any]]:
+    """Tests that stand in a file of `tests`, with date and cause, by node id."""
+    entries = tomllib.loads((ROOT / "tests" / f"{file}.toml").read_text(encoding="utf-8"))[file]
+    return {str(entry["test"]): entry for entry in entries}
 
 
-def ring_of(item: pytest.Item, out: frozenset[str] | set[str] = frozenset()) -> str:
-    """The ring of a collected test; `out` are the node ids of the quarantine."""
-    for apart in ("bench", "slow"):
-        if item.get_closest_marker(apart):
-            return apart
-    kind = next((mark for mark in ("browser", "process") if item.get_closest_marker(mark)), "pure")
-    if item.nodeid in out or item.get_closest_marker("verify"):
+def quarantined() -> dict[str, dict[str, Any]]:
+    """Tests that failed once and passed alone."""
+    return _named("quarantine")
+
+
+def red() -> dict[str, dict[str, Any]]:
+    """What is known to fail in `make verify`."""
+    return _named("red")
+
+
+@cache
+def known() -> frozenset[str]:
+    return frozenset({**quarantined(), **red()})
+
+
+def kind_of(item: pytest.Item) -> str:
+    """What a collected test needs, by its marks alone; `pure` if it has none of these."""
+    return next((mark for mark in ("bench", "slow", "browser", "process") if item.get_closest_marker(mark)), "pure")
+
+
+def ring_of(item: pytest.Item) -> str:
+    kind = kind_of(item)
+    if kind in ("bench", "slow"):
+        return kind
+    if item.nodeid in known():
+        return "known"
+    if item.get_closest_marker("verify"):
         return "verify"
     return kind if kind == "pure" or item.get_closest_marker("gate") else "verify"
 
@@ -62,7 +88,7 @@ def _passed(file: str | None) -> set[str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--ring", choices=[*RINGS, "gate"], help="run the tests of this ring alone (gate: of its three)")
+    parser.addoption("--ring", choices=ASKED, help="run the tests of this ring alone")
     parser.addoption("--but", metavar="FILE", help="leave out the tests that passed by these lines of the recorder")
 
 
@@ -76,8 +102,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     wanted = config.getoption("--ring")
     if wanted is None:
         return
-    out, over = set(quarantined()), _passed(config.getoption("--but"))
-    asked = GATE if wanted == "gate" else (wanted,)
-    kept = [item for item in items if ring_of(item, out) in asked and item.nodeid not in over]
+    over = _passed(config.getoption("--but"))
+    kept = [item for item in items if ring_of(item) in ASKED[wanted] and item.nodeid not in over]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept

@@ -115,6 +115,11 @@ def pytest_run(name: str, arguments: Iterable[str], folder: Path, **environment:
     return Run(name, [*PYTEST, *arguments], folder, **environment)
 
 
+def end_when_told() -> None:
+    """SIGTERM ends what this process has started, too."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+
+
 def beside(
     runs: Sequence[Run], hear: Callable[[Run, list[dict[str, Any]]], object], ended: Callable[[Run], object]
 ) -> None:

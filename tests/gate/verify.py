@@ -16,7 +16,6 @@ import os
 import random
 import subprocess
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from tests.gate import rings, runs
 from tests.gate.runs import Run
 
 FOLDER = rings.ROOT / ".gate" / "verify"
-RED = rings.ROOT / "tests" / "red.toml"
 #: They starve, stop and kill what a neighbour would need, and run one after the other.
 ALONE = "tests/faults"
 
@@ -36,10 +34,6 @@ def tree() -> str:
     for command in (["rev-parse", "HEAD^{tree}"], ["diff", "HEAD"], ["ls-files", "--others", "--exclude-standard"]):
         digest.update(subprocess.run(["git", *command], cwd=rings.ROOT, capture_output=True, check=True).stdout)
     return digest.hexdigest()[:16]
-
-
-def red() -> dict[str, dict[str, Any]]:
-    return {str(entry["test"]): entry for entry in tomllib.loads(RED.read_text(encoding="utf-8"))["red"]}
 
 
 def steps(folder: Path, seed: int, paths: Sequence[str]) -> list[Run]:
@@ -100,12 +94,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int)
     parser.add_argument("paths", nargs="*")
     asked = parser.parse_args()
+    runs.end_when_told()
     seed = random.randrange(2**32) if asked.seed is None else asked.seed
     folder = FOLDER / (f"seed-{seed}" if asked.seed is not None else tree())
     folder.mkdir(parents=True, exist_ok=True)
     print(f"seed {seed}: `python -m tests.gate.verify --seed {seed}` draws the same order and examples", flush=True)
     found = [run for step in steps(folder, seed, asked.paths) for run in finish(step, folder)]
-    failed, known = {test["test"] for test in found}, red()
+    failed, known = {test["test"] for test in found}, rings.red()
     for test, entry in known.items():
         standing = "known to be red" if test in failed else "named in tests/red.toml, and not red here"
         print(f"{standing} since {entry['date']}: {test}")
