@@ -30,6 +30,7 @@ class PlatformSide:
         study = make_study(self.slug)
         Study.objects.filter(pk=study.pk).update(planned_sessions=self.people)
         study.refresh_from_db()
+        services.set_month_cap(environment=self.environment, cap_cents=None, by=None)
         services.publish(
             study=study,
             terms=services.LaunchTerms(

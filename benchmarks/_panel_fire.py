@@ -148,6 +148,7 @@ class PanelFire(Lives):
             lifetime_s=300 * DAY_S,
             contact="ada@example.org",
         )
+        services.set_month_cap(environment=self.environment, cap_cents=None, by=None)
         services.publish(study=study, terms=terms, skip_preflight=True)
 
     def _study_there(self) -> tuple[str, str]:

@@ -278,8 +278,9 @@ MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_TOTP_ISSUER = f"HumanExp {_public.hostname}"
 # A clock may be half a minute off; a code that was used is refused for all that time.
 MFA_TOTP_TOLERANCE = 1
-#: The organisation's sign-in (OpenID Connect). Groups are JSON: {"group": "administrator" | "researcher" | "lab/NAME"};
-#: without any, nobody gets an account by it. An address links an account only where the administrator says so.
+#: The organisation's sign-in (OpenID Connect). Groups are JSON: {"group": "administrator" | "treasurer" | "member" |
+#: "lab/NAME"}; without any, nobody gets an account by it. An address links an account only where the administrator says
+#: so.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="").rstrip("/")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")

@@ -37,6 +37,7 @@ pytest_plugins = [
     "tests.gate.purity",
     "tests.gate.recorder",
     "tests.limits",
+    "tests.spending",
     "tests.postgres",
     "tests.object_server",
     "tests.evidence",
@@ -63,6 +64,8 @@ def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.Temp
 
 
 def _migrate(file: Path) -> None:
+    from tests.spending import FREE_ALL
+
     places = {"DATABASE_URL": f"sqlite:///{file}", "MEDIA_ROOT": str(file.parent)}
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
@@ -70,8 +73,10 @@ def _migrate(file: Path) -> None:
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "humanexp.settings", **places},
         check=True,
     )
-    # Nothing of it stays behind in a journal.
     with closing(sqlite3.connect(file)) as database:
+        database.execute(FREE_ALL)
+        database.commit()
+        # Nothing of it stays behind in a journal.
         database.execute("PRAGMA journal_mode=DELETE")
 
 

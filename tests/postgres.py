@@ -99,6 +99,8 @@ class Cluster:
         return self.url(name)
 
     def _migrate(self, url: str) -> None:
+        from tests.spending import FREE_ALL
+
         settings = {"DJANGO_SETTINGS_MODULE": "humanexp.settings", "DATABASE_URL": url}
         with tempfile.TemporaryDirectory() as media:
             subprocess.run(
@@ -108,6 +110,7 @@ class Cluster:
                 check=True,
                 timeout=LIMIT,
             )
+        self._run("psql", "-h", str(self.folder), "-U", "humanexp", "-d", TEMPLATE, "-c", FREE_ALL)
 
     def schema(self, url: str) -> str:
         """Tables, indexes and constraints of a database as SQL."""

@@ -28,7 +28,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.studies.models import Study
-from humanexp.studies.permissions import may_somewhere, role_of
+from humanexp.studies.permissions import role_of
 from humanexp.studies.roles import MAY, Action
 
 #: What reading a page takes, and what sending its form takes.
@@ -174,9 +174,6 @@ _MATERIAL_PAGES: Mapping[str, str] = {
 MATERIAL: Mapping[str, str] = {page: kind for kind, pages in _MATERIAL_PAGES.items() for page in pages.split()}
 _MATERIAL_APPS = ("stimuli:", "evaluations:", "counterfactuals:")
 
-#: Addresses that belong to no study: for those who may do this in any of them.
-ANYWHERE: Mapping[str, Action] = {"console:retrain": Action.ANALYSE}
-
 #: Files in which people's answers or money leave the house: who takes one stands in the record.
 DOWNLOADS: Mapping[str, str] = {
     "results:responses": "responses.csv",
@@ -193,10 +190,8 @@ JOBS: Mapping[str, Action] = {
     "results": Action.ANALYSE,
     "console": Action.CHECK,
 }
-#: What it takes to cancel jobs that belong to no study, or to let them go on; all others are for who started them.
-HOUSE_JOBS: Mapping[str, Action] = {"console.retrain": Action.ANALYSE}
-#: Talk with the recruiters is about people and money of every study: who may see neither, does not hear it.
-_RECRUITERS, _HEARS_RECRUITERS = "recruitment", Action.EVIDENCE
+#: Talk with the recruiters is about people and money of every study: it is for those who keep the money of all.
+_RECRUITERS = "recruitment"
 _STUDIES = "studies/<slug:slug>/"
 _RETRAINING = "evaluations:retraining"
 _JOB_PAGES = frozenset({"jobs:job", "jobs:cancel", "jobs:resume"})
@@ -222,7 +217,7 @@ class StudyAccess(Middleware):
             return None
         is_of_study = match.route.startswith(_STUDIES)
         is_material = not is_of_study and match.view_name.startswith(_MATERIAL_APPS)
-        if not (is_of_study or is_material or match.view_name in (*_JOB_PAGES, *ANYWHERE)):
+        if not (is_of_study or is_material or match.view_name in _JOB_PAGES):
             return None
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
@@ -230,8 +225,6 @@ class StudyAccess(Middleware):
             if is_of_study:
                 study = Study.objects.filter(slug=kwargs["slug"]).first()
                 _check(request, study, _action_of(match.view_name, request.method or "GET"), name=kwargs["slug"])
-            elif match.view_name in ANYWHERE:
-                _check_anywhere(request, ANYWHERE[match.view_name])
             elif is_material:
                 _check_material(request, match.view_name, kwargs)
                 if match.view_name == _RETRAINING:
@@ -273,13 +266,6 @@ def _check_material(request: HttpRequest, view_name: str, kwargs: Mapping[str, A
         ownership.check(request.user, material.to_send, row)
 
 
-def _check_anywhere(request: HttpRequest, action: Action) -> None:
-    if not may_somewhere(request.user, action):
-        raise NotAllowed(
-            _("This takes a study in which you may %(what)s: make one, or ask an owner.") % {"what": action.label}
-        )
-
-
 def _check_people(request: HttpRequest, pk: int) -> None:
     """What says how a study's people did is for those who may see the study."""
     slug = Retraining.objects.filter(pk=pk).values_list("people_of", flat=True).first()
@@ -289,7 +275,7 @@ def _check_people(request: HttpRequest, pk: int) -> None:
 
 
 def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
-    """Jobs about a study belong to its people; others are stopped by who started them, or as `HOUSE_JOBS` says."""
+    """Jobs about a study belong to its people; others are stopped by who started them."""
     job = Job.objects.filter(pk=pk).first()
     if job is None:
         return
@@ -298,9 +284,8 @@ def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
     if study is not None:
         _check(request, study, Action.SEE if is_reading else JOBS.get(app, Action.DESIGN), name=study.slug)
     elif app == _RECRUITERS and is_reading:
-        _check_anywhere(request, _HEARS_RECRUITERS)
-    elif job.kind in HOUSE_JOBS and not is_reading:
-        _check_anywhere(request, HOUSE_JOBS[job.kind])
+        if not ownership.keeps_money(request.user):
+            raise NotAllowed(_("The recruiters' jobs are about money and people of all studies: ask a treasurer."))
     elif not is_reading and isinstance(request.user, User):
         is_own = job.created_by_id is not None and job.created_by_id == request.user.pk
         if not is_own and not ownership.is_head(request.user):
@@ -311,7 +296,7 @@ def jobs_shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[int]:
     """Those that `_check_job` lets this user read."""
     studies = _studies_of({job.subject for job in jobs})
     roles = {study: role_of(user, study) for study in set(studies.values())}
-    hears = may_somewhere(user, _HEARS_RECRUITERS)
+    hears = ownership.keeps_money(user)
 
     def is_shown(job: Job) -> bool:
         study = studies.get(job.subject)

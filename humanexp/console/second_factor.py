@@ -18,8 +18,8 @@ from humanexp.console.access import ACCESS
 from humanexp.core import second_factors
 from humanexp.core.middleware import Middleware
 from humanexp.core.models import User
-from humanexp.core.ownership import is_head
-from humanexp.studies.permissions import may_somewhere
+from humanexp.core.ownership import keeps_money
+from humanexp.studies.permissions import studies_with
 from humanexp.studies.roles import Action
 
 #: What somebody without a second factor can still open.
@@ -33,7 +33,7 @@ MONEY_PAGES = frozenset(
 
 
 def moves_money(user: User) -> bool:
-    return is_head(user) or any(may_somewhere(user, action) for action in _MONEY)
+    return keeps_money(user) or any(studies_with(user, action).exists() for action in _MONEY)
 
 
 class SecondFactor(Middleware):

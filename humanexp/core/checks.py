@@ -9,6 +9,9 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
+from humanexp.core.models import HouseRole
+from humanexp.core.services.organisation import LAB
+
 
 @register(Tags.security, deploy=True)
 def production_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -32,3 +35,17 @@ def production_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
         ),
     )
     return [message for is_wrong, message in found if is_wrong]
+
+
+@register()
+def groups_of_the_organisation(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """A role that is misspelt would make everybody of the group a member, and be noticed by nobody."""
+    return [
+        Error(
+            f"OIDC_GROUPS: {group!r} stands for {role!r}, which is no role.",
+            hint=f"Write one of {', '.join(HouseRole.values)}, or {LAB}NAME.",
+            id="humanexp.E003",
+        )
+        for group, role in settings.OIDC_GROUPS.items()
+        if role not in HouseRole.values and not str(role).startswith(LAB)
+    ]

@@ -24,10 +24,26 @@ class Lab(models.Model):
         return self.name
 
 
+class HouseRole(models.TextChoices):
+    """What somebody is to the installation, whatever they are in its studies."""
+
+    MEMBER = "member", _("member")
+    TREASURER = "treasurer", _("treasurer")
+    ADMINISTRATOR = "administrator", _("administrator")
+
+
 class User(AbstractUser):
     """A researcher's account. Participants, and whoever works for a recruiter, have none here."""
 
     lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="accounts")
+    #: says what may be spent through the accounts with recruiters, and by whom; administrators may, too
+    is_treasurer = models.BooleanField(default=False)
+
+    @property
+    def house_role(self) -> HouseRole:
+        if self.is_staff or self.is_superuser:
+            return HouseRole.ADMINISTRATOR
+        return HouseRole.TREASURER if self.is_treasurer else HouseRole.MEMBER
 
 
 class Invitation(models.Model):

@@ -46,6 +46,11 @@ def is_head(user: User | AnonymousUser) -> bool:
     return bool(user.is_active and (user.is_staff or user.is_superuser))
 
 
+def keeps_money(user: User | AnonymousUser) -> bool:
+    """Treasurers and administrators say what the house spends."""
+    return is_head(user) or (isinstance(user, User) and user.is_active and user.is_treasurer)
+
+
 def may(user: User | AnonymousUser, right: Right, row: Owned) -> bool:
     if is_head(user):
         return True

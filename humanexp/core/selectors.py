@@ -47,10 +47,10 @@ def user_of(request: HttpRequest) -> User:
 
 
 def head_of(request: HttpRequest) -> User:
-    """The administrator who asks; nobody else manages accounts."""
+    """The administrator who asks."""
     user = user_of(request)
     if not is_head(user):
-        raise NotAllowed("Only administrators manage accounts.")
+        raise NotAllowed("Only administrators do this: ask one.")
     return user
 
 

@@ -33,6 +33,11 @@ def cents(amount: str) -> int:
     return int(Decimal(plain) * 100)
 
 
+def cap(amount: str) -> int | None:
+    """A limit as people type it: an amount, or 'none'."""
+    return None if amount.strip() == "none" else cents(amount)
+
+
 def shown(cents: int, currency: str) -> str:
     """'$1,234.56': an amount as every page, message and report writes it."""
     sign = "−" if cents < 0 else ""

@@ -44,11 +44,6 @@ def studies_with(user: User | AnonymousUser, action: Action) -> QuerySet[Study]:
     return Study.objects.filter(memberships__user=user, memberships__role__in=MAY[action])
 
 
-def may_somewhere(user: User | AnonymousUser, action: Action) -> bool:
-    """Whether the researcher may do this in any study: who is a viewer everywhere starts nothing."""
-    return is_head(user) or studies_with(user, action).exists()
-
-
 def members_of(study: Study) -> list[StudyMembership]:
     """Owners first, then in the order of the roles and of their coming."""
     order = {role: number for number, role in enumerate(Role)}

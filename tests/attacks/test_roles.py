@@ -43,10 +43,6 @@ SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
     "prolong": (LAUNCH, lambda on, by: recruitment.prolong(campaign=on.campaign, days=1, by=by)),
     "study cap": (LAUNCH, lambda on, by: recruitment.set_study_cap(study=on.study, cap_cents=None, by=by)),
     "campaign cap": (LAUNCH, lambda on, by: recruitment.raise_cap(campaign=on.campaign, cap_cents=10**6, by=by)),
-    "month cap": (
-        LAUNCH,
-        lambda on, by: recruitment.set_month_cap(environment="marketplace", cap_cents=10**6, by=by),
-    ),
     "notify": (
         LAUNCH,
         lambda on, by: recruitment.notify(assignments=[on.assignment], subject="Hello", text="A word.", by=by),

@@ -264,8 +264,12 @@ def test_jobs_of_a_study_belong_to_its_people(study: Study, people: dict[str, Us
     assert client.get(f"/jobs/{of_recruiter.pk}/").status_code == 403
     assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 403
     client.force_login(people["researcher"])
-    assert client.get(f"/jobs/{of_recruiter.pk}/").status_code == 200
+    assert client.get(f"/jobs/{of_recruiter.pk}/").status_code == 403
     assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 302
+    client.force_login(User.objects.create_user("treasurer", is_treasurer=True))
+    assert client.get(f"/jobs/{of_recruiter.pk}/").status_code == 200
+    assert f"/jobs/{of_recruiter.pk}/" in client.get("/jobs/").content.decode()
+    assert client.post(f"/jobs/{of_recruiter.pk}/cancel/").status_code == 403
 
 
 def test_the_list_shows_the_studies_in_which_one_has_a_role(study: Study, people: dict[str, User]) -> None:

@@ -202,11 +202,11 @@ def test_an_account_is_opened_named_and_capped(ada: Client, own_ground: str) -> 
     address = reverse("console:account", args=["market-b"])
     assert "The name is stored." in words_after(ada, address, {"do": "name", "name": "Third grant"})
     assert "Third grant" in words(ada, reverse("console:recruiters"))
-    assert "The limit is stored." in words_after(ada, address, {"do": "cap", "month_cap": "250"})
+    assert "Stored." in words_after(ada, address, {"do": "spending", "month_cap": "250", "launchers": ""})
     assert RecruiterAccount.objects.get(environment="market-b").month_cap_cents == 25_000
     assert 'value="250.00"' in words(ada, address)
     acts = set(AuditEvent.objects.filter(subject="recruiter:market-b").values_list("action", flat=True))
-    assert acts == {"add-account", "rename-account", "month-cap"}
+    assert acts == {"add-account", "rename-account", "month-cap", "set-launchers"}
 
 
 @pytest.mark.process

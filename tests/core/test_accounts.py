@@ -52,7 +52,7 @@ def signs_in(client: Client, name: str, password: str) -> bool:
 
 def test_a_made_account_is_used_through_a_link_that_works_once(client: Client, caplog: Any) -> None:
     with caplog.at_level(logging.DEBUG):
-        told = user_command("add", "grace", "--email", "grace@lab.example", "--staff")
+        told = user_command("add", "grace", "--email", "grace@lab.example", "--role", "administrator")
         link = link_in(told)
         answer = choose(client, link)
     assert answer.status_code == 302 and answer["Location"] == "/login/"

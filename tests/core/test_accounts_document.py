@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.urls import reverse
 
-from humanexp.core.models import User
-from humanexp.core.services.organisation import ADMINISTRATOR, LAB, RESEARCHER
+from humanexp.core.models import HouseRole, User
+from humanexp.core.services.organisation import LAB
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "operate" / "accounts.md").read_text(encoding="utf-8")
 
@@ -28,7 +28,7 @@ def test_its_commands_run_in_its_order() -> None:
             assert (python, script) == ("python", "manage.py")
             call_command(*command, stdout=out, stderr=out)
             ran += 1
-    assert ran == 7 and User.objects.get(username="ada").is_staff and User.objects.get(username="grace").is_active
+    assert ran == 8 and User.objects.get(username="ada").is_staff and User.objects.get(username="grace").is_active
     assert out.getvalue().count("/account/new-password/?") == 3
 
 
@@ -46,5 +46,5 @@ def test_its_groups_can_be_read_and_its_address_leads_back() -> None:
     found = re.search(r"^OIDC_GROUPS=(.*)$", TEXT, re.MULTILINE)
     assert found is not None
     roles = json.loads(found[1]).values()
-    assert all(role in (ADMINISTRATOR, RESEARCHER) or role.startswith(LAB) for role in roles)
+    assert all(role in HouseRole.values or role.startswith(LAB) for role in roles)
     assert f"https://YOUR-HOST{reverse('organisation-back')}" in TEXT

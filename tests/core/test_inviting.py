@@ -48,7 +48,7 @@ def link_in(answer: Any) -> str:
 
 
 def invite(office: Client, **chosen: Any) -> Any:
-    form = {"username": "grace", "email": "", "role": "researcher", "valid_days": 3, **chosen}
+    form = {"username": "grace", "email": "", "role": "member", "valid_days": 3, **chosen}
     return office.post("/accounts/", form)
 
 
@@ -109,11 +109,11 @@ class TestAnInvitation:
         office.post(page, {"do": "close"})
         assert choose(link) == 404
 
-    @pytest.mark.parametrize(("role", "is_staff"), [("researcher", False), ("administrator", True)])
+    @pytest.mark.parametrize(("role", "is_staff"), [("member", False), ("treasurer", False), ("administrator", True)])
     def test_makes_the_role_that_was_chosen(self, office: Client, role: str, is_staff: bool) -> None:
         invite(office, role=role)
         grace = User.objects.get(username="grace")
-        assert (grace.is_staff, grace.is_superuser) == (is_staff, is_staff)
+        assert (grace.house_role, grace.is_staff, grace.is_superuser) == (role, is_staff, is_staff)
 
     def test_a_taken_name_is_refused_next_to_the_field(self, office: Client, ada: User) -> None:
         answer = invite(office, username="ADA")

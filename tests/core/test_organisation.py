@@ -28,7 +28,12 @@ def provider(settings: Any) -> Iterator[Provider]:
     with running() as provider:
         settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID = provider.url, provider.client
         settings.OIDC_CLIENT_SECRET, settings.OIDC_NAME = provider.secret, "Example University"
-        settings.OIDC_GROUPS = {"lab-heads": "administrator", "lab": "researcher", "vision, upstairs": "lab/vision"}
+        settings.OIDC_GROUPS = {
+            "lab-heads": "administrator",
+            "money": "treasurer",
+            "lab": "member",
+            "vision, upstairs": "lab/vision",
+        }
         provider.person["groups"] = ["lab"]
         yield provider
 
@@ -121,7 +126,16 @@ class TestRoles:
         provider.person["groups"] = ["lab"]
         assert comes_in(after) and after.get("/accounts/").status_code == 403
         assert before.get("/accounts/").status_code == 302, "the session of before is over"
-        assert AuditEvent.objects.filter(action="roles-by-groups").count() == 2
+        assert AuditEvent.objects.filter(action="house-role").count() == 2
+
+    def test_the_largest_of_several_counts(self, provider: Provider) -> None:
+        for groups, role in (
+            (["lab", "money"], "treasurer"),
+            (["money", "lab-heads"], "administrator"),
+            (["lab"], "member"),
+        ):
+            provider.person["groups"] = groups
+            assert comes_in(Client()) and User.objects.get().house_role == role
 
     def test_a_lab_that_is_lost_is_lost(self, provider: Provider) -> None:
         for groups, lab in ((["lab", "vision, upstairs"], "vision"), (["lab"], "lab")):

@@ -39,6 +39,7 @@ def main() -> None:
         for seed in range(PER_CATEGORY):
             Image.fromarray(draw(category, seed, SIZE_PX)).save(drawings / category / f"{seed}.png")
     call_command("migrate", verbosity=0)
+    call_command("recruiter", "spending", "marketplace", "--limit", "none", "--everybody")
     call_command("import_images", drawings, name="drawings")
     call_command(
         "generate_stimuli",

@@ -52,6 +52,7 @@ def house(tmp_path: Path, settings: Any) -> Iterator[Site]:
     settings.MEDIA_ROOT.mkdir()
     site = Site(settings.MEDIA_ROOT)
     site.must("migrate", "--verbosity", "0")
+    site.must("recruiter", "spending", "marketplace", "--limit", "none", "--everybody")
     site.must(
         "shell", "-c", f"from humanexp.core.models import User; User.objects.create_user('ada', password='{PASSWORD}')"
     )

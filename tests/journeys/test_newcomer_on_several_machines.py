@@ -68,6 +68,7 @@ def house(tmp_path: Path, settings: Any, postgres_url: str, server: ObjectServer
     with balanced() as balancer:
         site = SeveralMachines(tmp_path, postgres_url, server, balancer)
         site.must("migrate", "--verbosity", "0")
+        site.must("recruiter", "spending", "marketplace", "--limit", "none", "--everybody")
         made = f"from humanexp.core.models import User; User.objects.create_user('ada', password='{walk.PASSWORD}')"
         site.must("shell", "-c", made)
         draw_pictures(tmp_path / "pictures", per_category=4, size_px=224)

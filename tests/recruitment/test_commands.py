@@ -10,8 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from humanexp.core.models import User
 from humanexp.participation.models import Participant, Session
-from humanexp.recruitment import services
+from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Campaign, Payment
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
@@ -49,9 +50,7 @@ def test_caps_extensions_and_top_ups_on_the_command_line(study: Study, marketpla
     assert "rewards $0.50 + fees $0.10 = $0.60" in run("extend", "noise", "--places", "1", "--days", "20")
     with pytest.raises(CommandError, match="study's cap"):
         run("extend", "noise", "--places", "1")
-    assert "marketplace, this month: $1.20 promised, cap $5.00" in run(
-        "budget", "noise", "--cap", "none", "--month-cap", "5", "--to", "marketplace"
-    )
+    assert "marketplace, this month: $1.20 promised, no cap" in run("budget", "noise", "--cap", "none")
     new_worker().do(Campaign.objects.get())
     run("sync", "noise")
     Session.objects.update(opened_at=timezone.now() - timedelta(minutes=10))
@@ -60,9 +59,25 @@ def test_caps_extensions_and_top_ups_on_the_command_line(study: Study, marketpla
     with pytest.raises(CommandError, match=r"cost is \$0\.60"):
         run(*floor, "--confirm-total", "0.61")
     assert "1 confirmed" in run(*floor, "--confirm-total", "0.60")
-    for wrong in (("extend", "noise"), ("extend", "nothing", "--places", "1"), ("budget", "noise", "--month-cap", "1")):
+    for wrong in (("extend", "noise"), ("extend", "nothing", "--places", "1")):
         with pytest.raises(CommandError):
             run(*wrong)
+
+
+def test_who_may_spend_on_the_command_line(closed_accounts: None) -> None:
+    User.objects.create_user("eve")
+    shown = run("recruiter", "spending", "marketplace")
+    assert "at most $0.00 in a month" in shown and "treasurers, administrators and nobody else may launch" in shown
+    assert "at most $5.00" in run("recruiter", "spending", "marketplace", "--limit", "5", "--launchers", "eve")
+    assert selectors.launchers_of("marketplace").usernames == ("eve",)
+    for wrong in (("--limit", "7", "--launchers", "eva"), ("--limit", "a lot")):
+        with pytest.raises(CommandError):
+            run("recruiter", "spending", "marketplace", *wrong)
+    assert selectors.month_budget("marketplace").cap_cents == 500
+    said = run("recruiter", "spending", "marketplace", "--limit", "none", "--everybody")
+    assert "no limit in a month" in said and "everybody may launch" in said
+    with pytest.raises(CommandError, match="No money goes through"):
+        run("recruiter", "spending", "link", "--limit", "5")
 
 
 @pytest.mark.django_db

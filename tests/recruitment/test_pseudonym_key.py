@@ -83,7 +83,7 @@ def test_accounts_are_made_under_another_key_with_a_warning(settings, family: St
     check_at_start()
     use(settings, "another")
     out, warned = StringIO(), StringIO()
-    call_command("user", "add", "ada", "--staff", stdout=out, stderr=warned)
+    call_command("user", "add", "ada", "--role", "administrator", stdout=out, stderr=warned)
     assert User.objects.get(username="ada").is_staff and "/account/new-password/" in out.getvalue()
     assert "is not the key" in warned.getvalue()
     use(settings, "one")

@@ -123,6 +123,8 @@ class Demo:
 
     def publish(self, report: Report) -> None:
         """The offers, over HTTP as any client makes them."""
+        # Money of a site on this machine buys nothing.
+        recruitment.set_month_cap(environment=self.options.recruiter, cap_cents=None, by=None)
         terms = recruitment.LaunchTerms(to=self.options.recruiter, assignments=self.study.planned_sessions)
         self.campaign = recruitment.publish(study=self.study, terms=terms)
         self._until(

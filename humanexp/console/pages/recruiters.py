@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _, gettext_lazy
@@ -12,12 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.console import sites
-from humanexp.console.pages.recruiter_rows import account_row, kind_cards
+from humanexp.console.pages.recruiter_rows import AccountRow, account_row, kind_cards
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
-from humanexp.core.ownership import is_head
+from humanexp.core.ownership import is_head, keeps_money
 from humanexp.core.pages.rendering import render_part
-from humanexp.core.selectors import user_of
-from humanexp.recruitment import recruiters, services
+from humanexp.core.selectors import head_of, user_of
+from humanexp.recruitment import recruiters, selectors, services
 from humanexp.recruitment.pages.forms import MoneyField
 from humanexp.recruitment.pages.views.studies import refusals_told
 from humanexp.recruitment.services.accounts import CURRENCIES
@@ -43,12 +44,24 @@ class AccountForm(forms.Form):
     )
 
 
-class CapForm(forms.Form):
-    """What may be promised in a month."""
+class SpendingForm(forms.Form):
+    """How much may be promised in a month, and by whom."""
 
     month_cap = MoneyField(
-        label=gettext_lazy("Limit in a calendar month"), required=False, help_text=gettext_lazy("Empty: no limit.")
+        label=gettext_lazy("Limit in a calendar month"),
+        required=False,
+        help_text=gettext_lazy("0: nothing. Empty: no limit."),
     )
+    is_open = forms.BooleanField(label=gettext_lazy("Everybody with an account here may launch"), required=False)
+    launchers = forms.CharField(
+        label=gettext_lazy("Who else may launch"),
+        required=False,
+        help_text=gettext_lazy("Names of accounts, with commas. Treasurers and administrators always may."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+    def clean_launchers(self) -> list[str]:
+        return [name for name in map(str.strip, self.cleaned_data["launchers"].split(",")) if name]
 
 
 def _kinds() -> list[tuple[str, str]]:
@@ -67,7 +80,7 @@ def recruiters_page(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def open_account(request: HttpRequest) -> HttpResponse:
-    form = AccountForm(request.POST)
+    head, form = head_of(request), AccountForm(request.POST)
     if not form.is_valid():
         return _page(request, form, status=422)
     given = form.cleaned_data
@@ -78,7 +91,7 @@ def open_account(request: HttpRequest) -> HttpResponse:
             name=given["name"],
             currency=given["currency"],
             workspace=given["workspace"],
-            by=user_of(request),
+            by=head,
         )
     except NotAllowed:
         raise
@@ -94,16 +107,34 @@ def open_account(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @never_cache
 def account(request: HttpRequest, code: str) -> HttpResponse:
-    """One account, for administrators: keys, limit, pause, name. Each form says by its button what it does."""
-    if not is_head(request.user):
-        raise NotAllowed(_("Only administrators see an account's settings."))
+    """One account: who may spend how much through it, for treasurers, too; keys, pause and name for administrators.
+
+    Each form says by its button what it does.
+    """
+    if not keeps_money(request.user):
+        raise NotAllowed(_("Only treasurers and administrators see an account's settings."))
     if not recruiters.is_known(code):
         raise NotFound(_("There is no account of this name."))
     if request.method == "POST":
         return _change(request, code)
     found = account_row(code)
-    context = {"found": found, "cap_form": CapForm(initial={"month_cap": typed(found.row.month_cap_cents)})}
-    return render_part(request, "console/recruiters/account.html", context)
+    return _account_page(request, found, SpendingForm(initial=_spending(found)))
+
+
+def _spending(found: AccountRow) -> dict[str, object]:
+    who = selectors.launchers_of(found.account.code)
+    return {
+        "month_cap": typed(found.row.month_cap_cents),
+        "is_open": who.is_open,
+        "launchers": ", ".join(who.usernames),
+    }
+
+
+def _account_page(request: HttpRequest, found: AccountRow, form: SpendingForm, status: int = 200) -> HttpResponse:
+    context = {"found": found, "spending": form, "is_head": is_head(request.user)}
+    response = render_part(request, "console/recruiters/account.html", context)
+    response.status_code = status
+    return response
 
 
 def _change(request: HttpRequest, code: str) -> HttpResponse:
@@ -114,13 +145,8 @@ def _change(request: HttpRequest, code: str) -> HttpResponse:
                 services.store_keys(code=code, given=request.POST.dict(), by=by)
                 services.request_try(code=code, by=by)
                 messages.success(request, _("The keys are stored and are being tested."))
-            case "cap":
-                form = CapForm(request.POST)
-                if form.is_valid():
-                    services.set_month_cap(environment=code, cap_cents=form.cleaned_data["month_cap"], by=by)
-                    messages.success(request, _("The limit is stored."))
-                else:
-                    messages.error(request, _("Write an amount like 123.45, or nothing for no limit."))
+            case "spending":
+                return _change_spending(request, code)
             case "name":
                 services.rename_account(code=code, name=request.POST.get("name", ""), by=by)
                 messages.success(request, _("The name is stored."))
@@ -137,14 +163,32 @@ def _change(request: HttpRequest, code: str) -> HttpResponse:
     return redirect("console:account", code=code)
 
 
+def _change_spending(request: HttpRequest, code: str) -> HttpResponse:
+    form, by = SpendingForm(request.POST), user_of(request)
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            with transaction.atomic():
+                services.set_month_cap(environment=code, cap_cents=given["month_cap"], by=by)
+                services.set_launchers(code=code, usernames=given["launchers"], is_open=given["is_open"], by=by)
+            messages.success(request, _("Stored. It counts for everything that is launched from now on."))
+            return redirect("console:account", code=code)
+        except NotAllowed:
+            raise
+        except ApplicationError as error:
+            form.add_error("launchers" if "launchers" in error.fields else "month_cap", error.message)
+    return _account_page(request, account_row(code), form, status=422)
+
+
 @login_required
 @require_POST
 def site(request: HttpRequest, kind: str) -> HttpResponse:
     """Start or stop a site of this distribution on this machine."""
+    head = head_of(request)
     if kind not in sites.own_sites():
         raise NotFound(_("This is no site of this distribution."))
     with refusals_told(request):
-        (sites.start if "start" in request.POST else sites.stop)(kind=kind, by=user_of(request))
+        (sites.start if "start" in request.POST else sites.stop)(kind=kind, by=head)
     return redirect("console:recruiters")
 
 
@@ -156,6 +200,7 @@ def _page(request: HttpRequest, form: AccountForm, status: int = 200) -> HttpRes
         "usable": [card for card in cards if card.is_usable],
         "is_changing": any(card.is_changing for card in cards),
         "is_head": is_head(request.user),
+        "keeps_money": keeps_money(request.user),
         "form": form,
     }
     response = render_part(request, "console/recruiters/list.html", context)

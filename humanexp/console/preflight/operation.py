@@ -16,7 +16,7 @@ from humanexp.core.errors import KeysRefused, RecruiterError
 from humanexp.jobs.selectors import silence
 from humanexp.participation.models import Preview
 from humanexp.participation.services import previewing
-from humanexp.recruitment import money
+from humanexp.recruitment import money, selectors
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
@@ -48,6 +48,15 @@ def account(launch: Launch) -> Line:
             _("Add money to the account, or plan fewer places or a lower reward."),
             url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
             action=_("Recruit"),
+        )
+    left = selectors.month_budget(launch.to).left_cents
+    if left is not None and left < total:
+        return bad(
+            _("The account may spend %(left)s more this month; all %(places)d places cost %(total)s with fees.")
+            % {**numbers, "left": money.shown(left, currency)},
+            _("A treasurer or an administrator sets its limit on its page."),
+            url=reverse("console:account", args=[launch.to]),
+            action=_("Open the account"),
         )
     if held is None:
         return good(_("The keys are accepted."))

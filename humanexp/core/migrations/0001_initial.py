@@ -144,6 +144,7 @@ class Migration(migrations.Migration):
                             "date_joined",
                             models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined"),
                         ),
+                        ("is_treasurer", models.BooleanField(default=False)),
                         (
                             "groups",
                             models.ManyToManyField(

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.models import User
+from humanexp.core.models import HouseRole, User
 
 
 class ForgottenForm(forms.Form):
@@ -50,6 +50,28 @@ class AddressForm(ConfirmForm):
     )
 
 
+def _role_field() -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=_("Role"),
+        choices=[
+            (
+                HouseRole.MEMBER,
+                _("member: makes pictures, stimuli and studies, and does in others what their owners allow"),
+            ),
+            (HouseRole.TREASURER, _("treasurer: also sets who may spend through which recruiter, and how much")),
+            (HouseRole.ADMINISTRATOR, _("administrator: can do everything in every study, and manages accounts")),
+        ],
+        initial=HouseRole.MEMBER,
+        widget=forms.RadioSelect,
+    )
+
+
+class RoleForm(forms.Form):
+    """What an account is from now on."""
+
+    role = _role_field()
+
+
 class InvitationForm(forms.Form):
     """Who gets an account, and for how long the link is good."""
 
@@ -66,15 +88,7 @@ class InvitationForm(forms.Form):
         help_text=_("Optional: if mail is set up here, links go there."),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
-    role = forms.ChoiceField(
-        label=_("Role"),
-        choices=[
-            ("researcher", _("researcher: makes studies, and does in others what their owners allow")),
-            ("administrator", _("administrator: can do everything in every study, and manages accounts")),
-        ],
-        initial="researcher",
-        widget=forms.RadioSelect,
-    )
+    role = _role_field()
     valid_days = forms.TypedChoiceField(
         label=_("The link is good for"),
         choices=[(1, _("1 day")), (3, _("3 days")), (7, _("7 days")), (30, _("30 days"))],

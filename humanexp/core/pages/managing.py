@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 
 from humanexp.core import clock, second_factors, selectors, services
 from humanexp.core.errors import ApplicationError
-from humanexp.core.models import User
-from humanexp.core.pages.account_forms import InvitationForm
+from humanexp.core.models import HouseRole, User
+from humanexp.core.pages.account_forms import InvitationForm, RoleForm
 
 
 @never_cache
@@ -25,9 +25,9 @@ def accounts(request: HttpRequest) -> HttpResponse:
     form = InvitationForm(request.POST or None)
     if form.is_valid():
         chosen = form.cleaned_data
-        is_staff = chosen["role"] == "administrator"
+        role = HouseRole(chosen["role"])
         try:
-            user = services.make_account(username=chosen["username"], email=chosen["email"], is_staff=is_staff, by=head)
+            user = services.make_account(username=chosen["username"], email=chosen["email"], role=role, by=head)
             return _link(request, user, services.invite(user=user, valid_days=chosen["valid_days"], by=head))
         except ApplicationError as error:
             form.add_error("username", error.message)
@@ -49,6 +49,14 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
             told = _("%(name)s can sign in again.") if act == "open" else _("%(name)s is signed out and stays out.")
             messages.success(request, told % {"name": user})
             return redirect("manage-account", pk)
+        case "role":
+            form = RoleForm(request.POST)
+            if form.is_valid():
+                services.set_house_role(user=user, role=HouseRole(form.cleaned_data["role"]), by=head)
+                messages.success(
+                    request, _("%(name)s is now a %(role)s.") % {"name": user, "role": user.house_role.label}
+                )
+            return redirect("manage-account", pk)
         case "factor":
             services.reset_second_factor(user=user, by=head)
             messages.success(request, _("%(name)s signs in with the password alone.") % {"name": user})
@@ -59,6 +67,7 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("manage-account", pk)
     context = {
         "account": user,
+        "role_form": RoleForm(initial={"role": user.house_role}),
         "has_factor": second_factors.has_one(user),
         "invitation": selectors.open_invitation(user),
         "sessions": selectors.sessions_of(user),

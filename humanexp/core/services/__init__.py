@@ -14,6 +14,7 @@ from humanexp.core.services.accounts import (
     send_password_links,
     set_active,
     set_address,
+    set_house_role,
     set_password,
 )
 from humanexp.core.services.organisation import account_of as account_of_person, link as link_person
@@ -36,5 +37,6 @@ __all__ = [
     "send_password_links",
     "set_active",
     "set_address",
+    "set_house_role",
     "set_password",
 ]

@@ -27,18 +27,25 @@ from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from humanexp.core import clock, selectors
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
-from humanexp.core.models import Invitation, User
+from humanexp.core.models import HouseRole, Invitation, User
 from humanexp.core.ownership import is_head
 from humanexp.core.services.signing_in import end_sessions
 
 logger = logging.getLogger(__name__)
 #: How long a link is good; that of an invitation, unless its administrator says otherwise.
 VALID_DAYS = settings.PASSWORD_RESET_TIMEOUT // 86_400
+#: From the one who may do least.
+_ORDER = tuple(HouseRole)
 
 
 @transaction.atomic
 def make_account(
-    *, username: str, email: str = "", is_staff: bool = False, password: str = "", by: User | None = None
+    *,
+    username: str,
+    email: str = "",
+    role: HouseRole = HouseRole.MEMBER,
+    password: str = "",
+    by: User | None = None,
 ) -> User:
     """An account that nobody can use yet, unless a password is given: `invite` lets its owner choose one.
 
@@ -48,7 +55,8 @@ def make_account(
         If the name is taken, also in other capitals, or name, address or password have a form that cannot be used.
     """
     _check_head(by)
-    user = User(username=username.strip(), email=email.strip(), is_staff=is_staff, is_superuser=is_staff)
+    user = User(username=username.strip(), email=email.strip())
+    _give(user, role)
     if User.objects.filter(username__iexact=user.username).exists():
         raise InvalidRequest(f"There is an account {user.username!r} already.")
     user.set_unusable_password()
@@ -59,7 +67,39 @@ def make_account(
     if password:
         _take(user, password)
     user.save()
-    record(action="make-account", subject=f"account:{user.pk}", by=by, is_staff=is_staff)
+    record(action="make-account", subject=f"account:{user.pk}", by=by, role=role.value)
+    return user
+
+
+@transaction.atomic
+def set_house_role(*, user: User, role: HouseRole, by: User | None = None, by_groups: bool = False) -> User:
+    """Make somebody a member, a treasurer or an administrator. Whoever could do more before is signed out.
+
+    `by_groups`: the organisation says so, also of the last administrator.
+
+    Raises
+    ------
+    Conflict
+        If no administrator would be left.
+    """
+    _check_head(by)
+    before = user.house_role
+    if role == before:
+        return user
+    if before == HouseRole.ADMINISTRATOR and not by_groups:
+        _check_not_last(user)
+    _give(user, role)
+    user.save(update_fields=["is_staff", "is_superuser", "is_treasurer"])
+    record(
+        action="house-role",
+        subject=f"account:{user.pk}",
+        by=by,
+        before=before.value,
+        role=role.value,
+        by_groups=by_groups,
+    )
+    if _ORDER.index(role) < _ORDER.index(before):
+        end_sessions(user=user, by=by)
     return user
 
 
@@ -113,9 +153,8 @@ def set_active(*, user: User, is_active: bool, by: User | None = None) -> User:
         If no administrator would be left.
     """
     _check_head(by)
-    others = User.objects.filter(is_staff=True, is_active=True).exclude(pk=user.pk)
-    if not is_active and user.is_staff and not others.exists():
-        raise Conflict(f"{user} is the last administrator: make another one first.")
+    if not is_active and user.is_staff:
+        _check_not_last(user)
     user.is_active = is_active
     user.save(update_fields=["is_active"])
     record(action="open-account" if is_active else "close-account", subject=f"account:{user.pk}", by=by)
@@ -207,6 +246,17 @@ def _mail(user: User, template: str, subject: str, link: str) -> bool:
 def _check_head(by: User | None) -> None:
     if by is not None and not is_head(by):
         raise NotAllowed("Only administrators manage accounts.")
+
+
+def _check_not_last(user: User) -> None:
+    if not User.objects.filter(is_staff=True, is_active=True).exclude(pk=user.pk).exists():
+        raise Conflict(f"{user} is the last administrator: make another one first.")
+
+
+def _give(user: User, role: HouseRole) -> None:
+    """Django's own pages and commands know administrators by its two flags."""
+    user.is_staff = user.is_superuser = role == HouseRole.ADMINISTRATOR
+    user.is_treasurer = role == HouseRole.TREASURER
 
 
 def _take(user: User, password: str) -> None:

@@ -10,13 +10,14 @@ from django.db import transaction
 from humanexp.core import clock, selectors
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAllowed
-from humanexp.core.models import DEFAULT_LAB, Identity, Lab, User
+from humanexp.core.models import DEFAULT_LAB, HouseRole, Identity, Lab, User
 from humanexp.core.organisation import Person
-from humanexp.core.services.accounts import make_account
+from humanexp.core.services.accounts import make_account, set_house_role
 from humanexp.core.services.signing_in import end_sessions
 
 logger = logging.getLogger(__name__)
-ADMINISTRATOR, RESEARCHER, LAB = "administrator", "researcher", "lab/"
+#: Before the name of a laboratory, in what a group stands for.
+LAB = "lab/"
 
 
 def account_of(*, person: Person) -> User:
@@ -70,18 +71,16 @@ def link(*, user: User, person: Person) -> Identity:
 @transaction.atomic
 def set_roles(*, user: User, roles: frozenset[str]) -> User:
     """What the groups say; whoever loses a role is signed out elsewhere, too."""
-    is_staff = ADMINISTRATOR in roles
     are_mapped = any(role.startswith(LAB) for role in settings.OIDC_GROUPS.values())
     usual = DEFAULT_LAB if are_mapped else str(user.lab_id)
     lab = next((role.removeprefix(LAB) for role in sorted(roles) if role.startswith(LAB)), usual)
-    lost = user.is_staff and not is_staff
-    before = (user.is_staff, user.is_superuser, user.lab_id)
-    user.is_staff = user.is_superuser = is_staff
-    user.lab, _made = Lab.objects.get_or_create(name=lab)
-    if before != (user.is_staff, user.is_superuser, user.lab_id):
-        user.save(update_fields=["is_staff", "is_superuser", "lab"])
-        record(action="roles-by-groups", subject=f"account:{user.pk}", is_staff=is_staff, lab=str(user.lab_id))
-    if lost or not roles:
+    role = next((role for role in reversed(HouseRole) if role in roles), HouseRole.MEMBER)
+    set_house_role(user=user, role=role, by_groups=True)
+    if user.lab_id != lab:
+        user.lab, _made = Lab.objects.get_or_create(name=lab)
+        user.save(update_fields=["lab"])
+        record(action="lab-by-groups", subject=f"account:{user.pk}", lab=lab)
+    if not roles:
         end_sessions(user=user)
     return user
 

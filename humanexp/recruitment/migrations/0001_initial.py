@@ -39,51 +39,6 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
-                    name="RecruiterAccount",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12, unique=True)),
-                        ("kind", models.CharField(blank=True, default="", max_length=20)),
-                        ("name", models.CharField(blank=True, default="", max_length=80)),
-                        ("currency", models.CharField(default="USD", max_length=3)),
-                        ("workspace", models.CharField(blank=True, default="", max_length=64)),
-                        ("holder", models.CharField(blank=True, max_length=80)),
-                        ("until", models.DateTimeField(blank=True, null=True)),
-                        ("until_uptime_s", models.FloatField(blank=True, null=True)),
-                        ("boot", models.CharField(blank=True, max_length=64)),
-                        ("sends", models.PositiveBigIntegerField(default=0)),
-                        ("to_compare_since", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "pause",
-                            models.CharField(
-                                blank=True,
-                                choices=[
-                                    ("", "sending"),
-                                    ("keys", "the access keys are refused"),
-                                    ("hand", "an administrator has paused it"),
-                                ],
-                                default="",
-                                max_length=8,
-                            ),
-                        ),
-                        ("pause_detail", models.CharField(blank=True, max_length=500)),
-                        ("month_cap_cents", models.PositiveIntegerField(blank=True, null=True)),
-                        ("balance_cents", models.BigIntegerField(blank=True, null=True)),
-                        ("balance_at", models.DateTimeField(blank=True, null=True)),
-                        ("bonus_proved_at", models.DateTimeField(blank=True, null=True)),
-                        ("tried_at", models.DateTimeField(blank=True, null=True)),
-                        ("fault", models.CharField(blank=True, max_length=500)),
-                    ],
-                    options={
-                        "db_table": "recruitment_senderlease",
-                    },
-                ),
-                migrations.CreateModel(
                     name="ApprovalChange",
                     fields=[
                         (
@@ -1372,6 +1327,56 @@ class Migration(migrations.Migration):
                                 name="qualification_write_once_at_a_time",
                             )
                         ],
+                    },
+                ),
+                migrations.CreateModel(
+                    name="RecruiterAccount",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        ("environment", models.CharField(max_length=12, unique=True)),
+                        ("kind", models.CharField(blank=True, default="", max_length=20)),
+                        ("name", models.CharField(blank=True, default="", max_length=80)),
+                        ("currency", models.CharField(default="USD", max_length=3)),
+                        ("workspace", models.CharField(blank=True, default="", max_length=64)),
+                        ("holder", models.CharField(blank=True, max_length=80)),
+                        ("until", models.DateTimeField(blank=True, null=True)),
+                        ("until_uptime_s", models.FloatField(blank=True, null=True)),
+                        ("boot", models.CharField(blank=True, max_length=64)),
+                        ("sends", models.PositiveBigIntegerField(default=0)),
+                        ("to_compare_since", models.DateTimeField(blank=True, null=True)),
+                        (
+                            "pause",
+                            models.CharField(
+                                blank=True,
+                                choices=[
+                                    ("", "sending"),
+                                    ("keys", "the access keys are refused"),
+                                    ("hand", "an administrator has paused it"),
+                                ],
+                                default="",
+                                max_length=8,
+                            ),
+                        ),
+                        ("pause_detail", models.CharField(blank=True, max_length=500)),
+                        ("month_cap_cents", models.PositiveIntegerField(blank=True, default=0, null=True)),
+                        ("is_open", models.BooleanField(default=False)),
+                        ("balance_cents", models.BigIntegerField(blank=True, null=True)),
+                        ("balance_at", models.DateTimeField(blank=True, null=True)),
+                        ("bonus_proved_at", models.DateTimeField(blank=True, null=True)),
+                        ("tried_at", models.DateTimeField(blank=True, null=True)),
+                        ("fault", models.CharField(blank=True, max_length=500)),
+                        (
+                            "launchers",
+                            models.ManyToManyField(blank=True, related_name="+", to=settings.AUTH_USER_MODEL),
+                        ),
+                    ],
+                    options={
+                        "db_table": "recruitment_senderlease",
                     },
                 ),
                 migrations.CreateModel(

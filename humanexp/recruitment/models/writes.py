@@ -201,7 +201,7 @@ class Pause(models.TextChoices):
 
 
 class RecruiterAccount(models.Model):
-    """An account with a recruiter: its caps, its pause, its balance, and who sends for it now.
+    """An account with a recruiter: who may spend through it and how much, its pause, its balance, and who sends now.
 
     Two senders never do: the conditional update of this row decides.
     """
@@ -228,8 +228,12 @@ class RecruiterAccount(models.Model):
     to_compare_since = models.DateTimeField(null=True, blank=True)
     pause = models.CharField(max_length=8, choices=Pause.choices, default=Pause.NO, blank=True)
     pause_detail = models.CharField(max_length=500, blank=True)
-    #: what may be promised through this account in a calendar month (UTC), fees included; None: no cap
-    month_cap_cents = models.PositiveIntegerField(null=True, blank=True)
+    #: what may be promised through this account in a calendar month (UTC), fees included; None: no cap. Nothing is,
+    #: before a treasurer has said so.
+    month_cap_cents = models.PositiveIntegerField(null=True, blank=True, default=0)
+    #: every account of the installation may launch on it; else treasurers, administrators and those who are named
+    is_open = models.BooleanField(default=False)
+    launchers = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+")
     balance_cents = models.BigIntegerField(null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
     #: when a bonus was first seen to arrive, where bonuses have no token; before that, only small ones are promised

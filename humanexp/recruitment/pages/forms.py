@@ -277,13 +277,6 @@ class LimitsForm(forms.Form):
     study_cap = MoneyField(label=_("This study, over all its campaigns"), required=False)
 
 
-class MonthForm(forms.Form):
-    """What may be promised through one account in a calendar month."""
-
-    environment = forms.ChoiceField(choices=recruiters.choices)
-    month_cap = MoneyField(label=_("This account, in a calendar month"), required=False)
-
-
 class MessageForm(forms.Form):
     """A few words to people who took part."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from humanexp.core.models import User
 from humanexp.recruitment import launch_gates, money, pricing, recruiters, selectors, services
 from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.pages.forms import TermsForm
@@ -40,6 +41,8 @@ class Price:
     is_asked: bool
     #: people get nothing, and somebody has said that this is meant
     is_unpaid: bool
+    #: whoever looks may launch through the account
+    is_account_theirs: bool
 
     @property
     def can(self) -> Capabilities:
@@ -97,12 +100,18 @@ class Price:
         return held is not None and held < self.quoted.total_cents
 
     @property
+    def is_beyond_month(self) -> bool:
+        left = self.month.left_cents
+        return left is not None and left < self.quoted.total_cents
+
+    @property
     def can_launch(self) -> bool:
-        return not (self.is_too_many or self.refusal or self.pays_nobody_by_mistake)
+        is_held = self.is_too_many or self.is_beyond_month or not self.is_account_theirs
+        return not (is_held or self.refusal or self.pays_nobody_by_mistake)
 
 
 def price_of(
-    study: Study, form: TermsForm, tally: Tally | None = None, *, free_sessions: int | None = None
+    study: Study, form: TermsForm, tally: Tally | None = None, *, by: User, free_sessions: int | None = None
 ) -> Price | None:
     """None while the form does not say enough for a price. `free_sessions`: where the page has counted them already."""
     if not form.is_valid():
@@ -122,6 +131,7 @@ def price_of(
         refusal=launch_gates.refusal(study=study, to=terms["to"], price=quoted),
         is_asked=launch_gates.is_asked(study, terms["to"]),
         is_unpaid=form.cleaned_data["unpaid"],
+        is_account_theirs=services.may_launch_on(by, terms["to"]),
     )
 
 

@@ -14,9 +14,11 @@ from humanexp.recruitment.selectors.batches import (
 )
 from humanexp.recruitment.selectors.budgets import (
     Budget,
+    Launchers,
     budget_of,
     budgets_of,
     committed_cents,
+    launchers_of,
     month_budget,
     place_cents,
     place_charge,
@@ -217,6 +219,8 @@ __all__ = [
     "live_entries",
     "minutes_told",
     "money_of",
+    "Launchers",
+    "launchers_of",
     "month_budget",
     "notices",
     "open_differences",

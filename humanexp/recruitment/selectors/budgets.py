@@ -85,13 +85,30 @@ def offered_cents(tally: Tally) -> int:
     return offered + places_cents(stopped, tally.places, TAKEN)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Launchers:
+    """Who may launch through an account, besides treasurers and administrators."""
+
+    #: everybody with an account of the installation
+    is_open: bool
+    usernames: tuple[str, ...]
+
+
+def launchers_of(environment: str) -> Launchers:
+    row = RecruiterAccount.objects.filter(environment=environment).first()
+    if row is None:
+        return Launchers(is_open=RecruiterAccount(environment=environment).is_open, usernames=())
+    names = row.launchers.order_by("username").values_list("username", flat=True)
+    return Launchers(is_open=row.is_open, usernames=tuple(names))
+
+
 def month_budget(environment: str) -> Budget:
     """Of this calendar month (UTC): money counts in the month in which it was promised."""
-    account = RecruiterAccount.objects.filter(environment=environment).first()
+    row = RecruiterAccount.objects.filter(environment=environment).first()
     month_start = clock.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return Budget(
         currency=currency_of(environment),
-        cap_cents=account.month_cap_cents if account else None,
+        cap_cents=(row or RecruiterAccount(environment=environment)).month_cap_cents,
         committed_cents=_promised_since(environment, month_start),
     )
 

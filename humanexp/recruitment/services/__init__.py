@@ -40,6 +40,7 @@ from humanexp.recruitment.services.forgetting import forget_by_policies, forget_
 from humanexp.recruitment.services.hearing import hear
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
 from humanexp.recruitment.services.inviting import invite, revoke_invitations
+from humanexp.recruitment.services.launchers import may_launch_on, set_launchers
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
@@ -130,6 +131,7 @@ __all__ = [
     "make_personal_link",
     "new_handoff",
     "notify",
+    "may_launch_on",
     "open_account",
     "outcome_of_refusal",
     "override_rejection",
@@ -157,6 +159,7 @@ __all__ = [
     "send",
     "send_credit_again",
     "send_credits",
+    "set_launchers",
     "set_month_cap",
     "set_review_policy",
     "set_study_cap",

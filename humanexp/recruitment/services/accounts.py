@@ -46,7 +46,10 @@ def open_first_accounts(*, using: str) -> None:
 def open_account(
     *, kind: str, code: str, name: str, currency: str = "", workspace: str = "", by: User | None
 ) -> RecruiterAccount:
-    """A further account of a kind, with books, caps and pauses of its own. Its keys are in no database."""
+    """A further account of a kind, with books, caps and pauses of its own. Its keys are in no database.
+
+    Nothing can be spent through it before `set_month_cap` and `set_launchers`.
+    """
     check_administrator(by)
     known = {one.code: one for one in recruiters.kinds()}
     if kind not in known:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.db import transaction
 
 from humanexp.core.audit import record
-from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
+from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.recruitment import money, recruiters, selectors
 from humanexp.recruitment.models import Campaign, RecruiterAccount, StudyBudget
+from humanexp.recruitment.services.launchers import check_may_launch_on, check_treasurer
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
@@ -35,9 +36,10 @@ def reserve(*, study: Study, environment: str, cents: int, what: str) -> None:
     for name, budget in (("study", of_study), ("month", selectors.month_budget(environment))):
         left = budget.left_cents
         if left is not None and cents > left:
+            whose = "raise that cap first" if name == "study" else "a treasurer or an administrator can raise that cap"
             raise CapExceeded(
                 f"{what} costs {money.shown(cents, currency)} with fees, and {money.shown(left, currency)} of the "
-                f"{name}'s cap of {money.shown(budget.cap_cents or 0, currency)} are left; raise that cap first."
+                f"{name}'s cap of {money.shown(budget.cap_cents or 0, currency)} are left; {whose}."
             )
 
 
@@ -76,15 +78,11 @@ def set_study_cap(*, study: Study, cap_cents: int | None, currency: str = money.
 
 @transaction.atomic
 def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -> RecruiterAccount:
-    """What may be promised through this recruiter in a calendar month, over all studies; None takes the cap away.
-
-    The account is that of every study that was launched there: who sets its cap must be allowed to launch all of them.
-    """
+    """What may be promised through this recruiter in a calendar month, over all studies; None takes the cap away."""
+    check_treasurer(by)
     _check(cap_cents)
     if not recruiters.is_known(environment) or not recruiters.capabilities_of(environment).pays:
         raise InvalidRequest(f"No money goes through {environment!r}.")
-    if by is not None:
-        _check_account(environment, by)
     account, _ = RecruiterAccount.objects.update_or_create(
         environment=environment, defaults={"month_cap_cents": cap_cents}
     )
@@ -102,6 +100,7 @@ def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -
 def raise_cap(*, campaign: Campaign, cap_cents: int, by: User | None) -> Campaign:
     """What one campaign may come to, bonuses and extensions included; never less than what it has promised."""
     permissions.check(by, Action.LAUNCH, campaign.study)
+    check_may_launch_on(by, campaign.environment)
     _check(cap_cents)
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     least = max(campaign.quoted_cents, selectors.committed_cents(campaign))
@@ -124,12 +123,3 @@ def raise_cap(*, campaign: Campaign, cap_cents: int, by: User | None) -> Campaig
 def _check(cap_cents: int | None) -> None:
     if cap_cents is not None and not 0 <= cap_cents <= 2_000_000_000:
         raise InvalidRequest("A cap is an amount from 0 to 20,000,000.", fields={"cap_cents": "out of range"})
-
-
-def _check_account(environment: str, by: User) -> None:
-    launched = Study.objects.filter(campaigns__environment=environment)
-    if launched.exclude(pk__in=permissions.studies_with(by, Action.LAUNCH).values("pk")).exists():
-        raise NotAllowed(
-            f"{recruiters.name_of(environment)}: this account also pays for studies in which your role does not allow "
-            "this. Ask their owners, or an administrator."
-        )

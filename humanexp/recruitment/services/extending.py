@@ -18,6 +18,7 @@ from humanexp.recruitment.recruiters import account_of, capabilities_of, currenc
 from humanexp.recruitment.services.approving import check_continuing
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_expiry, plan_growth, plan_hit, plan_prolonging
+from humanexp.recruitment.services.launchers import check_may_launch_on
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.states import UNFINISHED, CampaignState, HitState, WriteState, advance
@@ -96,6 +97,7 @@ def extend(
     `shown_places`: how many the campaign had on the page that asks for more; a second click is refused.
     """
     permissions.check(by, Action.LAUNCH, campaign.study)
+    check_may_launch_on(by, campaign.environment)
     check_continuing(campaign)
     wanted = quote_extension(campaign=campaign, places=places)
     with transaction.atomic():

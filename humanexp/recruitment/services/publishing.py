@@ -26,6 +26,7 @@ from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.crediting import check_token
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
+from humanexp.recruitment.services.launchers import check_may_launch_on
 from humanexp.recruitment.services.links import freeze, terms_at, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
@@ -131,6 +132,7 @@ def publish(
     which this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
     permissions.check(by, Action.LAUNCH, study)
+    check_may_launch_on(by, terms.to)
     suggested = selectors.suggested_terms(study)
     price = terms.price(suggested)
     campaign = _campaign(study, terms, suggested, price)

@@ -8,7 +8,7 @@ from typing import Any
 from django import template
 
 from humanexp.studies.models import Study
-from humanexp.studies.permissions import may_somewhere as may_in_any, role_of
+from humanexp.studies.permissions import role_of
 from humanexp.studies.roles import MAY, Action
 
 register = template.Library()
@@ -24,10 +24,3 @@ def may(context: Mapping[str, Any], action: str, study: Study) -> bool:
     if study.pk not in known:
         known[study.pk] = role_of(request.user, study)
     return known[study.pk] in MAY[Action(action)]
-
-
-@register.simple_tag(takes_context=True)
-def may_somewhere(context: Mapping[str, Any], action: str) -> bool:
-    """Whether the reader's role in any study allows an action that belongs to none."""
-    request = context.get("request")
-    return request is not None and may_in_any(request.user, Action(action))

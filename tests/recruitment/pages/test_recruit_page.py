@@ -120,7 +120,7 @@ class TestPrice:
 
     def test_what_is_left_of_the_limits(self, study: Study, console: Client, researcher: User) -> None:
         services.set_study_cap(study=study, cap_cents=1_000, by=researcher)
-        services.set_month_cap(environment="marketplace", cap_cents=5_000, by=researcher)
+        services.set_month_cap(environment="marketplace", cap_cents=5_000, by=None)
         page = price(console, study)
         assert "$10.00 of $10.00" in page and "$50.00 of $50.00" in page
 
@@ -294,27 +294,11 @@ class TestRunning:
     def test_limits_are_stored_and_taken_away(self, study: Study, console: Client) -> None:
         address = f"/studies/{study.slug}/recruit/limits/"
         console.post(address, {"study_cap": "300"})
-        console.post(address, {"month_cap": "1000.50", "environment": "marketplace"})
         assert selectors.budget_of(study, "USD").cap_cents == 30_000
-        assert selectors.month_budget("marketplace").cap_cents == 100_050
         console.post(address, {"study_cap": ""})
         assert selectors.budget_of(study, "USD").cap_cents is None
         refused = console.post(address, {"study_cap": "a lot"}, follow=True)
         assert b"Write an amount with two decimals like 123.45" in refused.content
-
-    def test_the_cap_of_an_account_is_for_who_may_launch_all_its_studies(
-        self, launched: Campaign, signed_in: Callable[[User], Client]
-    ) -> None:
-        """Everybody can make a study of their own: that does not open the account of the others."""
-        services.set_month_cap(environment="marketplace", cap_cents=5_000, by=None)
-        stranger = User.objects.create_user("eve", password="x")
-        own = make_study("own-study")
-        own.memberships.create(user=stranger, role="owner")
-        told = signed_in(stranger).post(
-            f"/studies/{own.slug}/recruit/limits/", {"month_cap": "", "environment": "marketplace"}, follow=True
-        )
-        assert b"also pays for studies in which your role does not allow this" in told.content
-        assert selectors.month_budget("marketplace").cap_cents == 5_000
 
     def test_more_places_at_the_cost_that_was_shown(self, launched: Campaign, console: Client) -> None:
         address = f"/studies/{launched.study.slug}/recruit/{launched.pk}/extend/"

@@ -8,7 +8,7 @@ from django.db import DatabaseError
 
 from humanexp.core import fingerprints, selectors, services
 from humanexp.core.commands import RefusableCommand
-from humanexp.core.models import User
+from humanexp.core.models import HouseRole, User
 
 
 class Command(RefusableCommand):
@@ -19,8 +19,12 @@ class Command(RefusableCommand):
         add = acts.add_parser("add", help="make an account; prints a link with which its owner chooses a password")
         add.add_argument("username")
         add.add_argument("--email", default="", help="where a new password can be asked for, if mail is set up")
-        add.add_argument("--staff", action="store_true", help="an administrator: may do everything in every study")
+        told = "administrators may do everything; treasurers set who may spend through which recruiter, and how much"
+        add.add_argument("--role", choices=HouseRole.values, default=HouseRole.MEMBER, help=told)
         add.add_argument("--days", type=int, default=services.VALID_DAYS, help="how long the link is good")
+        role = acts.add_parser("role", help="make somebody a member, a treasurer or an administrator")
+        role.add_argument("username")
+        role.add_argument("role", choices=HouseRole.values)
         reset = acts.add_parser("reset-password", help="a link with which the owner chooses another password")
         reset.add_argument("username")
         for act in (add, reset):
@@ -44,6 +48,10 @@ class Command(RefusableCommand):
             case "enable":
                 user = services.set_active(user=selectors.account(options["username"]), is_active=True)
                 self.stdout.write(f"{user} can sign in again, with the password of before.")
+            case "role":
+                user = selectors.account(options["username"])
+                services.set_house_role(user=user, role=HouseRole(options["role"]))
+                self.stdout.write(f"{user} is now a {user.house_role.label}.")
             case "reset-second-factor":
                 user = selectors.account(options["username"])
                 services.reset_second_factor(user=user)
@@ -52,9 +60,9 @@ class Command(RefusableCommand):
                 self._list()
 
     def _add(self, options: dict[str, Any]) -> None:
-        chosen = {"username": options["username"], "email": options["email"], "is_staff": options["staff"]}
+        chosen = {"username": options["username"], "email": options["email"], "role": HouseRole(options["role"])}
         user = services.make_account(**chosen, password=_asked() if options["prompt"] else "")
-        self.stdout.write(f"{user} has an account{' and is an administrator' if user.is_staff else ''}.")
+        self.stdout.write(f"{user} has an account as {user.house_role.label}.")
         if not options["prompt"]:
             self._print_link(user, services.invite(user=user, valid_days=options["days"]), options["days"])
 
@@ -77,7 +85,7 @@ class Command(RefusableCommand):
     def _list(self) -> None:
         for user in selectors.accounts():
             seen = f"{user.last_login:%Y-%m-%d}" if user.last_login else "never"
-            facts = ["administrator"] * user.is_staff + ["disabled"] * (not user.is_active)
+            facts = [str(user.house_role.label)] + ["disabled"] * (not user.is_active)
             if not user.has_usable_password():
                 facts.append("has chosen no password yet")
             self.stdout.write(

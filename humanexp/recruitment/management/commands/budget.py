@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from humanexp.recruitment import money, recruiters, selectors, services
-from humanexp.recruitment.management.base import StudyCommand, recruiter_code, spent_words
+from humanexp.recruitment.management.base import StudyCommand, spent_words
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors import Budget
 
@@ -17,15 +17,13 @@ class Command(StudyCommand):
         super().add_arguments(parser)
         parser.add_argument("--cap", metavar="AMOUNT", help="most the study may cost; none takes the cap away")
         parser.add_argument("--currency", choices=list(money.SIGNS), default=money.USUAL, help="of --cap")
-        parser.add_argument("--month-cap", metavar="AMOUNT", help="most that may be promised in a month; needs --to")
-        parser.add_argument("--to", type=recruiter_code, metavar="NAME", help="recruiter of --month-cap")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
         if options["cap"]:
-            services.set_study_cap(study=study, cap_cents=_cap(options["cap"]), currency=options["currency"], by=None)
-        if options["month_cap"]:
-            services.set_month_cap(environment=options["to"] or "", cap_cents=_cap(options["month_cap"]), by=None)
+            services.set_study_cap(
+                study=study, cap_cents=money.cap(options["cap"]), currency=options["currency"], by=None
+            )
         tally = selectors.tally_of(study)
         for sums in selectors.money_of(tally):
             opened, at_work, submitted, extra = (
@@ -45,7 +43,3 @@ class Command(StudyCommand):
     def _tell(self, what: str, budget: Budget) -> None:
         cap = "no cap" if budget.cap_cents is None else f"cap {money.shown(budget.cap_cents, budget.currency)}"
         self.stdout.write(f"{what}: {money.shown(budget.committed_cents, budget.currency)} promised, {cap}")
-
-
-def _cap(text: str) -> int | None:
-    return None if text == "none" else money.cents(text)

@@ -3,25 +3,55 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db import transaction
 
-from humanexp.recruitment import money, recruiters, services
+from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
 class Command(RecruitmentCommand):
-    help = (
-        "Check an account with one honest, paid study of a few minutes: `recruiter check NAME --study STUDY --spend 5` "
-        "launches it once its total is typed; repeated, it pays whoever has come, and records what the recruiter does."
-    )
+    help = "Accounts with recruiters: who may spend through one and how much, and a check with one honest, paid study."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("act", choices=["check"], help="what to do")
-        parser.add_argument("to", type=recruiter_code, metavar="NAME", help="the account")
-        parser.add_argument("--study", required=True, metavar="STUDY", help="a study of a few trials, not launched yet")
-        parser.add_argument("--spend", metavar="AMOUNT", default="5.00", help="most that it may cost, fees included")
-        parser.add_argument("--confirm-total", metavar="AMOUNT", help="the exact total, as the command states it")
+        acts = parser.add_subparsers(dest="act", required=True, metavar="spending|check")
+        spending = acts.add_parser("spending", help="what it may spend in a calendar month, and who may launch on it")
+        spending.add_argument("to", type=recruiter_code, metavar="NAME", help="the account")
+        spending.add_argument(
+            "--limit", metavar="AMOUNT", help="with fees, over all studies; none takes the limit away"
+        )
+        who = spending.add_mutually_exclusive_group()
+        who.add_argument("--everybody", action="store_true", help="everybody with an account here may launch")
+        who.add_argument("--launchers", metavar="USERNAME", nargs="*", help="these may, and nobody else")
+        check = acts.add_parser(
+            "check",
+            help="launches a study of a few minutes once its total is typed; repeated, it pays whoever has come, and "
+            "records what the recruiter does",
+        )
+        check.add_argument("to", type=recruiter_code, metavar="NAME", help="the account")
+        check.add_argument("--study", required=True, metavar="STUDY", help="a study of a few trials, not launched yet")
+        check.add_argument("--spend", metavar="AMOUNT", default="5.00", help="most that it may cost, fees included")
+        check.add_argument("--confirm-total", metavar="AMOUNT", help="the exact total, as the command states it")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        (self._spending if options["act"] == "spending" else self._check)(options)
+
+    def _spending(self, options: dict[str, Any]) -> None:
+        to = options["to"]
+        with transaction.atomic():
+            if options["limit"]:
+                services.set_month_cap(environment=to, cap_cents=money.cap(options["limit"]), by=None)
+            if options["everybody"] or options["launchers"] is not None:
+                names = options["launchers"] or []
+                services.set_launchers(code=to, usernames=names, is_open=options["everybody"], by=None)
+        who, month = selectors.launchers_of(to), selectors.month_budget(to)
+        limit = "no limit" if month.cap_cents is None else f"at most {money.shown(month.cap_cents, month.currency)}"
+        names = ", ".join(who.usernames) or "nobody else"
+        self.stdout.write(
+            f"{to}: {limit} in a month, {money.shown(month.committed_cents, month.currency)} promised in this one; "
+            f"{'everybody' if who.is_open else f'treasurers, administrators and {names}'} may launch"
+        )
+
+    def _check(self, options: dict[str, Any]) -> None:
         study, to = self.study(options["study"]), options["to"]
         currency = recruiters.currency_of(to)
         campaign = study.campaigns.filter(environment=to).first()

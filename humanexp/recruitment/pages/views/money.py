@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from analysis.tables import guard
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAllowed
+from humanexp.core.ownership import keeps_money
 from humanexp.core.selectors import user_of
 from humanexp.recruitment.pages import money_page as page
 from humanexp.recruitment.pages.views.ledger import Echo
@@ -39,22 +40,24 @@ def money_csv(request: HttpRequest, study: Study, by: str) -> StreamingHttpRespo
 @require_GET
 def all_money(request: HttpRequest) -> HttpResponse:
     """The same over all studies."""
-    _check_administrator(request)
+    _check_treasurer(request)
     return render(request, "recruitment/money.html", page.page_of(None))
 
 
 @login_required
 @require_GET
 def all_money_csv(request: HttpRequest, by: str) -> StreamingHttpResponse:
-    _check_administrator(request)
+    _check_treasurer(request)
     reply = _file(by, page.OF_ALL, None)
     record(action="export", subject="money.csv", by=user_of(request))
     return reply
 
 
-def _check_administrator(request: HttpRequest) -> None:
-    if not user_of(request).is_staff:
-        raise NotAllowed(_("Only administrators can see the money of all studies. Each study has its own page."))
+def _check_treasurer(request: HttpRequest) -> None:
+    if not keeps_money(request.user):
+        raise NotAllowed(
+            _("Only treasurers and administrators can see the money of all studies. Each study has its own page.")
+        )
 
 
 def _file(named: str, kinds: tuple[By, ...], study: Study | None) -> StreamingHttpResponse:

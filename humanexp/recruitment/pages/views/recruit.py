@@ -14,7 +14,7 @@ from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequ
 from humanexp.core.selectors import user_of
 from humanexp.participation.earlier_curves import earlier_choices
 from humanexp.recruitment import money, recruiters, selectors, services
-from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, MonthForm, TermsForm
+from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
 from humanexp.recruitment.pages.link_forms import host_typed, link_initial
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
@@ -43,7 +43,7 @@ def price(request: HttpRequest, study: Study) -> HttpResponse:
     """The exact cost of what the form holds now."""
     context = {
         "study": study,
-        "price": price_of(study, TermsForm(request.GET)),
+        "price": price_of(study, TermsForm(request.GET), by=user_of(request)),
         "return_host": host_typed(request.GET),
     }
     return render(request, "recruitment/_price.html", context)
@@ -59,22 +59,17 @@ def stop(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page("POST")
 def limits(request: HttpRequest, study: Study) -> HttpResponse:
-    """Caps: of the study over all its campaigns, and of an account in a month."""
-    monthly, overall = MonthForm(request.POST), LimitsForm(request.POST)
+    """What the study may come to over all its campaigns."""
+    form = LimitsForm(request.POST)
     with refusals_told(request):
-        if "month_cap" in request.POST and monthly.is_valid():
-            given = monthly.cleaned_data
-            services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=user_of(request))
-        elif "study_cap" in request.POST and overall.is_valid():
-            asked = overall.cleaned_data
-            services.set_study_cap(
-                study=study,
-                cap_cents=asked["study_cap"],
-                currency=asked["currency"] or money.USUAL,
-                by=user_of(request),
-            )
-        else:
+        if not form.is_valid():
             raise InvalidRequest(_("Write an amount with two decimals like 123.45, or nothing for no limit."))
+        services.set_study_cap(
+            study=study,
+            cap_cents=form.cleaned_data["study_cap"],
+            currency=form.cleaned_data["currency"] or money.USUAL,
+            by=user_of(request),
+        )
         messages.success(request, _("The limit is stored."))
     return redirect("recruitment:recruit", slug=study.slug)
 
@@ -139,7 +134,7 @@ def _page(
     request: HttpRequest, study: Study, form: LaunchForm, tally: Tally, *, free_sessions: int, status: int = 200
 ) -> HttpResponse:
     terms = TermsForm(form.data if form.is_bound else {**form.initial})
-    priced = price_of(study, terms, tally, free_sessions=free_sessions)
+    priced = price_of(study, terms, tally, free_sessions=free_sessions, by=user_of(request))
     rows = campaign_rows(tally)
     context: dict[str, Any] = {
         "study": study,
