@@ -124,9 +124,6 @@ FIRST_BONUS_CAP_CENTS = env.int("FIRST_BONUS_CAP_CENTS", default=100)
 WAGE_FLOOR_CENTS = env.int("WAGE_FLOOR_CENTS", default=USUAL_FLOOR_CENTS)
 WAGE_FLOOR_CENTS_GBP = env.int("WAGE_FLOOR_CENTS_GBP", default=0)
 WAGE_FLOOR_CENTS_EUR = env.int("WAGE_FLOOR_CENTS_EUR", default=0)
-#: Secrets of experiments at a site that grants course credit, by their number: "12345=token,...". Without one, the file
-#: keys/credit_token_12345 below MEDIA_ROOT is read.
-CREDIT_TOKENS = env.dict("CREDIT_TOKENS", default={})
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.
 RECRUITER_ORIGINS = [
     MARKETPLACE_URL,

@@ -92,17 +92,6 @@ class Link(Sparse):
         ),
     ] = ""
     currency: Annotated[str, Field(pattern="^([A-Z]{3})?$", description="its currency, like `GBP`")] = ""
-    credit_site: Annotated[
-        str,
-        Field(
-            max_length=200,
-            description="address of the site that grants credit by a call of the server, like "
-            "`https://school.sona-systems.com`; left out: credit is granted by hand",
-        ),
-    ] = ""
-    experiment: Annotated[
-        str, Field(pattern="^[0-9]{0,20}$", description="number of the study at that site; the call names it")
-    ] = ""
     invited_only: Annotated[
         bool,
         Field(description="only people with a personal link take part; an id typed into the address is refused"),
@@ -135,8 +124,6 @@ class Link(Sparse):
             raise refusal("Two ids cannot arrive under one name.", "submission")
         if self.reward is not None and self.pay in ("credit", "none"):
             raise refusal("A reward is money: choose money, or leave the reward out.", "reward")
-        if bool(self.credit_site) != bool(self.experiment):
-            raise refusal("A credit site needs the number of the study there, and the number its site.", "experiment")
         if (self.reward is None) != (not self.currency):
             raise refusal("A reward needs its currency, like GBP, and a currency its reward.", "currency")
         return self

@@ -90,12 +90,3 @@ def run_forget_ids(progress: Progress) -> dict[str, Any]:
 def run_erase_reports(progress: Progress) -> dict[str, Any]:
     """Reports of people whose answers were erased go with them."""
     return {"deleted": services.erase_reports()}
-
-
-@handler("recruitment.credits", title=gettext_noop("Course credit is granted"), every_s=60, is_prompt=True)
-def run_credits(progress: Progress) -> dict[str, Any]:
-    """At sites that take a call from the server."""
-    planned = services.plan_credits()
-    report = services.send_credits()
-    progress(1, 1, "; ".join(report.remarks)[:300])
-    return {"planned": planned, **asdict(report)}

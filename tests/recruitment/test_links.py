@@ -111,9 +111,13 @@ class TestReturnAddress:
             Link(preset="plain", return_address=address)
 
     def test_a_token_that_gives_credit_never_reaches_a_browser(self, study: Study) -> None:
-        address = "https://lab.sona-systems.com/webstudy_credit.aspx?credit_token=x&survey_code={person}"
-        with pytest.raises(InvalidRequest, match="credit_token"):
-            launched(study, preset="sona", return_address=address)
+        page = "https://lab.sona-systems.com/webstudy_credit.aspx"
+        for address, named in (
+            (f"{page}?credit_token=x&survey_code={{person}}", "contains credit_token"),
+            (page, "contains webstudy_credit"),
+        ):
+            with pytest.raises(InvalidRequest, match=named):
+                launched(study, preset="sona", return_address=address)
         assert not Campaign.objects.exists()
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:

@@ -121,8 +121,6 @@ ACTS: Mapping[str, str | Promise] = {
     "let-back-in": _("answered a report with a personal link"),
     "pay-for-failure": _("paid for a technical failure"),
     "close-report": _("closed a report of trouble"),
-    "send-credit-again": _("had course credit sent again"),
-    "credit-by-hand": _("gave course credit by hand"),
     "delete-by-code": _("deleted the answers of a session by its code"),
     "undo-withdrawal": _("undid a withdrawal"),
     "clear-comment": _("cleared a comment for export"),

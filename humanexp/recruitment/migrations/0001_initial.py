@@ -333,65 +333,6 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
-                    name="Credit",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("planned", "planned"),
-                                    ("sending", "on its way"),
-                                    ("confirmed", "confirmed"),
-                                    ("refused", "refused"),
-                                    ("parked", "waits for a person"),
-                                ],
-                                default="planned",
-                                max_length=10,
-                            ),
-                        ),
-                        ("planned_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
-                        ("sent_at", models.DateTimeField(blank=True, null=True)),
-                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                        ("last_error", models.CharField(blank=True, max_length=500)),
-                        (
-                            "assignment",
-                            models.OneToOneField(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="credit",
-                                to="recruitment.assignment",
-                            ),
-                        ),
-                        (
-                            "campaign",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="credits",
-                                to="recruitment.campaign",
-                            ),
-                        ),
-                        (
-                            "decided_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "indexes": [models.Index(fields=["state"], name="credit_state")],
-                    },
-                ),
-                migrations.CreateModel(
                     name="DeletionCode",
                     fields=[
                         (
@@ -740,8 +681,6 @@ class Migration(migrations.Migration):
                         ("alternative", models.TextField(blank=True, max_length=500)),
                         ("reward", models.PositiveIntegerField(blank=True, null=True)),
                         ("currency", models.CharField(blank=True, max_length=3)),
-                        ("credit_site", models.CharField(blank=True, max_length=200)),
-                        ("experiment", models.CharField(blank=True, max_length=20)),
                         ("invited_only", models.BooleanField(default=False)),
                         (
                             "campaign",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.bonus_calls import AttemptOutcome, BonusAttempt, BonusCall, CallAnswer
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
-from humanexp.recruitment.models.credits import Credit
 from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.desk import Trouble, TroubleAnswer, TroubleReport
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
@@ -46,7 +45,6 @@ __all__ = [
     "Campaign",
     "CampaignHold",
     "CampaignTopUp",
-    "Credit",
     "DeletionCode",
     "Difference",
     "DifferenceKind",

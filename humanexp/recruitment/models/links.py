@@ -35,9 +35,6 @@ class LinkTerms(models.Model):
     #: what the site pays one person, in the smallest unit of the currency, where that was said
     reward = models.PositiveIntegerField(null=True, blank=True)
     currency = models.CharField(max_length=3, blank=True)
-    #: the site's address for a call that grants credit, and the number of the study there; empty: credit by hand
-    credit_site = models.CharField(max_length=200, blank=True)
-    experiment = models.CharField(max_length=20, blank=True)
     #: an id in the address lets nobody in: only personal links do
     invited_only = models.BooleanField(default=False)
 

@@ -79,16 +79,6 @@ class LinkFields(forms.Form):
         required=False,
         help_text=_("Three letters, like GBP. Required with an amount."),
     )
-
-    link_credit_site = forms.CharField(
-        label=_("Credit by the server, at"),
-        max_length=200,
-        required=False,
-        help_text=_("The site's address, if HumanExp is to grant credit there by itself. Empty: credit by hand."),
-    )
-    link_experiment = forms.CharField(
-        label=_("Number of the study there"), max_length=20, required=False, help_text=_("Its experiment_id.")
-    )
     link_invited_only = forms.BooleanField(
         label=_("Only people with a personal link"),
         required=False,

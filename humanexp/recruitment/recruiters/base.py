@@ -54,8 +54,6 @@ class Capabilities:
     vouches: bool = True
     #: it shows the entry page in a frame of its own, and takes its form
     frames: bool = False
-    #: credit instead of money
-    credits: bool = False
     #: it keeps qualifications; where it does not, our own check at the entry is all there is
     qualifies: bool = False
     #: its lists name people who are at work and have not submitted yet

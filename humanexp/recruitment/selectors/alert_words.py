@@ -271,18 +271,6 @@ WORDS: Mapping[str, Words] = {
             "automatically, and the answers stay here. Pay a promised bonus another way."
         ),
     ),
-    "credit": Words(
-        kind="trouble",
-        text=ngettext_lazy(
-            "The course credit of %(count)d person was not confirmed by the site.",
-            "The course credit of %(count)d people was not confirmed by the site.",
-            "count",
-        ),
-        tone="bad",
-        resolution=_("The desk shows why. Look at the site, then send it again or say that it is given."),
-        page="recruitment:desk",
-        button=_("Open the desk"),
-    ),
     "trouble": Words(
         text=ngettext_lazy(
             "%(count)d report of trouble waits for an answer.",

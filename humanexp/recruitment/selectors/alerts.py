@@ -17,7 +17,7 @@ from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Assignment, Campaign, Evidence, Message, Pause
 from humanexp.recruitment.selectors.alerts_of_payments import due_money, hits, payments, removals
 from humanexp.recruitment.selectors.approvals import approvals_of
-from humanexp.recruitment.selectors.desk import credits_to_decide, waiting_in
+from humanexp.recruitment.selectors.desk import waiting_in
 from humanexp.recruitment.selectors.found_alerts import Attention, Found, Looked, counted, told
 from humanexp.recruitment.selectors.not_submitted import BEGUN, finished_not_submitted
 from humanexp.recruitment.selectors.payments import unmatched
@@ -131,8 +131,6 @@ def _troubles(looked: Looked) -> Iterator[Found]:
             yield study, told("trouble-overdue", count=overdue)
         if count > overdue:
             yield study, told("trouble", count=count - overdue)
-    credits = credits_to_decide(looked.studies.values()).values_list("campaign__study", "pk")
-    yield from counted("credit", credits)
 
 
 def _holds(looked: Looked) -> Iterator[Found]:

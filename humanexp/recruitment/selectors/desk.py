@@ -17,7 +17,6 @@ from humanexp.participation.models import FINISHED, Session
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
-    Credit,
     LinkTerms,
     Payment,
     PaymentKind,
@@ -26,14 +25,11 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.recruiters.tickets import Code, Redirect
 from humanexp.recruitment.selectors import links
-from humanexp.recruitment.states import WriteState
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
 
 _SATURDAY = 5
-#: A call that grants credit and takes longer has ended without an answer.
-ANSWERED_WITHIN = timedelta(minutes=5)
 
 
 def answer_by(made_at: datetime) -> datetime:
@@ -64,14 +60,6 @@ def waiting_in(studies: Collection[Study]) -> Mapping[int, tuple[int, int]]:
     for study, at in rows.values_list("campaign__study", "due_at"):
         due[study].append(at < now)
     return {study: (len(overdue), sum(overdue)) for study, overdue in due.items()}
-
-
-def credits_to_decide(studies: Collection[Study] | QuerySet[Study]) -> QuerySet[Credit]:
-    """Course credit that was refused, or of which nobody knows whether it was given, or that cannot be sent."""
-    unknown = Q(state=WriteState.SENDING) & (Q(sent_at__lt=clock.now() - ANSWERED_WITHIN) | ~Q(last_error=""))
-    waits = Q(state=WriteState.PLANNED) & ~Q(last_error="")
-    found = Credit.objects.filter(Q(state=WriteState.REFUSED) | unknown | waits, campaign__study__in=studies)
-    return found.select_related("assignment__session", "campaign__study")
 
 
 @dataclass(frozen=True, kw_only=True)

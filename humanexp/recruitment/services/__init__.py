@@ -18,12 +18,6 @@ from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, se
 from humanexp.recruitment.services.checking import CheckReport, begin_check, continue_check, price_of_check
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.counting import foresee_restoring, treat_as_restored
-from humanexp.recruitment.services.crediting import (
-    credit_by_hand,
-    plan_credits,
-    send_credit_again,
-    send_credits,
-)
 from humanexp.recruitment.services.deleting import delete_participant, take_personal_data
 from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
 from humanexp.recruitment.services.desk import (
@@ -103,7 +97,6 @@ __all__ = [
     "compare_sizes",
     "compensate",
     "confirm",
-    "credit_by_hand",
     "decline_rejection",
     "decline",
     "delete_participant",
@@ -138,7 +131,6 @@ __all__ = [
     "pay_again",
     "pay_for_failure",
     "plan_bonus",
-    "plan_credits",
     "prolong",
     "publish",
     "quote",
@@ -157,8 +149,6 @@ __all__ = [
     "revoke_invitations",
     "reward_fee_cents",
     "send",
-    "send_credit_again",
-    "send_credits",
     "set_launchers",
     "set_month_cap",
     "set_review_policy",

@@ -21,7 +21,6 @@ from humanexp.core.audit import record
 from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
 from humanexp.recruitment.models import (
-    Credit,
     HitWrite,
     Message,
     Payment,
@@ -37,9 +36,6 @@ from humanexp.recruitment.states import UNSETTLED, WriteState
 logger = logging.getLogger(__name__)
 
 KINDS: tuple[type[RecruiterWrite], ...] = (QualificationWrite, HitWrite, Payment, Rejection, ReturnRequest, Message)
-
-#: Of a credit that was planned in a backup.
-FORGOTTEN_CREDIT = "The database was restored: the credit may have been given before."
 
 
 def file_of(environment: str) -> Path:
@@ -84,15 +80,12 @@ def foresee_restoring() -> None:
     """Count a send more than the database knows: call it in the transaction that fills the database from a backup.
 
     Nobody can say what was sent after the backup, and on another machine the file that counts it is gone. From here on
-    every sender notices, also where the restore ends half-way. A call for course credit cannot be asked about: a person
-    decides.
+    every sender notices, also where the restore ends half-way.
     """
     for environment, sends in RecruiterAccount.objects.values_list("environment", "sends"):
         is_used = sends or any(kind._default_manager.filter(environment=environment).exists() for kind in KINDS)
         if is_used and capabilities_of(environment).vouches:
             _raise_to(environment, sends + 1)
-    planned = Credit.objects.filter(state=WriteState.PLANNED)
-    planned.update(state=WriteState.SENDING, sent_at=clock.now(), last_error=FORGOTTEN_CREDIT)
 
 
 def treat_as_restored() -> int:

@@ -9,8 +9,7 @@ from humanexp.participation import selectors as participation
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, OutcomeCode
 from humanexp.recruitment.recruiters import Account
-from humanexp.recruitment.recruiters.credit_call import origin_of
-from humanexp.recruitment.recruiters.presets import HANDLING, Preset, preset_called
+from humanexp.recruitment.recruiters.presets import HANDLING, preset_called
 from humanexp.recruitment.recruiters.tickets import Outcome, WayOut
 
 #: Letters of a code: nobody guesses one of eleven out of 10^14.
@@ -53,26 +52,7 @@ def terms_of(link: Link) -> LinkTerms:
         reward=link.reward,
         currency=link.currency,
         invited_only=link.invited_only,
-        credit_site=_credit_site(link, preset, address),
-        experiment=link.experiment,
     )
-
-
-def _credit_site(link: Link, preset: Preset, return_address: str) -> str:
-    """Where credit is granted by a call; empty where it is not."""
-    if not link.credit_site:
-        return ""
-    if preset.credit is None:
-        raise InvalidRequest(
-            f"{preset.label or preset.name} takes no call that grants credit: leave the credit address empty.",
-            fields={"link_credit_site": "not for this site"},
-        )
-    if return_address:
-        raise InvalidRequest(
-            "Credit is granted by the server, so the return address must be empty: one of both grants it, never both.",
-            fields={"link_return_address": "empty, or grant credit by hand"},
-        )
-    return origin_of(link.credit_site)
 
 
 def terms_at(account: Account, reward_cents: int) -> LinkTerms:

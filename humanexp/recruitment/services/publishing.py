@@ -23,7 +23,6 @@ from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.batches import plan_first
 from humanexp.recruitment.services.budgeting import reserve
-from humanexp.recruitment.services.crediting import check_token
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.launchers import check_may_launch_on
@@ -144,8 +143,6 @@ def publish(
     # Scripted participants come from nowhere: a rehearsal has no site.
     link_terms = _ways_back(study, campaign, link)
     _check_planned(study, selectors.recruiter_named(terms.to, link_terms.preset if link_terms is not None else ""))
-    if link_terms is not None:
-        check_token(link_terms)
     if link_terms is not None and preset_called(link_terms.preset).shared_computers:
         campaign.shared_computers = True
     _ask_gates(study, terms.to, price, skip=skip_preflight)

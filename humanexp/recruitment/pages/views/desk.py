@@ -19,13 +19,11 @@ from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, services
-from humanexp.recruitment.models import Credit, TroubleReport
-from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
-from humanexp.recruitment.selectors.desk import credits_to_decide, known_of, reports_for, waiting
+from humanexp.recruitment.models import TroubleReport
+from humanexp.recruitment.pages.views.studies import study_page
+from humanexp.recruitment.selectors.desk import known_of, reports_for, waiting
 from humanexp.recruitment.services.desk import LONGEST_ANSWER
 from humanexp.studies.models import Study
-from humanexp.studies.permissions import studies_with
-from humanexp.studies.roles import Action
 
 #: Reports of a page.
 PAGE_SIZE = 50
@@ -36,21 +34,14 @@ PAGE_SIZE = 50
 @never_cache
 def desks(request: HttpRequest) -> HttpResponse:
     """What waits in any study in which the member sees single people."""
-    by = user_of(request)
-    credits = credits_to_decide(studies_with(by, Action.EVIDENCE))
-    return render(request, "recruitment/desks.html", {**_list(request, reports_for(by)), "credits": credits})
+    return render(request, "recruitment/desks.html", _list(request, reports_for(user_of(request))))
 
 
-@study_page("GET", "POST")
+@study_page("GET")
 @never_cache
 def desk(request: HttpRequest, study: Study) -> HttpResponse:
-    """The same of one study, with the buttons for credit that was not confirmed."""
-    if request.method == "POST":
-        with refusals_told(request):
-            messages.success(request, _decide(request, study))
-        return redirect("recruitment:desk", slug=study.slug)
-    context = {"study": study, "credits": credits_to_decide([study]), **_list(request, _reports(request, study))}
-    return render(request, "recruitment/desk.html", context)
+    """The same of one study."""
+    return render(request, "recruitment/desk.html", {"study": study, **_list(request, _reports(request, study))})
 
 
 @study_page("GET", "POST")
@@ -98,19 +89,6 @@ def _list(request: HttpRequest, reports: QuerySet[TroubleReport]) -> dict[str, A
         "overdue": open_.filter(due_at__lt=now).count(),
         "shows_all": shows_all,
     }
-
-
-def _decide(request: HttpRequest, study: Study) -> str:
-    by = user_of(request)
-    credit = get_object_or_404(Credit, pk=whole_number(request.POST.get("credit")), campaign__study=study)
-    match request.POST.get("act"):
-        case "again":
-            services.send_credit_again(credit=credit, by=by)
-            return _("The credit is sent again within a minute.")
-        case "by-hand":
-            services.credit_by_hand(credit=credit, by=by)
-            return _("The credit is noted as given.")
-    raise InvalidRequest
 
 
 def _act(act: str, request: HttpRequest, row: TroubleReport) -> str:

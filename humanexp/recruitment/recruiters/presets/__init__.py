@@ -12,7 +12,6 @@ from urllib.parse import quote, urlencode
 
 from analysis.spec.link import LinkPay
 from humanexp.core.errors import InvalidRequest
-from humanexp.recruitment.recruiters.credit_call import CreditCall
 from humanexp.recruitment.recruiters.tickets import Code, Nothing, Outcome, Redirect, Ticket, WayOut
 
 #: What the site does with somebody who comes back so: a person looks at it, or asks for the place back. Nothing is ever
@@ -73,8 +72,6 @@ class Preset:
     code_types: Mapping[str, str] = field(default_factory=dict)
     #: what a researcher does there, by language
     steps: Mapping[str, list[str]] = field(default_factory=dict)
-    #: how the site takes a call that grants credit, where it does
-    credit: CreditCall | None = None
 
     def title_in(self, language: str) -> str:
         """What a researcher chooses it by."""
@@ -101,8 +98,7 @@ def preset_called(name: str) -> Preset:
 def _read(path: Path) -> Preset:
     values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     refused = tuple(values.pop("refused_in_return", ()))
-    credit = CreditCall(**values.pop("credit")) if "credit" in values else None
-    return Preset(name=path.stem, refused_in_return=refused, credit=credit, **values)
+    return Preset(name=path.stem, refused_in_return=refused, **values)
 
 
 class TicketRefused(InvalidRequest):
