@@ -15,7 +15,7 @@ from humanexp.recruitment.models import Campaign, RecruiterAccount
 from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("closed_accounts", "open_gates"), pytest.mark.promise(3)]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("closed_accounts", "open_gates")]
 CODE = "marketplace"
 
 
@@ -50,6 +50,7 @@ def test_an_account_begins_with_nothing_to_spend_and_for_nobody(people: dict[str
         launch(own, None)
 
 
+@pytest.mark.promise(3)
 def test_nobody_launches_where_they_are_not_named(people: dict[str, User], own: Study) -> None:
     services.set_month_cap(environment=CODE, cap_cents=None, by=people["treasurer"])
     with pytest.raises(NotAllowed, match="not among those who may launch"):
@@ -72,6 +73,7 @@ def test_a_link_is_everybodys(people: dict[str, User], own: Study) -> None:
     assert services.publish(study=own, terms=services.LaunchTerms(to="link"), by=people["eve"]).environment == "link"
 
 
+@pytest.mark.promise(3)
 @pytest.mark.parametrize(
     "act",
     [

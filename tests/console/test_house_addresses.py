@@ -18,7 +18,7 @@ from humanexp.core.models import HouseRole, User
 from humanexp.core.services import set_house_role
 from tests.factories import draft_study, make_stimulus_set
 
-pytestmark = [pytest.mark.django_db, pytest.mark.promise(3)]
+pytestmark = pytest.mark.django_db
 
 CALLERS = ("anonymous", "member", "treasurer", "administrator")
 #: Who is let in: everybody from the one who is named on.
@@ -134,6 +134,7 @@ def test_the_table_names_every_address_and_no_other() -> None:
     assert set(WANTED) - set(OURS) == set(), "these pages do not exist"
 
 
+@pytest.mark.promise(3)
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_every_address_lets_in_whom_the_table_names(method: str, callers: dict[str, Client]) -> None:
     found, wanted = {}, {}
