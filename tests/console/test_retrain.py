@@ -254,7 +254,7 @@ class TestConsole:
         reply = client.post(FORM, form | {"spec": f"onnx:{media_path('classifiers')}/small.onnx"})
         assert "gives no gradients" in reply.content.decode()
 
-    def test_who_is_a_viewer_everywhere_starts_and_stops_none(
+    def test_nobody_stops_what_another_person_started_or_sees_their_people(
         self, study: Study, form: dict[str, Any], client: Client
     ) -> None:
         client.post(FORM, form | {"study": study.pk})
@@ -264,9 +264,7 @@ class TestConsole:
         study.memberships.create(user=viewer, role="viewer")
         for user, seen in ((viewer, 200), (stranger, 404)):
             client.force_login(user)
-            assert client.get(FORM).status_code == client.post(FORM, form).status_code == 403
             assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 403
-            assert FORM not in client.get(reverse("evaluations:classifiers")).content.decode()
             assert client.get(page).status_code == seen
         own = make_study(by=stranger, slug="own")
         assert client.get(FORM).status_code == 200
