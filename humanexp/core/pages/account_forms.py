@@ -50,9 +50,9 @@ class AddressForm(ConfirmForm):
     )
 
 
-def _role_field() -> forms.ChoiceField:
+def _role_field(label: Any) -> forms.ChoiceField:
     return forms.ChoiceField(
-        label=_("Role"),
+        label=label,
         choices=[
             (
                 HouseRole.MEMBER,
@@ -69,7 +69,7 @@ def _role_field() -> forms.ChoiceField:
 class RoleForm(forms.Form):
     """What an account is from now on."""
 
-    role = _role_field()
+    role = _role_field(_("From now on, this account is a"))
 
 
 class InvitationForm(forms.Form):
@@ -88,7 +88,7 @@ class InvitationForm(forms.Form):
         help_text=_("Optional: if mail is set up here, links go there."),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
-    role = _role_field()
+    role = _role_field(_("Role"))
     valid_days = forms.TypedChoiceField(
         label=_("The link is good for"),
         choices=[(1, _("1 day")), (3, _("3 days")), (7, _("7 days")), (30, _("30 days"))],
