@@ -12,6 +12,7 @@ from django.test import Client
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig
 from analysis.spec.study import StudyConfiguration
+from humanexp.core.storage import media_path, write_whole
 from humanexp.participation.models import Session
 from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment.models import Campaign
@@ -36,20 +37,22 @@ DESIGN = DesignConfig(
 
 
 #: Studies made before, by their arguments: planning one takes longer than most tests.
-_made: dict[str, Study] = {}
+_made: dict[str, tuple[Study, bytes]] = {}
 
 
 def make_study(slug: str = "noise", **settings: Any) -> Study:
     """A study of three trials a session, planned by the product's own planner, once in a test run."""
     name = repr((slug, sorted(settings.items())))
     if name not in _made:
-        _made[name] = _plan_study(slug, **settings)
+        made = _plan_study(slug, **settings)
+        _made[name] = made, media_path(made.plan_file).read_bytes()
         return Study.objects.get(slug=slug)
-    return _copy(_made[name])
+    return _copy(*_made[name])
 
 
-def _copy(made: Study) -> Study:
-    """The rows of a study from an earlier test, with keys of this test's database; the plan's file is still there."""
+def _copy(made: Study, plan: bytes) -> Study:
+    """A study from an earlier test: its rows with keys of this database, and its plan among the files of this test."""
+    write_whole(media_path(made.plan_file), plan)
     assert made.protocol is not None
     family, _ = StudyFamily.objects.get_or_create(slug=made.family.slug)
     protocol, _ = Protocol.objects.get_or_create(
