@@ -103,7 +103,7 @@ def test_everybody_stands_where_they_stopped(study):
         "Finished": 2,
         "Submitted": 1,
     }
-    stopped = {label: (step.under_way, step.silent, step.left, step.ended) for label, step in found.items()}
+    stopped = {label: (step.under_way, step.silent, step.left, step.unqualified) for label, step in found.items()}
     assert stopped["Agreed to take part"] == (1, 0, 0, 0)
     assert stopped["Opened the study"] == (0, 1, 0, 0)
     assert stopped["Practice done"] == (1, 0, 1, 1)
@@ -115,7 +115,7 @@ def test_everybody_stands_where_they_stopped(study):
         Standing.FINISHED: 3,
         Standing.LEFT: 1,
     }
-    assert (page.begun, page.finished, page.lost, page.lost_share) == (10, 3, 2, 0.2)
+    assert (page.begun, page.finished, page.unqualified, page.lost, page.lost_share) == (10, 2, 1, 2, 0.2)
 
 
 def test_a_bar_is_as_long_as_its_share_and_its_parts_fill_it(study):

@@ -138,8 +138,22 @@ def test_the_export_says_that_practice_was_not_passed_and_nothing_of_a_qualifica
 
 def test_the_live_page_shows_where_it_ended(person, study):
     fail(person)
-    steps = {str(step.label): (step.reached, step.ended) for step in live_page(study).steps}
-    assert steps["Read the instructions, answered once"] == (1, 1) and steps["Practice done"] == (0, 0)
+    page = live_page(study)
+    steps = {str(step.label): (step.reached, step.unpractised, step.unqualified) for step in page.steps}
+    assert steps["Read the instructions, answered once"] == (1, 1, 0) and steps["Practice done"] == (0, 0, 0)
+    assert (page.begun, page.finished, page.unpractised, page.unqualified) == (1, 0, 1, 0)
+    (row,) = page.rows
+    assert (row.ended, row.answered, row.total, row.tone) == ("practice", 14, person.session.total, "plain")
+
+
+def test_no_page_blames_a_qualification_that_the_study_has_not(person, study, admin_client):
+    fail(person)
+    judge_session(person.session)
+    live = admin_client.get(f"/studies/{study.slug}/sessions/").content.decode()
+    assert "1 did not pass the practice" in live and "qualif" not in live
+    one = admin_client.get(f"/studies/{study.slug}/review/{person.session.code}/").content.decode()
+    assert "Ended with the practice" in one and "No rule was asked" in one and "None came before" in one
+    assert "qualification" not in one and "This task has none" not in one and "These rules check nothing" not in one
 
 
 def test_a_preview_at_true_timing_ends_like_a_session(study):

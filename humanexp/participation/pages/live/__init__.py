@@ -51,8 +51,18 @@ class LivePage:
         return self.counts[Standing.UNDER_WAY]
 
     @property
+    def unpractised(self) -> int:
+        """Whose session ended with the practice."""
+        return sum(step.unpractised for step in self.steps)
+
+    @property
+    def unqualified(self) -> int:
+        return sum(step.unqualified for step in self.steps)
+
+    @property
     def finished(self) -> int:
-        return self.counts[Standing.FINISHED]
+        """Who came to the end of the task."""
+        return self.counts[Standing.FINISHED] - self.unpractised - self.unqualified
 
     @property
     def lost(self) -> int:

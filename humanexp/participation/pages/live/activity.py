@@ -84,21 +84,23 @@ class Step:
     reached: int
     #: of all who agreed, in [0, 1]
     share: float
-    #: stand here now: under way, silent, left; and those whose session ended here, qualification or practice not passed
+    #: stand here now
     under_way: int
     silent: int
     left: int
-    ended: int
+    #: whose session ended here, because they did not pass the practice, or the qualification
+    unpractised: int
+    unqualified: int
 
     @property
     def parts(self) -> list[Part]:
         """The bar of this step, for a box that is 100 wide: who went on, and what became of the others."""
-        stopped = self.under_way + self.silent + self.left
+        gone = self.left + self.unpractised + self.unqualified
         counts = {
-            "is-on": self.reached - stopped,
+            "is-on": self.reached - self.under_way - self.silent - gone,
             "is-here": self.under_way,
             "is-silent": self.silent,
-            "is-left": self.left,
+            "is-left": gone,
         }
         parts, x = [], 0.0
         for kind, count in counts.items():
@@ -123,12 +125,11 @@ def steps_of(groups: Groups) -> list[Step]:
     stand: Counter[tuple[int, str]] = Counter()
     for blocks, cursor, state, ended, is_opened, standing, count in groups:
         at = max(place[key] for key in _behind(blocks, cursor, state, ended, is_opened))
-        what = "ended" if ended and standing == Standing.FINISHED else standing
-        stand[at, what] += count
+        stand[at, ended.partition(" ")[0] if ended and standing == Standing.FINISHED else standing] += count
     begun = sum(stand.values())
     steps, reached = [], begun
     for number, key in enumerate(keys):
-        here = {what: stand[number, what] for what in (*Standing.values, "ended")}
+        here = {what: stand[number, what] for what in (*Standing.values, "practice", "qualification")}
         steps.append(
             Step(
                 label=_label(key),
@@ -137,7 +138,8 @@ def steps_of(groups: Groups) -> list[Step]:
                 under_way=here[Standing.UNDER_WAY],
                 silent=here[Standing.SILENT],
                 left=here[Standing.LEFT],
-                ended=here["ended"],
+                unpractised=here["practice"],
+                unqualified=here["qualification"],
             )
         )
         reached -= sum(here.values())

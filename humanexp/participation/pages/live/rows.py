@@ -36,8 +36,11 @@ class Row:
     kind: str
     number: int
     of: int
-    cursor: int
+    #: trials behind it; of a session that ended early, those that were answered
+    answered: int
     total: int
+    #: what it ended with before the task: practice or qualification; else empty
+    ended: str
     opened_at: datetime
     seen_at: datetime
     #: seconds between answers, long pauses cut; None before the second answer
@@ -47,7 +50,7 @@ class Row:
 
     @property
     def tone(self) -> str:
-        return _TONES[self.standing]
+        return "plain" if self.ended else _TONES[self.standing]
 
 
 _TONES = {Standing.UNDER_WAY: "", Standing.SILENT: "warn", Standing.FINISHED: "good", Standing.LEFT: "plain"}
@@ -61,7 +64,7 @@ def page_of(study: Study, *, shown: Standing | None, number: str, count: int) ->
     # Ended sessions lie in this order in an index; the others are few. The database merges both, up to the page.
     ended, under_way = (sessions.filter(completed_at__isnull=has_none).order_by() for has_none in (False, True))
     keys = ended.values_list("pk", "seen_at").union(under_way.values_list("pk", "seen_at"), all=True)
-    shown_of = ("code", "blocks", "cursor", "total", "opened_at", "participant__code")
+    shown_of = ("code", "blocks", "cursor", "total", "opened_at", "participant__code", "practised", "qualified")
     ordered = sessions.select_related("participant").only(*shown_of).order_by("-seen_at", "-pk")
     page = KeyedPaginator(ordered, ROWS, count=count, keys=keys.order_by("-seen_at", "-pk")).get_page(number)
     page.object_list = _rows(list(page.object_list))
@@ -79,6 +82,9 @@ def _rows(sessions: Collection[Any]) -> list[Row]:
 
 def _row(session: Any, answers: Sequence[Answer]) -> Row:
     block = next((block for block in session.blocks if session.cursor <= block["last"]), None)
+    ended = ""
+    if session.standing == Standing.FINISHED and session.qualified is False:
+        ended = "practice" if session.practised is False else "qualification"
     kinds = [other["index"] for other in session.blocks if block and other["kind"] == block["kind"]]
     return Row(
         participant=session.participant.code,
@@ -87,8 +93,9 @@ def _row(session: Any, answers: Sequence[Answer]) -> Row:
         kind=block["kind"] if block else "",
         number=kinds.index(block["index"]) + 1 if block else 0,
         of=len(kinds),
-        cursor=session.cursor,
+        answered=len(answers) if ended else session.cursor,
         total=session.total,
+        ended=ended,
         opened_at=session.opened_at,
         seen_at=session.seen_at,
         active_s=_active_s([at_s for at_s, _timing_ok in answers]),
