@@ -25,7 +25,7 @@ CLOSING = TableSchema(
             name="device",
             kind="text",
             description="the kind of computer, as the participant says",
-            levels=("desktop", "laptop", "other"),
+            levels=("desktop", "laptop", "phone", "other"),
             nullable=True,
         ),
     ),

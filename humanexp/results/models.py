@@ -20,7 +20,7 @@ class AnalysisRun(models.Model):
     #: refits per resampled unit
     n_bootstrap = models.PositiveIntegerField(default=1000)
     trials = models.PositiveIntegerField(default=0)
-    #: which sessions and trials were chosen (`results.selection.Selection`); empty = as planned
+    #: which sessions and trials were chosen (`results.selection.Selection`); empty = all that the rules count
     selection = models.JSONField(default=dict, blank=True)
     seconds = models.FloatField(default=0.0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -34,11 +34,6 @@ class AnalysisRun(models.Model):
 
     def __str__(self) -> str:
         return f"analysis {self.pk} of {self.study}"
-
-    @property
-    def is_as_planned(self) -> bool:
-        """Whether nothing was chosen beyond what the study's rules say."""
-        return not self.selection
 
 
 class AnalysisPlan(models.Model):

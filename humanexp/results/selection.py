@@ -44,16 +44,17 @@ class Selection(BaseModel):
         return names
 
     @property
-    def is_as_planned(self) -> bool:
+    def is_whole(self) -> bool:
+        """Whether nothing was chosen: all that the study's rules count."""
         return self == Selection()
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """What differs from the plan, as JSON; `model_validate` is the inverse."""
+        """What was chosen, as JSON; `model_validate` is the inverse."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
     @property
     def sentences(self) -> list[str]:
-        """What was chosen, in words; empty for the plan."""
+        """What was chosen, in words; empty where nothing was."""
         reports = {
             "sight": _("people who report normal or corrected sight"),
             "colour_sight": _("people who report normal colour sight"),

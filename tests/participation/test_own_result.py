@@ -50,6 +50,8 @@ def test_shares_by_amount_of_change_and_nothing_else(client: Any, study: Study) 
         inside = [one for one in counted if lowest <= one.stimulus.visual_change <= highest]
         assert len(inside) >= FEWEST and part.of_ten == (10 if part.amount < 2 else 0)
     assert {part.amount for part in result.parts} >= {0, 3}
+    told = {part.amount for part in result.parts}
+    assert result.left_out == sum(min(int(4 * one.stimulus.visual_change), 3) not in told for one in counted)
     assert "not an eye test" in page.text and f"You named {result.pictures} pictures" in page.text
     assert not re.search(r"\b(rank|gold|best|percentile|dog|cat)\b", page.text)
     assert (Session.objects.values().get(), list(session.responses.values())) == before, "nothing is stored"

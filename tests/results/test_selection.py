@@ -8,13 +8,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.reporting import Deviation
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response, Session
 from humanexp.results import selectors, services, tables
-from humanexp.results.models import AnalysisRun
+from humanexp.results.models import AnalysisPlan, AnalysisRun
 from humanexp.results.selection import Selection
 from humanexp.screening import services as screening
 from humanexp.studies.models import Study
@@ -32,7 +33,7 @@ def test_a_choice_survives_json_and_says_what_it_is() -> None:
         "only people who report normal or corrected sight",
         "only gaussian blur",
     ]
-    assert Selection().to_dict() == {} and Selection().is_as_planned and not chosen.is_as_planned
+    assert Selection().to_dict() == {} and Selection().is_whole and not chosen.is_whole
     with pytest.raises(InputRefused, match="no self-report called 'age'"):
         Selection(self_reports=("age",))
 
@@ -80,6 +81,24 @@ def test_nothing_left_is_refused_with_a_way_out(study: Study) -> None:
     assert not AnalysisRun.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("selection", "is_frozen", "departs", "title", "detail"),
+    [
+        ({}, False, False, "All that the rules count", "no analysis plan was frozen"),
+        ({}, True, False, "As planned", ""),
+        ({}, True, True, "Not as planned", "bootstrap refits"),
+        ({"drop_misses": True}, True, False, "Not as planned", "misses are left out"),
+        ({"drop_misses": True}, False, False, "Chosen, with no plan frozen", "misses are left out"),
+    ],
+)
+def test_as_planned_is_said_of_a_frozen_plan_that_was_kept_to(
+    selection: dict[str, Any], is_frozen: bool, departs: bool, title: str, detail: str
+) -> None:
+    departures = [Deviation(what="bootstrap refits", planned="1000", done="10")] if departs else []
+    choice = services.choice_of(AnalysisRun(selection=selection), AnalysisPlan() if is_frozen else None, departures)
+    assert (choice.title, choice.detail) == (title, detail)
+
+
 @pytest.mark.verify
 def test_the_form_computes_a_choice_as_a_job_and_the_old_result_stays(
     researcher: Client, study: Study, analysed: AnalysisRun
@@ -90,7 +109,7 @@ def test_the_form_computes_a_choice_as_a_job_and_the_old_result_stays(
     (job,) = Job.objects.filter(kind=selectors.ANALYSE)
     assert job.parameters["selection"] == {"drop_misses": True}, "all corruptions chosen is none chosen"
     body = researcher.get(page).content.decode()
-    assert f'id="job-{job.pk}"' in body and "As planned" in body and "tiny net" in body
+    assert f'id="job-{job.pk}"' in body and "no analysis plan was frozen" in body and "tiny net" in body
     researcher.post(form, {"drop_misses": "on"})
     assert Job.objects.filter(kind=selectors.ANALYSE).count() == 1
     researcher.post(form, {"timing_ok": "on"})
@@ -104,11 +123,11 @@ def test_the_form_computes_a_choice_as_a_job_and_the_old_result_stays(
     run = AnalysisRun.objects.get(pk=job.result["analysis_run_id"])
     assert after.url == f"{page}?run={run.pk}"
     chosen = " ".join(researcher.get(after.url).content.decode().split())
-    assert "Not as planned:" in chosen and "misses are left out" in chosen
+    assert "Chosen, with no plan frozen:" in chosen and "misses are left out" in chosen
     assert f"{reverse('results:methods', args=[study.slug])}?run={run.pk}" in chosen, "rooms stay with the run"
     again = researcher.post(form, {"drop_misses": "on"})
     assert again.url == f"{page}?run={run.pk}", "what was computed is shown at once"
-    assert "As planned" in researcher.get(page).content.decode()
+    assert "no analysis plan was frozen" in researcher.get(page).content.decode()
 
 
 def test_a_choice_that_does_not_exist_is_refused(researcher: Client, study: Study, analysed: AnalysisRun) -> None:

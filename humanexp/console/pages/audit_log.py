@@ -23,6 +23,8 @@ from humanexp.studies.models import Study
 ON_A_PAGE = 50
 _DIGEST = re.compile(r"[0-9a-f]{32,}")
 
+#: Who acts without an account: the record does not tell which of the two it was.
+BY_NOBODY = _("a command or a job")
 #: What an act is called. An act that is missing here is shown under its own name.
 ACTS: Mapping[str, str | Promise] = {
     "create-study": _("created the study"),
@@ -187,7 +189,7 @@ def record_page(study: Study | None, *, person: str, kind: str, number: str) -> 
     users = User.objects.filter(pk__in=mine.exclude(by=None).values("by")).order_by("username")
     people = [(str(user.pk), _name(user)) for user in users]
     if mine.filter(by=None).exists():
-        people.append(("nobody", str(_("by itself"))))
+        people.append(("nobody", str(BY_NOBODY)))
     kinds = sorted(mine.values_list("action", flat=True).distinct())
     person = person if person in dict(people) else ""
     kind = kind if kind in kinds else ""
@@ -228,7 +230,7 @@ def record_csv(lines: QuerySet[AuditEvent]) -> Iterator[str]:
 def _line(event: AuditEvent) -> Line:
     return Line(
         at=event.at,
-        who=_name(event.by) if event.by else str(_("by itself")),
+        who=_name(event.by) if event.by else str(BY_NOBODY),
         act=ACTS.get(event.action, event.action),
         subject=_subject(event.subject),
         study=event.study,

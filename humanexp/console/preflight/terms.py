@@ -95,7 +95,9 @@ def approval(launch: Launch) -> Line:
             _("Have that text approved, and say so here, or change approved_consent under [ethics]."),
             **recruit,
         )
-    return good(_("Approved until %(day)s.") % day if found.until else _("No approval of the study ends."))
+    if not found.words:
+        return good(_("The study names no approval, so that none can end."))
+    return good(_("Approved until %(day)s.") % day if found.until else _("The approval does not end."))
 
 
 @check(gettext_lazy("Contact"))

@@ -351,6 +351,7 @@ class Migration(migrations.Migration):
                                 choices=[
                                     ("desktop", "desktop computer"),
                                     ("laptop", "laptop"),
+                                    ("phone", "phone or tablet"),
                                     ("other", "something else"),
                                 ],
                                 max_length=12,

@@ -261,6 +261,7 @@ class Device(models.TextChoices):
 
     DESKTOP = "desktop", _("desktop computer")
     LAPTOP = "laptop", _("laptop")
+    PHONE = "phone", _("phone or tablet")
     OTHER = "other", _("something else")
 
 

@@ -21,13 +21,15 @@ class Amount:
 class OwnResultPage:
     pictures: int
     rows: tuple[Amount, ...]
+    #: pictures that stand in no row, because there were too few of their amount
+    left_out: int
 
 
 def own_result_page(found: OwnResult) -> OwnResultPage:
     """The rows in the order of the amounts; none of somebody who sees a curve instead."""
     words = (_("hardly changed"), _("changed a little"), _("changed a lot"), _("changed very much"))
     rows = tuple(Amount(label=words[part.amount], of_ten=part.of_ten) for part in found.parts)
-    return OwnResultPage(pictures=found.pictures, rows=rows)
+    return OwnResultPage(pictures=found.pictures, rows=rows, left_out=found.left_out)
 
 
 #: Pixels of the picture of a curve: its frame, and where the axes begin.

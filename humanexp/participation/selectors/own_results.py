@@ -39,6 +39,8 @@ class Part:
 class OwnResult:
     pictures: int
     parts: tuple[Part, ...]
+    #: pictures of amounts that are left out
+    left_out: int = 0
     #: of people who were promised a curve: over all their sessions of the family
     performance: OwnPerformance | None = None
     #: next to which it is shown
@@ -93,7 +95,8 @@ def _own_result(session: Session) -> OwnResult | None:
         for number, right in enumerate(amounts)
         if len(right) >= FEWEST
     )
-    return OwnResult(pictures=len(answers), parts=parts) if parts else None
+    left_out = sum(len(right) for right in amounts if len(right) < FEWEST)
+    return OwnResult(pictures=len(answers), parts=parts, left_out=left_out) if parts else None
 
 
 def _own_curve(session: Session, promise: OwnCurve, counted: QuerySet[Response]) -> OwnResult | None:

@@ -150,7 +150,7 @@ def analyse(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         raise InputRefused(" ".join(str(text) for texts in form.errors.values() for text in texts))
     selection = form.selection
-    if not selection.is_as_planned and "again" not in request.POST:
+    if not selection.is_whole and "again" not in request.POST:
         stored = selectors.run_with(study, selection)
         if stored is not None:
             return redirect(f"{reverse('results:dashboard', args=[slug])}?run={stored.pk}")
@@ -218,6 +218,8 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
     selection = Selection.model_validate(run.selection) if run else Selection()
     form = selection_form(study, selectors.latest_run(study))
     form.initial = run.selection if run else {}
+    plan = selectors.plan_of(study)
+    departures = services.deviations_of(study, plan, selectors.findings(run)) if run and plan else []
     under_way = selectors.analyses_under_way(study)
     failed = selectors.analysis_job(study)
     if failed is not None and (failed.is_finished and _is_shown(failed, run)):
@@ -229,6 +231,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
         "run_chosen": "run" in request.GET,
         "withdrawn": withdrawn_sentence(selectors.withdrawn_since(run)) if run else "",
         "selection": selection,
+        "choice": services.choice_of(run, plan, departures) if run else None,
         "selection_form": form,
         "other_choices": [
             (other, Selection.model_validate(other.selection).sentences) for other in selectors.other_choices(study)

@@ -49,14 +49,14 @@ def run_analysis(
         screening.judge_study(study)
     inputs = tables.analysis_tables(study)
     selection = selection or Selection()
-    if not selection.is_as_planned:
+    if not selection.is_whole:
         inputs["trials"] = selection.of_trials(inputs["trials"], self_reports(study))
         inputs["predictions"] = selection.of_predictions(inputs["predictions"])
         if inputs["answers"] is not None:
             inputs["answers"] = selection.of_predictions(inputs["answers"])
     # Published networks may be imported without people; a study of one's own is about people.
     if inputs["trials"].empty and (study.origin == Origin.COLLECTED or inputs["predictions"].empty):
-        if not selection.is_as_planned:
+        if not selection.is_whole:
             raise StudyRefused("Nothing is left to analyse with this choice of sessions and trials: limit it less.")
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
     seed = study.seed if seed is None else seed
@@ -70,7 +70,7 @@ def run_analysis(
             executor=pool,
             report=report,
         )
-    if not selection.is_as_planned:
+    if not selection.is_whole:
         found = found.model_copy(update={"selection": selection.to_dict()})
     relative = f"results/{study.slug}/findings-{secrets.token_hex(6)}.json"
     path = media_path(relative)

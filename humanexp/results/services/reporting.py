@@ -3,10 +3,13 @@ from __future__ import annotations
 import hashlib
 import platform
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from analysis.findings.model import Findings
 from humanexp.core import file_store
@@ -84,18 +87,44 @@ def report_facts(run: AnalysisRun) -> ReportFacts:
     study, found = run.study, selectors.findings(run)
     selection = Selection.model_validate(run.selection)
     plan = selectors.plan_of(study)
-    chosen = f"Not as planned: {', '.join(selection.sentences)}." if run.selection else "As planned."
+    departures = deviations_of(study, plan, found)
+    chosen = choice_of(run, plan, departures)
     return ReportFacts(
         title=study.title,
-        subtitle=f"Analysis {run.pk} of {run.created_at:%Y-%m-%d %H:%M} UTC. {chosen}",
+        subtitle=f"Analysis {run.pk} of {run.created_at:%Y-%m-%d %H:%M} UTC. {chosen.words}",
         flow=flow_of(found, all_count=selection.all_sessions),
         is_scripted=study.population == Population.SCRIPTED,
         withdrawn=withdrawn_sentence(selectors.withdrawn_since(run)),
         methods=[(one.title, one.text) for one in methods_of(run, plan)],
         plan=plan_sentences(plan),
-        deviations=deviations_of(study, plan, found),
+        deviations=departures,
         versions=versions_of(run, plan),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What an analysis counts, against what was fixed before."""
+
+    title: str
+    detail: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.title}: {self.detail}." if self.detail else f"{self.title}."
+
+
+def choice_of(run: AnalysisRun, plan: AnalysisPlan | None, departures: Sequence[Deviation]) -> Choice:
+    """ "As planned" is said of nothing but the whole of an analysis that a frozen plan describes."""
+    chosen = "; ".join(Selection.model_validate(run.selection).sentences)
+    if plan is None:
+        title = _("Chosen, with no plan frozen") if chosen else _("All that the rules count")
+        return Choice(title=title, detail=chosen or _("no analysis plan was frozen"))
+    if chosen:
+        return Choice(title=_("Not as planned"), detail=chosen)
+    if departures:
+        return Choice(title=_("Not as planned"), detail="; ".join(one.what for one in departures))
+    return Choice(title=_("As planned"), detail="")
 
 
 def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:

@@ -291,6 +291,18 @@ class TestRunning:
         assert launched.state == "stopped"  # nothing had been sent
         assert AuditEvent.objects.get(action="stop").by == researcher
 
+    def test_only_who_is_paid_is_said_to_be(self, launched: Campaign, console: Client, researcher: User) -> None:
+        paid = console.post(f"/studies/{launched.study.slug}/recruit/stop/", follow=True).text
+        assert "People who have begun can finish, and are paid." in paid
+        unpaid = make_study("unpaid")
+        unpaid.memberships.create(user=researcher, role="owner")
+        services.publish(study=unpaid, terms=services.LaunchTerms(to="link"))
+        recruit = f"/studies/{unpaid.slug}/recruit/"
+        assert "Link to hand out" in console.get(recruit).text
+        stopped = console.post(f"{recruit}stop/", follow=True).text
+        assert "People who have begun can finish." in stopped and "are paid" not in stopped
+        assert "Link to hand out" not in stopped and "leads nowhere any more" in stopped
+
     def test_limits_are_stored_and_taken_away(self, study: Study, console: Client) -> None:
         address = f"/studies/{study.slug}/recruit/limits/"
         console.post(address, {"study_cap": "300"})

@@ -52,8 +52,9 @@ def price(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page("POST")
 def stop(request: HttpRequest, study: Study) -> HttpResponse:
     """Stop every campaign of the study."""
+    may_finish = _may_finish(study)
     services.stop(study=study, by=user_of(request))
-    messages.success(request, _("Recruiting is being stopped. People who have begun can finish, and are paid."))
+    messages.success(request, _("Recruiting is being stopped. %(may_finish)s") % {"may_finish": may_finish})
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -80,7 +81,7 @@ def approval(request: HttpRequest, study: Study) -> HttpResponse:
     with refusals_told(request):
         if "withdrawn" in request.POST:
             services.withdraw_approval(study=study, by=user_of(request))
-            messages.success(request, _("No one new can start. People who have begun can finish, and are paid."))
+            messages.success(request, _("No one new can start. %(may_finish)s") % {"may_finish": _may_finish(study)})
         else:
             form = ApprovalForm(request.POST)
             if not form.is_valid():
@@ -97,6 +98,14 @@ def rejections(request: HttpRequest, study: Study) -> HttpResponse:
     services.set_review_policy(study=study, rejections_need_two=wanted, by=user_of(request))
     messages.success(request, _("Stored; what is rejected already stays so."))
     return redirect("recruitment:recruit", slug=study.slug)
+
+
+def _may_finish(study: Study) -> str:
+    """What happens to those who have begun: whoever is promised a reward gets it."""
+    rewards = study.campaigns.filter(state=CampaignState.LIVE).values_list("reward_cents", flat=True)
+    if any(rewards):
+        return _("People who have begun can finish, and are paid.")
+    return _("People who have begun can finish.")
 
 
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
@@ -141,6 +150,7 @@ def _page(
         "form": form,
         "campaigns": rows,
         "n_launched": sum(not row["campaign"].is_compensation for row in rows),
+        "may_finish": _may_finish(study),
         "is_live": any(campaign.state == CampaignState.LIVE for campaign in tally.campaigns.values()),
         "free_sessions": free_sessions,
         "attention": selectors.attention(study, tally),
