@@ -300,7 +300,7 @@ class TestRunning:
         recruit = f"/studies/{unpaid.slug}/recruit/"
         assert "Link to hand out" in console.get(recruit).text
         stopped = console.post(f"{recruit}stop/", follow=True).text
-        assert "People who have begun can finish." in stopped and "are paid" not in stopped
+        assert "People who have begun can finish." in stopped and "and are paid" not in stopped
         assert "Link to hand out" not in stopped and "leads nowhere any more" in stopped
 
     def test_limits_are_stored_and_taken_away(self, study: Study, console: Client) -> None:
