@@ -39,7 +39,9 @@ WORDS: Mapping[str, Words] = {
         kind="approval",
         text=_("The ethics approval was withdrawn: no one new can start."),
         tone="bad",
-        resolution=_("People who have begun can finish, and are paid. Enter a last day once it is given again."),
+        resolution=_(
+            "People who have begun can finish, and are paid where they were promised it. Enter a last day once it is given again."
+        ),
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
         button=_("Enter it"),
@@ -48,7 +50,9 @@ WORDS: Mapping[str, Words] = {
         kind="approval",
         text=_("The ethics approval ended on %(day)s: no one new can start."),
         tone="bad",
-        resolution=_("People who have begun can finish, and are paid. Enter its new last day once it is extended."),
+        resolution=_(
+            "People who have begun can finish, and are paid where they were promised it. Enter its new last day once it is extended."
+        ),
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
         button=_("Enter it"),
