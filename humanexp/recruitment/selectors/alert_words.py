@@ -40,7 +40,7 @@ WORDS: Mapping[str, Words] = {
         text=_("The ethics approval was withdrawn: no one new can start."),
         tone="bad",
         resolution=_(
-            "People who have begun can finish, and are paid where they were promised it. Enter a last day once it is given again."
+            "People who have begun can finish, and get what was promised. Enter a last day once it is given again."
         ),
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
@@ -51,7 +51,7 @@ WORDS: Mapping[str, Words] = {
         text=_("The ethics approval ended on %(day)s: no one new can start."),
         tone="bad",
         resolution=_(
-            "People who have begun can finish, and are paid where they were promised it. Enter its new last day once it is extended."
+            "People who have begun can finish, and get what was promised. Enter its new last day once it is extended."
         ),
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
