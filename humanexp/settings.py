@@ -68,8 +68,13 @@ CORRUPTION_MODULES = env.list("CORRUPTION_MODULES", default=[])
 
 #: Where pictures may be imported from besides folders and archives, e.g. s3://bucket?endpoint_url=...&region=...
 PICTURES_STORAGE = env.str("PICTURES_STORAGE", default="")
-#: Largest archive of pictures that the console takes, in MB; larger ones are imported on the command line.
+#: Largest file that the console takes from an account, in MB; larger ones are for the command line.
 PICTURES_UPLOAD_MAX_MB = env.int("PICTURES_UPLOAD_MAX_MB", default=1000)
+#: None is taken that would leave less than this on the disk of MEDIA_ROOT, in MB: answers go on.
+UPLOADS_LEAVE_FREE_MB = env.int("UPLOADS_LEAVE_FREE_MB", default=1000)
+#: Longest body of every other call, in kB. The longest that a page sends is a study file, of 100,000 characters;
+#: participants' answers have a limit of their own, a quarter of this (humanexp.core.api.parsing).
+BODY_MAX_KB = env.int("BODY_MAX_KB", default=1000)
 
 #: Where the marketplace answers; its frames may show /take/ pages.
 MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rstrip("/")
@@ -166,6 +171,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "humanexp.core.bodies.Bodies",
     "humanexp.core.middleware.Probes",
     "humanexp.core.middleware.RequestId",
     "humanexp.core.middleware.AccessLog",
