@@ -178,6 +178,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "humanexp.core.middleware.KeptNowhere",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "humanexp.core.languages.Language",
     "django.middleware.common.CommonMiddleware",

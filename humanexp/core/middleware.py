@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -60,6 +61,20 @@ class RequestId(Middleware):
         with request_ids.within(request.headers.get("X-Request-ID", "")) as request_id:
             response = self.get_response(request)
         response["X-Request-ID"] = request_id
+        return response
+
+
+class KeptNowhere(Middleware):
+    """No browser and no proxy keeps what the console answers, files included: it is about people and money.
+
+    A picture's view says how long a browser may keep it. Participants' pages say it themselves, and static files are
+    answered before this is asked.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not request.path.startswith(settings.PARTICIPANT_PATHS):
+            response.headers.setdefault("Cache-Control", "private, no-store")
         return response
 
 

@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 import shutil
 from collections import namedtuple
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 
 from humanexp.core.models import User
+from tests.addresses import addresses
 from tests.served import ROOT
 
 pytestmark = pytest.mark.django_db
 
 JUST_TOO_LONG = 1_000_001
 FORM, FILES, JSON = "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json"
-#: Something for every parameter of an address.
-VALUES = {"int": "1", "slug": "none", "str": "none"}
 UPLOADS = {
     "/stimuli/sources/new/",
     "/classifiers/upload/",
@@ -46,27 +44,6 @@ def send(
     return client.request(
         REQUEST_METHOD="POST", PATH_INFO=path, CONTENT_TYPE=kind, **{"wsgi.input": Unread()}, **told, **head
     )
-
-
-def addresses() -> list[str]:
-    """One for every pattern of the site that is not a bare expression."""
-
-    def walk(patterns: list[Any], prefix: str) -> Iterator[str]:
-        for one in patterns:
-            route = prefix + str(one.pattern)
-            if isinstance(one, URLResolver):
-                yield from walk(one.url_patterns, route)
-            elif isinstance(one, URLPattern) and "(?P<" not in route:
-                yield f"/{route}"
-
-    found = []
-    for route in walk(get_resolver().url_patterns, ""):
-        for kind, value in VALUES.items():
-            while f"<{kind}:" in route:
-                before, _, rest = route.partition(f"<{kind}:")
-                route = before + value + rest.partition(">")[2]
-        found.append(route)
-    return sorted(set(found))
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from humanexp.core import clock
@@ -33,7 +32,6 @@ PAGE_SIZE = 50
 
 @login_required
 @require_GET
-@never_cache
 def desks(request: HttpRequest) -> HttpResponse:
     """What waits in any study in which the member sees single people."""
     by = user_of(request)
@@ -42,7 +40,6 @@ def desks(request: HttpRequest) -> HttpResponse:
 
 
 @study_page("GET", "POST")
-@never_cache
 def desk(request: HttpRequest, study: Study) -> HttpResponse:
     """The same of one study, with the buttons for credit that was not confirmed."""
     if request.method == "POST":
@@ -54,7 +51,6 @@ def desk(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page("GET", "POST")
-@never_cache
 def report(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """One report: what is known, what was answered, and the buttons."""
     row = get_object_or_404(_reports(request, study), pk=pk)
