@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -31,6 +32,7 @@ class Middleware:
 class AccessLog(Middleware):
     """One line a request: method, path, status, milliseconds. No query string (worker ids ride there), no address.
 
+    The path is written as it was sent, with its percent signs: a line break in it would begin a line of its own.
     Metrics know the route alone: paths hold codes of sessions.
     """
 
@@ -38,7 +40,7 @@ class AccessLog(Middleware):
         start = time.perf_counter()
         response = self.get_response(request)
         elapsed_s = time.perf_counter() - start
-        facts = {"method": request.method, "path": request.path, "status": response.status_code}
+        facts = {"method": request.method, "path": quote(request.path), "status": response.status_code}
         access_log.info("%s %s %s %.1f", *facts.values(), 1000 * elapsed_s, extra={**facts, "ms": 1000 * elapsed_s})
         route = request.resolver_match.route if request.resolver_match else "unknown"
         metrics.REQUESTS.labels(route, _METHODS.get(request.method or "", "other"), response.status_code).inc()

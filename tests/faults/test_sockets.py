@@ -228,10 +228,10 @@ def test_whoever_is_slow_but_steady_is_served(web: str, tmp_path_factory: pytest
 @pytest.mark.promise(5)
 def test_no_log_of_the_server_holds_an_id(web: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     requests.get(
-        f"{web}/take/nowhere/?workerId=A1SECRETID&p=ID-OF-THE-PANEL",
+        f"{web}/take/nowhere/%0aFORGED?workerId=A1SECRETID&p=ID-OF-THE-PANEL",
         headers={"Referer": f"{web}/take/nowhere/?workerId=A1SECRETID", "Connection": "close"},
         timeout=LIMIT,
     )
     log = next(tmp_path_factory.getbasetemp().glob("web*/web.log"))
-    until(lambda: "/take/nowhere/" in log.read_text(), "the call is in the log")
+    until(lambda: "/take/nowhere/%0AFORGED" in log.read_text(), "the call is in the log, and begins no line of its own")
     assert "SECRETID" not in log.read_text() and "PANEL" not in log.read_text()
