@@ -304,9 +304,13 @@ SESSION_HOURS = env.int("SESSION_HOURS", default=7 * 24)
 SESSION_COOKIE_AGE = 60 * SESSION_IDLE_MINUTES
 #: How long the list of sign-ins goes back.
 SIGN_INS_KEPT_DAYS = env.int("SIGN_INS_KEPT_DAYS", default=180)
-SESSION_COOKIE_NAME = "humanexp_session"
-CSRF_COOKIE_NAME = "humanexp_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _public.scheme == "https"
+# A browser takes cookies with this prefix over TLS alone, and from no other host under the same domain.
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = (
+    f"{'__Host-' if SESSION_COOKIE_SECURE else ''}humanexp_{name}" for name in ("session", "csrf")
+)
+# In a cookie of their own they would be the one that has no such prefix.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 
