@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 
 from humanexp.core.errors import ApplicationError, BodyTooLarge, DiskNearlyFull, LengthUnknown
 from humanexp.core.middleware import Middleware
-from humanexp.core.pages.refusals import refused
 
 #: What a form adds to the file that it carries.
 _FORM_BYTES = 1_000_000
@@ -42,6 +41,8 @@ class Bodies(Middleware):
         try:
             _check(request, takes_files=getattr(view, "takes_uploads", False))
         except ApplicationError as error:
+            from humanexp.core.pages.refusals import refused  # REST framework, which addresses bring, not the start
+
             return refused(request, error)
         return None
 
