@@ -12,8 +12,6 @@ from tests.addresses import addresses
 
 pytestmark = pytest.mark.django_db
 
-#: Of pages that everybody may read, nothing need be hidden.
-PUBLIC = "/api/v1/schema/"
 FILES = ("monitor/ledger/ledger.csv", "monitor/money/month.csv", "results/responses.csv", "audit/record.csv")
 
 
@@ -25,7 +23,7 @@ def head(client: Client) -> Client:
 
 def test_no_page_of_the_console_is_kept(head: Client) -> None:
     """Refusals, too: the address asks for nothing that is there."""
-    asked = [path for path in addresses() if not path.startswith((*settings.PARTICIPANT_PATHS, PUBLIC))]
+    asked = [path for path in addresses() if not path.startswith(settings.PARTICIPANT_PATHS)]
     assert len(asked) > 100
     kept = {path: reply.get("Cache-Control") for path in asked if "no-store" not in _told(reply := head.get(path))}
     assert kept == {}
