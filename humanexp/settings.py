@@ -320,6 +320,10 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = None if _public.scheme == "http" else "same-origin-allow-popups"
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=0)
+#: Proxies in a row that each append to X-Forwarded-For whom they saw.
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=1)
+if TRUSTED_PROXIES < 1:
+    raise ImproperlyConfigured("TRUSTED_PROXIES is at least 1; without a proxy, leave TRUST_PROXY_HEADER out.")
 if env.bool("TRUST_PROXY_HEADER", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     # Whoever came to the proxy without TLS is sent to the right address. Without that header nobody here can tell.

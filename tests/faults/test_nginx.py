@@ -88,6 +88,7 @@ def nginx(folder: Path, *, web: str, port: int, plain: int) -> Iterator[None]:
         ("127.0.0.1:8000;", f"{urlsplit(web).netloc};"),
         ("listen 80;", f"listen 127.0.0.1:{plain};"),
         ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
+        ("study.example.org", "127.0.0.1"),
         ("/etc/ssl/humanexp", str(folder)),
         ("/var/log/nginx", str(folder)),
     ):
@@ -143,8 +144,10 @@ def test_the_site_works_behind_it(proxied: Proxied) -> None:
             verify=proxied.certificate,
         )
         assert reply.status_code == 200, reply.text
-    moved = requests.get(f"{proxied.plain_url}/login/?next=/", allow_redirects=False, timeout=LIMIT)
-    assert moved.status_code == 301 and moved.headers["Location"].startswith("https://127.0.0.1/login/?next=/")
+    elsewhere = {"Host": "elsewhere.example"}
+    moved = requests.get(f"{proxied.plain_url}/login/?next=/", headers=elsewhere, allow_redirects=False, timeout=LIMIT)
+    assert moved.status_code == 301, "whatever name the request gives"
+    assert moved.headers["Location"].startswith("https://127.0.0.1/login/?next=/")
 
 
 def test_long_bodies_are_for_accounts_that_send_files(proxied: Proxied) -> None:
