@@ -117,7 +117,7 @@ def test_an_event_leads_to_a_look_at_once(
 
 
 def test_doubled_and_shuffled_events_end_in_what_the_lists_say(
-    reached: None, panel: PanelServer, launch_at_panel: LaunchAtPanel
+    reached: None, lab: Lab, panel: PanelServer, launch_at_panel: LaunchAtPanel
 ) -> None:
     panel.control("switches", events_doubled=True, events_shuffled=True, events_delay_s=60)
     campaign = launch_at_panel()
@@ -126,6 +126,7 @@ def test_doubled_and_shuffled_events_end_in_what_the_lists_say(
         guest.finish()
     panel.advance(70)
     wait_for_events(6)
+    until(lambda: {event["status"] for event in events_at(lab)} == {"SUCCEEDED"}, lambda: str(events_at(lab)))
     services.listen()
     assert HookEvent.objects.values("digest").distinct().count() == HookEvent.objects.count()
     assert set(Assignment.objects.values_list("state", flat=True)) == {AssignmentState.SUBMITTED}
