@@ -34,6 +34,7 @@ sendfile = False
 # Idle connections must not keep the port when the process is to end, or its parent has died.
 graceful_timeout = 5
 # An access log (--access-logfile -) names no address of a person, no query and no referrer: worker ids ride there.
+logger_class = "humanexp.server.AccessLines"
 access_log_format = "%(t)s %(m)s %(U)s %(s)s %(B)s %(M)s ms"
 
 

@@ -68,8 +68,13 @@ CORRUPTION_MODULES = env.list("CORRUPTION_MODULES", default=[])
 
 #: Where pictures may be imported from besides folders and archives, e.g. s3://bucket?endpoint_url=...&region=...
 PICTURES_STORAGE = env.str("PICTURES_STORAGE", default="")
-#: Largest archive of pictures that the console takes, in MB; larger ones are imported on the command line.
+#: Largest file that the console takes from an account, in MB; larger ones are for the command line.
 PICTURES_UPLOAD_MAX_MB = env.int("PICTURES_UPLOAD_MAX_MB", default=1000)
+#: None is taken that would leave less than this on the disk of MEDIA_ROOT, in MB: answers go on.
+UPLOADS_LEAVE_FREE_MB = env.int("UPLOADS_LEAVE_FREE_MB", default=1000)
+#: Longest body of every other call, in kB. The longest that a page sends is a study file, of 100,000 characters;
+#: participants' answers have a limit of their own, a quarter of this (humanexp.core.api.parsing).
+BODY_MAX_KB = env.int("BODY_MAX_KB", default=1000)
 
 #: Where the marketplace answers; its frames may show /take/ pages.
 MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rstrip("/")
@@ -163,12 +168,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "humanexp.core.bodies.Bodies",
     "humanexp.core.middleware.Probes",
     "humanexp.core.middleware.RequestId",
     "humanexp.core.middleware.AccessLog",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "humanexp.core.middleware.KeptNowhere",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "humanexp.core.languages.Language",
     "django.middleware.common.CommonMiddleware",
@@ -295,9 +302,13 @@ SESSION_HOURS = env.int("SESSION_HOURS", default=7 * 24)
 SESSION_COOKIE_AGE = 60 * SESSION_IDLE_MINUTES
 #: How long the list of sign-ins goes back.
 SIGN_INS_KEPT_DAYS = env.int("SIGN_INS_KEPT_DAYS", default=180)
-SESSION_COOKIE_NAME = "humanexp_session"
-CSRF_COOKIE_NAME = "humanexp_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _public.scheme == "https"
+# A browser takes cookies with this prefix over TLS alone, and from no other host under the same domain.
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = (
+    f"{'__Host-' if SESSION_COOKIE_SECURE else ''}humanexp_{name}" for name in ("session", "csrf")
+)
+# In a cookie of their own they would be the one that has no such prefix.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 
@@ -307,6 +318,10 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = None if _public.scheme == "http" else "same-origin-allow-popups"
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=0)
+#: Proxies in a row that each append to X-Forwarded-For whom they saw.
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=1)
+if TRUSTED_PROXIES < 1:
+    raise ImproperlyConfigured("TRUSTED_PROXIES is at least 1; without a proxy, leave TRUST_PROXY_HEADER out.")
 if env.bool("TRUST_PROXY_HEADER", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     # Whoever came to the proxy without TLS is sent to the right address. Without that header nobody here can tell.

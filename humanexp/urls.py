@@ -4,8 +4,8 @@ from allauth.mfa.webauthn.views import login_webauthn
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 
+from humanexp.core.api.schema import Schema
 from humanexp.core.pages import accounts, managing, organisation
 from humanexp.core.pages.login import Login, confirm
 
@@ -40,7 +40,7 @@ urlpatterns = [
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("admin/login/", Login.as_view()),
     path("admin/", admin.site.urls),
-    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/schema/", Schema.as_view(), name="schema"),
     *[path("", include(f"humanexp.{app}.urls")) for app in APPS_WITH_PAGES],
 ]
 

@@ -20,13 +20,15 @@ def caller_of(request: HttpRequest) -> str:
 
 
 def _address(request: HttpRequest) -> str:
-    """The address that the server saw; behind a trusted proxy (TRUST_PROXY_HEADER), the one that the proxy saw.
+    """The address that the server saw; behind trusted proxies (TRUST_PROXY_HEADER), the one that the first of them saw.
 
-    A proxy appends what it saw: whatever stands before the last comma was written by the caller, and is not believed.
+    Each proxy appends whom it saw: of N proxies in a row (TRUSTED_PROXIES), the N-th address from the end is the first
+    one's. Whatever stands before it was written by the caller, and is not believed.
     """
     address = str(request.META.get("REMOTE_ADDR", ""))
     if getattr(settings, "SECURE_PROXY_SSL_HEADER", None):
-        return str(request.META.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip() or address
+        seen = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")[-settings.TRUSTED_PROXIES :]
+        return seen[0].strip() or address
     return address
 
 

@@ -3,13 +3,15 @@
 ApplicationError
 ├── InvalidRequest            422
 │   ├── InputRefused          a file or form: nothing was written
-│   └── BodyTooLarge          413
+│   ├── BodyTooLarge          413
+│   └── LengthUnknown         411
 ├── TokenRefused              401
 ├── NotAllowed                403
 ├── NotFound                  404
 ├── PictureDamaged            503  its file is not what was made
 ├── FilesAway                 503  the storage of files does not answer
 ├── FileRefused               503  what the storage of files holds under a digest is something else, or gone
+├── DiskNearlyFull            507  no uploads are taken; answers are
 ├── TooManyCalls              429
 │   ├── TooFast               faster than the pictures of the trials are shown
 │   └── TooManyOpenings       more sessions begun from one place than people sit there
@@ -78,6 +80,10 @@ class BodyTooLarge(InvalidRequest, problem="too-large", status_code=413):
     """This call is longer than any that a page makes; nothing was stored."""
 
 
+class LengthUnknown(InvalidRequest, problem="length-required", status_code=411):
+    """This call does not say how long it is: send it with Content-Length."""
+
+
 class TokenRefused(ApplicationError, problem="token-refused", status_code=401):
     """This link or token is not valid any more: open the study again from where you found it."""
 
@@ -115,6 +121,10 @@ class FileRefused(ApplicationError, problem="file-refused", status_code=503):
     def __init__(self, message: str = "", *, is_missing: bool = False) -> None:
         super().__init__(message)
         self.is_missing = is_missing
+
+
+class DiskNearlyFull(ApplicationError, problem="disk-nearly-full", status_code=507):
+    """The server's disk is nearly full, so no files are taken now: ask an administrator to free some space."""
 
 
 class TooManyCalls(ApplicationError, problem="too-many-calls", status_code=429):

@@ -7,18 +7,17 @@ from allauth.mfa.recovery_codes import views as recovery
 from allauth.mfa.totp import views as app
 from allauth.mfa.webauthn import views as passkeys
 from django.urls import path
-from django.views.decorators.cache import never_cache
 
 urlpatterns = [
-    path("", never_cache(factors.index), name="mfa_index"),
+    path("", factors.index, name="mfa_index"),
     path("ask/", factors.authenticate, name="mfa_authenticate"),
-    path("confirm/", never_cache(factors.reauthenticate), name="mfa_reauthenticate"),
-    path("app/", never_cache(app.activate_totp), name="mfa_activate_totp"),
-    path("app/remove/", never_cache(app.deactivate_totp), name="mfa_deactivate_totp"),
-    path("recovery/", never_cache(recovery.view_recovery_codes), name="mfa_view_recovery_codes"),
-    path("recovery/new/", never_cache(recovery.generate_recovery_codes), name="mfa_generate_recovery_codes"),
-    path("passkeys/", never_cache(factors.index), name="mfa_list_webauthn"),
-    path("passkeys/add/", never_cache(passkeys.add_webauthn), name="mfa_add_webauthn"),
-    path("passkeys/<int:pk>/remove/", never_cache(passkeys.remove_webauthn), name="mfa_remove_webauthn"),
-    path("passkeys/confirm/", never_cache(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
+    path("confirm/", factors.reauthenticate, name="mfa_reauthenticate"),
+    path("app/", app.activate_totp, name="mfa_activate_totp"),
+    path("app/remove/", app.deactivate_totp, name="mfa_deactivate_totp"),
+    path("recovery/", recovery.view_recovery_codes, name="mfa_view_recovery_codes"),
+    path("recovery/new/", recovery.generate_recovery_codes, name="mfa_generate_recovery_codes"),
+    path("passkeys/", factors.index, name="mfa_list_webauthn"),
+    path("passkeys/add/", passkeys.add_webauthn, name="mfa_add_webauthn"),
+    path("passkeys/<int:pk>/remove/", passkeys.remove_webauthn, name="mfa_remove_webauthn"),
+    path("passkeys/confirm/", passkeys.reauthenticate_webauthn, name="mfa_reauthenticate_webauthn"),
 ]

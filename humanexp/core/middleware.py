@@ -3,7 +3,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from urllib.parse import quote
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -30,6 +32,7 @@ class Middleware:
 class AccessLog(Middleware):
     """One line a request: method, path, status, milliseconds. No query string (worker ids ride there), no address.
 
+    The path is written as it was sent, with its percent signs: a line break in it would begin a line of its own.
     Metrics know the route alone: paths hold codes of sessions.
     """
 
@@ -37,7 +40,7 @@ class AccessLog(Middleware):
         start = time.perf_counter()
         response = self.get_response(request)
         elapsed_s = time.perf_counter() - start
-        facts = {"method": request.method, "path": request.path, "status": response.status_code}
+        facts = {"method": request.method, "path": quote(request.path), "status": response.status_code}
         access_log.info("%s %s %s %.1f", *facts.values(), 1000 * elapsed_s, extra={**facts, "ms": 1000 * elapsed_s})
         route = request.resolver_match.route if request.resolver_match else "unknown"
         metrics.REQUESTS.labels(route, _METHODS.get(request.method or "", "other"), response.status_code).inc()
@@ -60,6 +63,20 @@ class RequestId(Middleware):
         with request_ids.within(request.headers.get("X-Request-ID", "")) as request_id:
             response = self.get_response(request)
         response["X-Request-ID"] = request_id
+        return response
+
+
+class KeptNowhere(Middleware):
+    """No browser and no proxy keeps what the console answers, files included: it is about people and money.
+
+    A picture's view says how long a browser may keep it. Participants' pages say it themselves, and static files are
+    answered before this is asked.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not request.path.startswith(settings.PARTICIPANT_PATHS):
+            response.headers.setdefault("Cache-Control", "private, no-store")
         return response
 
 

@@ -85,7 +85,7 @@ def shown(spec: str) -> str:
 def check_safe(spec: str, *, field: str = "spec") -> str:
     """The adapter string of a web form: published networks by name, and files that the server's operator has put there.
 
-    Nothing that runs code, and no path elsewhere on the server. A refusal names the form's field.
+    Nothing that runs code, and no path elsewhere on the server. A refusal names the form's field, and no folder.
     """
     spec = check_spec(spec)
     scheme, _, reference = spec.partition(":")
@@ -100,7 +100,7 @@ def check_safe(spec: str, *, field: str = "spec") -> str:
     is_name = scheme in ("lite", "torchvision", "timm", "hf", "open_clip") and _NAME.fullmatch(reference)
     if not is_name or Path(reference.rpartition("@")[2]).exists() or Path(reference).exists():
         raise InvalidRequest(
-            f"{spec}: the console takes published networks by name (timm:resnet50.a1_in1k) and the files in the "
+            f"{shown(spec)}: the console takes published networks by name (timm:resnet50.a1_in1k) and the files in the "
             "server's shelf, by their names. Upload the model, upload its predictions, or use the command line.",
             fields={field: "a name, or a file of the shelf"},
         )
@@ -118,7 +118,8 @@ def check_trainable(spec: str) -> str:
     scheme = check_spec(spec).partition(":")[0]
     if scheme in ("onnx", "table"):
         raise InvalidRequest(
-            f"{spec} gives no gradients, so it cannot be trained: use torchvision:, timm:, hf:, open_clip: or export:.",
+            f"{shown(spec)} gives no gradients, so it cannot be trained: use torchvision:, timm:, hf:, open_clip: or "
+            "export:.",
             fields={"spec": "a torch network"},
         )
     return spec

@@ -152,6 +152,19 @@ def test_keys_of_a_storage_are_no_money(study: Study, settings: Any, monkeypatch
     assert operation.money().state == "ok"
 
 
+def test_a_proxy_that_is_not_trusted_is_a_fault(settings: Any) -> None:
+    """TLS is always a proxy's: whoever has an address with it has one."""
+    settings.PUBLIC_URL, settings.SECURE_PROXY_SSL_HEADER = "https://lab.example", None
+    told = operation.proxy()
+    assert told.state == "fault" and "count as one" in told.detail and "TRUST_PROXY_HEADER=1" in told.remedy
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    assert operation.proxy().state == "ok" and "the last address" in operation.proxy().detail
+    settings.TRUSTED_PROXIES = 2
+    assert "2 proxies" in operation.proxy().detail
+    settings.PUBLIC_URL, settings.SECURE_PROXY_SSL_HEADER = "http://127.0.0.1:8000", None
+    assert operation.proxy().state == "ok"
+
+
 def test_strict_ends_with_a_fault_and_without_it_nothing_changes(settings: Any) -> None:
     settings.PUBLIC_URL = "http://lab.example"
     out = StringIO()

@@ -26,6 +26,7 @@ from tests.limits import LIMIT
 from tests.served import free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+KEY_ID, KEY = "RECRUITER_MARKET_B_ACCESS_KEY_ID", "RECRUITER_MARKET_B_SECRET_ACCESS_KEY"
 SECRET = "wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLE0001"
 
 
@@ -162,17 +163,17 @@ def test_only_where_it_is_allowed_and_on_this_machine(
 def test_keys_are_entered_tested_and_never_shown(ada: Client, own_ground: str) -> None:
     services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
     address = reverse("console:account", args=["market-b"])
-    assert "There is no MARKET_B_ACCESS_KEY_ID and MARKET_B_SECRET_ACCESS_KEY yet." in words(ada, address)
-    given = {"do": "keys", "MARKET_B_ACCESS_KEY_ID": "AKIAMARKETB", "MARKET_B_SECRET_ACCESS_KEY": SECRET}
-    assert "paste the whole key" in words_after(ada, address, {**given, "MARKET_B_ACCESS_KEY_ID": "two words"})
+    assert f"There is no {KEY_ID} and {KEY} yet." in words(ada, address)
+    given = {"do": "keys", KEY_ID: "AKIAMARKETB", KEY: SECRET}
+    assert "paste the whole key" in words_after(ada, address, {**given, KEY_ID: "two words"})
     body = words_after(ada, address, given)
-    assert SECRET not in body and "keys/market_b_secret_access_key" in body
+    assert SECRET not in body and "keys/recruiter_market_b_secret_access_key" in body
     runner.run_waiting()
     row = RecruiterAccount.objects.get(environment="market-b")
     assert row.tried_at is not None and "cannot be reached" in row.fault
     assert "test failed" in words(ada, address) and row.fault in words(ada, address)
     assert SECRET not in str(list(AuditEvent.objects.values_list("facts", flat=True)))
-    assert keys.file_of("MARKET_B_SECRET_ACCESS_KEY") == Path(own_ground) / "keys" / "market_b_secret_access_key"
+    assert keys.file_of(KEY) == Path(own_ground) / "keys" / "recruiter_market_b_secret_access_key"
 
 
 def words_after(client: Client, address: str, given: dict[str, str]) -> str:
@@ -182,14 +183,14 @@ def words_after(client: Client, address: str, given: dict[str, str]) -> str:
 @pytest.mark.process
 def test_keys_of_the_environment_go_before_files(ada: Client, own_ground: str, monkeypatch: pytest.MonkeyPatch) -> None:
     services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
-    for name in ("MARKET_B_ACCESS_KEY_ID", "MARKET_B_SECRET_ACCESS_KEY"):
+    for name in (KEY_ID, KEY):
         monkeypatch.setenv(name, "of-the-environment")
     address = reverse("console:account", args=["market-b"])
     assert "Set in the environment of the processes" in words(ada, address)
     assert "Store and test" not in words(ada, address)
-    given = {"do": "keys", "MARKET_B_ACCESS_KEY_ID": "AKIA", "MARKET_B_SECRET_ACCESS_KEY": SECRET}
+    given = {"do": "keys", KEY_ID: "AKIA", KEY: SECRET}
     assert "set in the environment" in words_after(ada, address, given)
-    assert keys.key("MARKET_B_ACCESS_KEY_ID") == "of-the-environment"
+    assert keys.key(KEY_ID) == "of-the-environment"
 
 
 @pytest.mark.process

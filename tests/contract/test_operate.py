@@ -100,6 +100,13 @@ def test_only_the_proxy_is_reached_from_outside() -> None:
     assert COMPOSE["services"]["database"]["networks"] == ["inside"] and COMPOSE["networks"]["inside"]["internal"]
 
 
+@pytest.mark.parametrize("name", ["nginx.conf", "nginx-marketplace.conf"])
+def test_nginx_leads_to_its_own_name_alone(name: str) -> None:
+    """Whatever name a request gives, which a cache in between may keep."""
+    text = (DEPLOY / name).read_text(encoding="utf-8")
+    assert re.findall(r"return 301 (\S+);", text) == ["https://$server_name$request_uri"]
+
+
 def test_logs_of_nginx_hold_no_query_and_no_address() -> None:
     (log,) = re.findall(r"^log_format humanexp '([^']*)';", (DEPLOY / "nginx.conf").read_text(encoding="utf-8"), re.M)
     assert set(re.findall(r"\$\w+", log)) & TELLING == set()

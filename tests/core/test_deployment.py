@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,19 @@ import django; django.setup()
 from django.test import Client
 reply = Client().get("/login/?next=/", headers={"host": "lab.example", "x-forwarded-proto": "%s"})
 print(reply.status_code, reply.get("Location"))
+"""
+
+COOKIES = """
+import django; django.setup()
+from django.conf import settings
+from django.test import Client
+from humanexp.core.models import User
+client = Client(headers={"host": "lab.example"})
+client.get("/login/", secure=True)
+client.force_login(User.objects.create_superuser("ada"))
+client.post("/account/", {"what": "sessions"}, secure=True)
+for name, cookie in client.cookies.items():
+    print(name, cookie["path"], bool(cookie["secure"]), bool(cookie["httponly"]), cookie["samesite"], cookie["domain"])
 """
 
 
@@ -56,6 +70,20 @@ def test_who_came_to_the_proxy_without_tls_is_sent_to_the_right_address(tmp_path
     env = {"TRUST_PROXY_HEADER": "on", "SECRET_KEY": "k" * 60}
     assert run(tmp_path, "-c", PROBE % "http", **env).stdout.strip() == "301 https://lab.example/login/?next=/"
     assert run(tmp_path, "-c", PROBE % "https", **env).stdout.startswith("200")
+
+
+@pytest.mark.parametrize(("scheme", "prefix"), [("https", "__Host-"), ("http", "")])
+def test_behind_tls_no_other_host_can_set_a_cookie_of_ours(
+    tmp_path: Path, migrated_database: Path, scheme: str, prefix: str
+) -> None:
+    """A browser takes a cookie of this prefix from this very host alone, over TLS, and for all of it."""
+    shutil.copyfile(migrated_database, tmp_path / "humanexp.sqlite3")
+    said = run(tmp_path, "-c", COOKIES, PUBLIC_URL=f"{scheme}://lab.example", SECURE_HSTS_SECONDS="0")
+    found = {line.split()[0]: line.split()[1:] for line in said.stdout.splitlines()}
+    assert set(found) == {f"{prefix}humanexp_session", f"{prefix}humanexp_csrf"}, said.stdout + said.stderr
+    for name, (path, is_secure, is_http_only, same_site, *domain) in found.items():
+        assert (path, is_secure, same_site, domain) == ("/", str(scheme == "https"), "Lax", []), name
+        assert is_http_only == str("session" in name), name
 
 
 def test_an_empty_variable_is_one_that_is_not_set(tmp_path: Path) -> None:

@@ -292,3 +292,13 @@ def test_a_file_of_the_shelf_is_named_by_its_name_alone(stimulus_set: StimulusSe
     assert specs.check_safe("export:clean.pt2") == "export:fixtures/classifiers/clean.pt2"
     with pytest.raises(InvalidRequest, match="files in the server's shelf"):
         specs.check_safe("export:nowhere.pt2")
+    # Somebody who names a file that lies there and is no network does not learn where it lies.
+    (shelf / "notes.txt").write_text("ours")
+    (shelf / "weights.safetensors").write_bytes(b"")
+    for spec in ("export:notes.txt", "onnx:mine.pt2", "timm:resnet50@weights.safetensors"):
+        with pytest.raises(InvalidRequest) as refused:
+            specs.check_safe(spec)
+        assert str(shelf) not in str(refused.value) and str(refused.value).startswith(f"{spec}: ")
+    with pytest.raises(InvalidRequest) as refused:
+        specs.check_trainable("onnx:mine.pt2")
+    assert str(shelf) not in str(refused.value)

@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 
 from tests.faults import slow
-from tests.faults.test_sockets import web_server
+from tests.faults.test_sockets import sign_in, web_server
 from tests.limits import LIMIT, until
 from tests.served import ROOT, free_port
 
@@ -87,6 +88,7 @@ def nginx(folder: Path, *, web: str, port: int, plain: int) -> Iterator[None]:
         ("127.0.0.1:8000;", f"{urlsplit(web).netloc};"),
         ("listen 80;", f"listen 127.0.0.1:{plain};"),
         ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
+        ("study.example.org", "127.0.0.1"),
         ("/etc/ssl/humanexp", str(folder)),
         ("/var/log/nginx", str(folder)),
     ):
@@ -142,8 +144,33 @@ def test_the_site_works_behind_it(proxied: Proxied) -> None:
             verify=proxied.certificate,
         )
         assert reply.status_code == 200, reply.text
-    moved = requests.get(f"{proxied.plain_url}/login/?next=/", allow_redirects=False, timeout=LIMIT)
-    assert moved.status_code == 301 and moved.headers["Location"].startswith("https://127.0.0.1/login/?next=/")
+    elsewhere = {"Host": "elsewhere.example"}
+    moved = requests.get(f"{proxied.plain_url}/login/?next=/", headers=elsewhere, allow_redirects=False, timeout=LIMIT)
+    assert moved.status_code == 301, "whatever name the request gives"
+    assert moved.headers["Location"].startswith("https://127.0.0.1/login/?next=/")
+
+
+def test_long_bodies_are_for_accounts_that_send_files(proxied: Proxied) -> None:
+    """Whoever else sends one is refused by its head, by nginx or by gunicorn, and no piece of it is on the disk."""
+
+    def send(path: str, **arguments: Any) -> requests.Response:
+        with requests.Session() as session:
+            return session.post(
+                f"{proxied.url}{path}",
+                files={"model": ("a.onnx", bytes(3_000_000))},
+                headers={"Referer": f"{proxied.url}/login/"},
+                verify=proxied.certificate,
+                timeout=LIMIT,
+                **arguments,
+            )
+
+    for path in ("/login/", "/take/nowhere/trouble/", "/classifiers/models/new", "/classifiers/models/new/"):
+        assert send(path).status_code == 413, path
+    cookies = sign_in(proxied.folder / "media", PUBLIC_URL=proxied.url)
+    data = {"csrfmiddlewaretoken": "a" * 32, "name": "mine"}
+    taken = send("/classifiers/models/new/", cookies=cookies, data=data)
+    assert taken.status_code == 422 and "This field is required" in taken.text, "its form was read"
+    assert not [path for path in (proxied.folder / "client_body").rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize("count", [8, 200])

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -190,17 +189,37 @@ def test_bodies_of_every_length_arrive_whole(web: str, length: int) -> None:
             assert session.get(f"{web}/healthz", timeout=LIMIT).status_code == 200
 
 
-def test_whoever_is_slow_but_steady_is_served(web: str, settings: Any) -> None:
+def sign_in(folder: Path, **changes: str) -> dict[str, str]:
+    """The cookies of an account of the site whose files lie there."""
+    script = (
+        "import django; django.setup()\n"
+        "from django.conf import settings; from django.test import Client; from humanexp.core.models import User\n"
+        "client = Client(); client.force_login(User.objects.create_superuser('ada'))\n"
+        "print(settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value)\n"
+        "print(settings.CSRF_COOKIE_NAME, 'a' * 32)"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "humanexp.settings", "MEDIA_ROOT": str(folder), **changes}
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+    return dict(line.split() for line in said.splitlines()[-2:])
+
+
+def test_whoever_is_slow_but_steady_is_served(web: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Of the long bodies, those of accounts alone are read."""
     place = urlsplit(web)
+    folder = next(tmp_path_factory.getbasetemp().glob("web*/web.log")).parent
+    # Without the cookie of its token the form is refused before it has been read.
+    cookies = "; ".join(f"{name}={value}" for name, value in sign_in(folder).items())
+    body = b'--b\r\nContent-Disposition: form-data; name="name"\r\n\r\n' + bytes(1_200_000) + b"\r\n--b--\r\n"
     with socket.create_connection((place.hostname, place.port), timeout=LIMIT) as made:
         made.sendall(
-            slow.POST + b"Content-Type: application/x-www-form-urlencoded\r\n"
-            b"Connection: close\r\nContent-Length: 1200000\r\n"
-            # Without the cookie the form is refused before it has been read.
-             + f"Cookie: {settings.CSRF_COOKIE_NAME}={'a' * 32}\r\n\r\n".encode()
+            slow.POST.replace(b"/login/", b"/classifiers/models/new/")
+            + b"Content-Type: multipart/form-data; boundary=b\r\n"
+            + f"Connection: close\r\nContent-Length: {len(body)}\r\nCookie: {cookies}\r\n\r\n".encode()
         )
-        for _ in range(12):
-            made.sendall(b"x" * 100_000)
+        for begins in range(0, len(body), 100_000):
+            made.sendall(body[begins : begins + 100_000])
             time.sleep(0.2)
         assert made.recv(4096).startswith(b"HTTP/1.1 403")
 
@@ -209,10 +228,10 @@ def test_whoever_is_slow_but_steady_is_served(web: str, settings: Any) -> None:
 @pytest.mark.promise(5)
 def test_no_log_of_the_server_holds_an_id(web: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     requests.get(
-        f"{web}/take/nowhere/?workerId=A1SECRETID&p=ID-OF-THE-PANEL",
+        f"{web}/take/nowhere/%0aFORGED?workerId=A1SECRETID&p=ID-OF-THE-PANEL",
         headers={"Referer": f"{web}/take/nowhere/?workerId=A1SECRETID", "Connection": "close"},
         timeout=LIMIT,
     )
     log = next(tmp_path_factory.getbasetemp().glob("web*/web.log"))
-    until(lambda: "/take/nowhere/" in log.read_text(), "the call is in the log")
+    until(lambda: "/take/nowhere/%0AFORGED" in log.read_text(), "the call is in the log, and begins no line of its own")
     assert "SECRETID" not in log.read_text() and "PANEL" not in log.read_text()

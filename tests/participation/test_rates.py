@@ -197,6 +197,20 @@ def test_a_header_that_names_another_address_is_not_believed(rf, settings):
     assert seen("198.51.100.7, 203.0.113.1") == seen("made up, 203.0.113.1") != seen("203.0.113.1, 198.51.100.7")
 
 
+def test_of_several_proxies_the_first_one_is_believed(rf, settings):
+    """Each appends whom it saw: behind a network of caches, the last address is the network's, for everybody."""
+
+    def seen(forwarded):
+        return caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1", headers={"X-Forwarded-For": forwarded}))
+
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    settings.TRUSTED_PROXIES = 2
+    one, other = seen("203.0.113.1, 198.51.100.7"), seen("203.0.113.2, 198.51.100.7")
+    assert one != other and one == seen("made up, 203.0.113.1, 198.51.100.8")
+    assert seen("203.0.113.1") == one, "who came past the first proxy is whom the second one saw"
+    assert seen("") == caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1"))
+
+
 def test_forged_calls_under_ever_new_forwarded_addresses_are_cut_short(hand_clock, client, study):
     statuses = [
         client.get(

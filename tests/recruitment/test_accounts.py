@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -11,13 +12,15 @@ from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, KeysRefu
 from humanexp.core.models import User
 from humanexp.jobs import runner
 from humanexp.recruitment import recruiters, selectors, services
+from humanexp.recruitment.account_codes import TAKEN
 from humanexp.recruitment.models import Assignment, Campaign, Pause, RecruiterAccount
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters import keys, recruiter_for
 from humanexp.recruitment.recruiters.memory import Memory
 from humanexp.recruitment.recruiters.registry import registered
 from humanexp.recruitment.selectors.people import code_of
 from humanexp.recruitment.services.lease import pause
 from humanexp.studies.models import Study
+from tests.addresses import VALUES, addresses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -114,17 +117,45 @@ def test_it_is_known_by_its_own_name_and_is_of_its_kind(study: Study, memory: Me
 
 def test_a_second_account_has_keys_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
-    with pytest.raises(KeysRefused, match="MARKET_B_ACCESS_KEY_ID and MARKET_B_SECRET_ACCESS_KEY"):
+    with pytest.raises(KeysRefused, match="RECRUITER_MARKET_B_ACCESS_KEY_ID and RECRUITER_MARKET_B_SECRET_ACCESS_KEY"):
         recruiter_for("market-b")
-    monkeypatch.setenv("MARKET_B_ACCESS_KEY_ID", "AKIAMARKETB")
-    monkeypatch.setenv("MARKET_B_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("RECRUITER_MARKET_B_ACCESS_KEY_ID", "AKIAMARKETB")
+    monkeypatch.setenv("RECRUITER_MARKET_B_SECRET_ACCESS_KEY", "secret")
     assert recruiter_for("market-b").environment == "market-b"
+
+
+def test_no_account_has_the_name_of_another_page() -> None:
+    """Of every address below that of all recruiters, the word in an account's place."""
+    words = {path.split("/")[2] for path in addresses() if path.startswith("/recruiters/")}
+    assert words - {"", VALUES["slug"]} == TAKEN
+
+
+@pytest.mark.parametrize("kind", ["marketplace", "panel", "production"])
+@pytest.mark.parametrize("code", ["metrics", "aws", "panel-2"])
+def test_no_account_takes_the_secret_of_something_else_for_its_key(
+    kind: str, code: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever an account is called: names of its keys begin with a word that nothing else begins with."""
+    settings.METRICS_TOKEN = "opens the metrics"  # noqa: S105
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_TOKEN", "PANEL_2_TOKEN", "METRICS_ACCESS_KEY_ID"):
+        monkeypatch.setenv(name, "of-something-else")
+    services.open_account(kind=kind, code=code, name="Another", by=None)
+    account = recruiters.account_of(code)
+    names = account.kind.key_names(account)
+    assert names and keys.missing(names) == list(names)
+    prefix = f"RECRUITER_{code.upper().replace('-', '_')}_"
+    assert all(name.startswith(prefix) for name in names)
+    for kind_of_first in ("panel", "prolific", "marketplace"):
+        first = recruiters.account_of(kind_of_first)
+        assert all(name.startswith(kind_of_first.upper()) for name in first.kind.key_names(first))
 
 
 @pytest.mark.parametrize(
     ("given", "field"),
     [
         ({"code": "Ab"}, "code"),
+        ({"code": "open"}, "code"),
+        ({"code": "sites"}, "code"),
         ({"code": "a" * 13}, "code"),
         ({"name": " "}, "name"),
         ({"currency": "CHF"}, "currency"),

@@ -121,6 +121,13 @@ def test_one_address_reports_twenty_times_at_once_and_no_more(campaign: Campaign
     assert [reports(campaign).status_code for _ in range(21)] == [200] * 20 + [429]
 
 
+def test_guessing_references_is_limited_and_a_right_one_passes(campaign: Campaign) -> None:
+    reference = reference_in(reports(campaign))
+    guessed = [looks_up(campaign, f"R-{number:016d}").status_code for number in range(11)]
+    assert guessed == [409] * 10 + [429]
+    assert looks_up(campaign, reference).status_code == 200
+
+
 def test_a_page_of_the_session_proves_it_and_an_id_does_not(paid_campaign: Campaign) -> None:
     visitor = Visitor(paid_campaign, worker_id="AWORKER", assignment_id="A1", submit_to=MARKETPLACE)
     visitor.open()

@@ -50,6 +50,25 @@ def address() -> Finding:
     )
 
 
+@question("Proxy")
+def proxy() -> Finding:
+    """The web process speaks no TLS: where the address has it, a proxy stands in front."""
+    is_trusted = bool(getattr(settings, "SECURE_PROXY_SSL_HEADER", None))
+    if is_trusted and settings.TRUSTED_PROXIES > 1:
+        told = f"callers are told apart by what the first of {settings.TRUSTED_PROXIES} proxies saw"
+        return Finding(subject="Proxy", state="ok", detail=told)
+    if is_trusted:
+        return Finding(subject="Proxy", state="ok", detail="callers are told apart by the last address that it appends")
+    if urlsplit(settings.PUBLIC_URL).scheme != "https":
+        return Finding(subject="Proxy", state="ok", detail="none")
+    return Finding(
+        subject="Proxy",
+        state="fault",
+        detail="it keeps TLS and is not trusted: all callers count as one, and one of them can lock out all others",
+        remedy="set TRUST_PROXY_HEADER=1, behind a proxy that sets the headers (docs/operate/proxy.md)",
+    )
+
+
 @question("Mail")
 def mail() -> Finding:
     if not settings.EMAIL_HOST:

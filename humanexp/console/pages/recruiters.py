@@ -9,7 +9,6 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _, gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.console import sites
@@ -71,7 +70,6 @@ def _kinds() -> list[tuple[str, str]]:
 
 @login_required
 @require_GET
-@never_cache
 def recruiters_page(request: HttpRequest) -> HttpResponse:
     """Every sort of recruiter with its state; htmx asks for the part that changes."""
     return _page(request, AccountForm())
@@ -105,7 +103,6 @@ def open_account(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-@never_cache
 def account(request: HttpRequest, code: str) -> HttpResponse:
     """One account: who may spend how much through it, for treasurers, too; keys, pause and name for administrators.
 

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -92,7 +91,6 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-@never_cache
 def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The page that participants work on, with a banner; without a preview, back to where one is begun."""
     study = collected_study(request, slug)

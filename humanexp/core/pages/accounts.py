@@ -10,7 +10,6 @@ from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -29,7 +28,6 @@ _HELD = "new_password"
 
 
 @sensitive_post_parameters()
-@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
@@ -71,7 +69,6 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 @sensitive_post_parameters()
-@never_cache
 @require_http_methods(["GET", "POST"])
 def new_password(request: HttpRequest) -> HttpResponse:
     """Where a link leads: it is taken out of the address first, then a password can be chosen once."""
@@ -93,7 +90,6 @@ def new_password(request: HttpRequest) -> HttpResponse:
     return render(request, "console/account/new_password.html", context, status=422 if form.is_bound else 200)
 
 
-@never_cache
 @require_http_methods(["GET", "POST"])
 def forgotten(request: HttpRequest) -> HttpResponse:
     """Sends a link by mail; the answer is the same whether there is such an account or not."""

@@ -20,7 +20,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -85,7 +84,6 @@ class Login(LoginView):
 
 
 @sensitive_post_parameters()
-@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def confirm(request: HttpRequest) -> HttpResponse:

@@ -7,7 +7,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from humanexp.core import clock, second_factors, selectors, services
@@ -16,7 +15,6 @@ from humanexp.core.models import HouseRole, User
 from humanexp.core.pages.account_forms import InvitationForm, RoleForm
 
 
-@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def accounts(request: HttpRequest) -> HttpResponse:
@@ -35,7 +33,6 @@ def accounts(request: HttpRequest) -> HttpResponse:
     return render(request, "console/account/accounts.html", context, status=422 if form.is_bound else 200)
 
 
-@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def one_account(request: HttpRequest, pk: int) -> HttpResponse:

@@ -13,7 +13,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from humanexp.core import organisation, services
@@ -29,7 +28,6 @@ OF_A_CALLER = SharedAllowance("organisation's sign-in", per_s=1 / 10, burst=30)
 _HELD = "organisation"
 
 
-@never_cache
 @require_GET
 def leave(request: HttpRequest) -> HttpResponse:
     """To the provider. Whoever is signed in links the account that they are signed in with."""
@@ -53,7 +51,6 @@ def leave(request: HttpRequest) -> HttpResponse:
     return redirect(address)
 
 
-@never_cache
 @require_GET
 def back(request: HttpRequest) -> HttpResponse:
     """From the provider: what a browser kept when it left is good for one answer."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext
 from django.views import defaults
 
 from humanexp.core.api.problems import problem_body
+from humanexp.core.errors import ApplicationError
+from humanexp.core.middleware import error_page
 
 API, ENTRY = "/api/", "/take/"
 
@@ -13,6 +16,13 @@ API, ENTRY = "/api/", "/take/"
 def is_call(request: HttpRequest) -> bool:
     """Whether a script reads the reply: the API, and whatever an entry page posts."""
     return request.path.startswith(API) or (request.method == "POST" and request.path.startswith(ENTRY))
+
+
+def refused(request: HttpRequest, error: ApplicationError) -> HttpResponse:
+    """The error's sentence, for whoever reads the reply."""
+    if is_call(request):
+        return _problem(error.problem, gettext(error.message), error.status_code)
+    return error_page(request, error)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from analysis.classifiers import lite
 from analysis.classifiers.paper_models import PAPER_MODELS
 from analysis.errors import AnalysisError
+from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.selectors import user_of
 from humanexp.evaluations import selectors, services
@@ -53,12 +55,13 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluations/new.html", {"form": form}, status=422 if form.is_bound else 200)
 
 
+@takes_uploads
 @login_required
 @require_http_methods(["GET", "POST"])
 def upload(request: HttpRequest) -> HttpResponse:
     """Examine a table of predictions, and show what was understood or all that is wrong with it."""
     form = TableForm(request.POST or None, request.FILES or None)
-    context: dict[str, Any] = {"form": form, "most_mb": uploads.MOST_MB}
+    context: dict[str, Any] = {"form": form, "most_mb": _most_mb(uploads.MOST_MB)}
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
         try:
@@ -72,6 +75,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluations/upload.html", context, status=422 if form.is_bound else 200)
 
 
+@takes_uploads
 @login_required
 @require_http_methods(["GET", "POST"])
 def upload_model(request: HttpRequest) -> HttpResponse:
@@ -86,8 +90,13 @@ def upload_model(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("The model is being checked. It stands on the shelf once that is done."))
             return redirect("evaluations:classifiers")
-    context = {"form": form, "most_mb": shelving.MOST_MB}
+    context = {"form": form, "most_mb": _most_mb(shelving.MOST_MB)}
     return render(request, "evaluations/upload_model.html", context, status=422 if form.is_bound else 200)
+
+
+def _most_mb(of_its_kind: int) -> int:
+    """Whatever a kind of file allows, the installation takes no more than this."""
+    return min(of_its_kind, int(settings.PICTURES_UPLOAD_MAX_MB))
 
 
 @login_required

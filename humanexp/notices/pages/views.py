@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.errors import ApplicationError
@@ -21,7 +20,6 @@ from humanexp.studies.selectors import study_for
 
 @login_required
 @require_GET
-@never_cache
 def waiting(request: HttpRequest) -> HttpResponse:
     """Everything that this person can solve, over all studies."""
     user = user_of(request)
@@ -56,7 +54,6 @@ def mute(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-@never_cache
 def notice_settings(request: HttpRequest) -> HttpResponse:
     """Where one wants to be told, and what one does not want to hear."""
     user = user_of(request)

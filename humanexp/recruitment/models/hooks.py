@@ -10,10 +10,10 @@ from humanexp.recruitment.models.campaigns import Campaign
 
 
 class HookEvent(models.Model):
-    """One event, however often it is delivered. Nobody's id is kept: which campaign is meant is found at once."""
+    """One delivery of an event, however often it comes. Nobody's id is kept: the campaign that is meant is found."""
 
     environment = models.CharField(max_length=12)
-    #: of the event's id
+    #: of the delivery's signature
     digest = models.CharField(max_length=64)
     #: None: whichever of the account's is under way
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="+")

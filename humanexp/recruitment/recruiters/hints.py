@@ -9,6 +9,7 @@ from dataclasses import dataclass
 class Hint:
     """Something has happened to an offer or a submission, says an event that a recruiter posts to us."""
 
-    event_id: str
+    #: The signature of its delivery: the one of its names that nobody else can make up.
+    delivery: str
     #: the recruiter's name of it
     about: str

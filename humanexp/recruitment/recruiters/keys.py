@@ -37,9 +37,14 @@ def file_of(name: str) -> Path:
     return media_path("keys") / name.lower()
 
 
-def names_for(code: str, *ends: str) -> tuple[str, ...]:
-    """Of an account with this code: names of variables begin with it."""
-    prefix = re.sub(r"[^A-Z0-9]", "_", code.upper())
+def names_for(code: str, *ends: str, is_first: bool) -> tuple[str, ...]:
+    """Of an account with this code: names of variables begin with it.
+
+    Before the codes that somebody has chosen stands a word that nothing else begins with: an account called "metrics"
+    would take METRICS_TOKEN for its own, and send it to its recruiter.
+    """
+    word = re.sub(r"[^A-Z0-9]", "_", code.upper())
+    prefix = word if is_first else f"RECRUITER_{word}"
     return tuple(f"{prefix}_{end}" for end in ends)
 
 

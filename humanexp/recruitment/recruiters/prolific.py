@@ -158,11 +158,10 @@ class Api(Kind):
             return 0
 
     def key_names(self, account: Account) -> tuple[str, ...]:
-        return keys.names_for(self.prefix if account.is_first else account.code, "TOKEN")
+        return (self._name_for(account, "TOKEN"),)
 
     def recruiter(self, account: Account) -> ProlificRecruiter:
         """A further account's settings bear its own code, and fall back on the first one's, the token excepted."""
-        own = self.prefix if account.is_first else re.sub(r"[^A-Z0-9]", "_", account.code.upper())
         (name,) = self.key_names(account)
         token = keys.key(name)
         if not token:
@@ -170,13 +169,14 @@ class Api(Kind):
                 f"There is no token for {account.name}: set {name}, or enter it on the page “Recruiters”."
             )
         workspace = account.workspace or self._setting("WORKSPACE")
-        project = os.environ.get(f"{own}_PROJECT", "") or (self._setting("PROJECT") if account.is_first else "")
+        of_first = self._setting("PROJECT") if account.is_first else ""
+        project = os.environ.get(self._name_for(account, "PROJECT"), "") or of_first
         return _recruiter(
             self, account, self.address, token, workspace, project, self.fees, self.capabilities, self.hooks_of(account)
         )
 
     def told(self, account: Account, headers: Mapping[str, str], body: bytes) -> Hint:
-        return verified(keys.key(self._secret_name(account)), headers, body, clock.now())
+        return verified(keys.key(self._name_for(account, "HOOK_SECRET")), headers, body, clock.now())
 
     def hooks_of(self, account: Account) -> HookAddress | None:
         """Where it posts events; None where it cannot: it wants a public address, its stand-in one on its machine."""
@@ -184,10 +184,12 @@ class Api(Kind):
         is_near = self.capabilities.is_own_ground and is_loopback(ours.hostname or "")
         if ours.scheme != "https" and not is_near:
             return None
-        return HookAddress(f"{settings.PUBLIC_URL}/hooks/{account.code}/", self._secret_name(account))
+        return HookAddress(f"{settings.PUBLIC_URL}/hooks/{account.code}/", self._name_for(account, "HOOK_SECRET"))
 
-    def _secret_name(self, account: Account) -> str:
-        (name,) = keys.names_for(self.prefix if account.is_first else account.code, "HOOK_SECRET")
+    def _name_for(self, account: Account, end: str) -> str:
+        """Of a variable."""
+        first = account.is_first
+        (name,) = keys.names_for(self.prefix if first else account.code, end, is_first=first)
         return name
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 #: A delivery that was signed earlier, or later, than this is refused: it may be an old one, sent again by a stranger.
 FRESH = timedelta(minutes=5)
-_LONGEST_ID = 200
+#: A stamp has ten digits until the year 2286.
+_LONGEST_STAMP = 12
 
 
 #: What we want to be told of, as far as the service knows it.
@@ -62,19 +63,18 @@ def verified(secret: str, headers: Mapping[str, str], body: bytes, now: datetime
     HookRefused
         Whatever is wrong, without saying what.
     """
-    stamp, event_id = headers.get("X-Prolific-Request-Timestamp", ""), headers.get("X-Event-ID", "")
-    signed = headers.get("X-Prolific-Request-Signature", "")
+    stamp, signed = headers.get("X-Prolific-Request-Timestamp", ""), headers.get("X-Prolific-Request-Signature", "")
     if not secret or not hmac.compare_digest(signature(secret, stamp, body).encode(), signed.encode()):
         raise HookRefused
-    if not (stamp.isascii() and stamp.isdecimal()) or abs(now.timestamp() - int(stamp)) > FRESH.total_seconds():
+    if not (stamp.isascii() and stamp.isdecimal() and len(stamp) <= _LONGEST_STAMP):
         raise HookRefused
-    if not 0 < len(event_id) <= _LONGEST_ID:
+    if abs(now.timestamp() - int(stamp)) > FRESH.total_seconds():
         raise HookRefused
     try:
         told = _Body.model_validate_json(body)
     except ValidationError:
         raise HookRefused from None
-    return Hint(event_id=event_id, about=told.resource_id)
+    return Hint(delivery=signed, about=told.resource_id)
 
 
 def subscribe(client: ProlificClient, workspace: str, at: HookAddress) -> None:

@@ -34,7 +34,7 @@ class RequesterApi(Kind):
     person_id = re.compile(r"[A-Z0-9]{1,64}")
 
     def key_names(self, account: Account) -> tuple[str, ...]:
-        return keys.names_for(account.code, "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
+        return keys.names_for(account.code, "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", is_first=account.is_first)
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         submission = query.get("assignmentId", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from django.db import transaction
@@ -15,14 +14,13 @@ from humanexp.core.ownership import is_head
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.recruitment import money, recruiters
+from humanexp.recruitment.account_codes import fault_of_code
 from humanexp.recruitment.models import Pause, RecruiterAccount
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.services.lease import pause
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.synchronising import refresh_balance
 
-#: It is typed in commands, and ends tokens and names of files.
-_CODE = re.compile(r"[a-z][a-z0-9-]{1,11}")
 #: Those that the recruiters pay in, all with two decimals; sums are kept in each, and nothing is ever converted.
 CURRENCIES = tuple(money.SIGNS)
 TRY_JOB = "recruitment.try-account"
@@ -56,7 +54,7 @@ def open_account(
         raise InvalidRequest(f"{kind!r} is no kind of recruiter: choose one of {', '.join(known)}.")
     currency = currency or known[kind].capabilities.currency
     faults = {
-        "code": "" if _CODE.fullmatch(code) else "2 to 12 small letters, digits and hyphens, a letter first",
+        "code": fault_of_code(code),
         "name": "" if 0 < len(name.strip()) <= 80 else "1 to 80 characters",
         "currency": "" if currency in CURRENCIES else f"one of {', '.join(CURRENCIES)}: sums are never converted",
     }

@@ -24,7 +24,8 @@ from humanexp.recruitment.models import VISITOR, Assignment, Campaign, DeletionC
 
 #: Letters of a code: nobody guesses one of so many.
 LENGTH = 16
-#: Attempts of one caller: ten at once, then one a minute.
+#: Wrong codes of one caller: ten at once, then one a minute. A right one passes: where many share an address, one who
+#: guesses shuts none of the others out.
 ATTEMPTS = SharedAllowance("deletion codes", per_s=1 / 60, burst=10)
 
 
@@ -48,14 +49,14 @@ def gives_codes(configuration: dict[str, object]) -> bool:
 def delete_by_code(*, campaign: Campaign, code: str, caller: str) -> None:
     """Take the answers back that belong to the code: no analysis has them from now on, and they are erased later.
 
-    Twice is once. Raises StudyRefused for a code that is wrong, or comes after the last day.
+    Twice is once. Raises StudyRefused for a code that is wrong, or comes after the last day; TooManyCalls for the
+    latest of many wrong ones.
     """
-    wait_s = ATTEMPTS.spend(caller)
-    if wait_s:
-        raise TooManyCalls(retry_after_s=wait_s)
     known = DeletionCode.objects.select_for_update(of=("self",)).select_related("session__study")
     found = known.filter(code_hash=_hash(code), session__study=campaign.study_id).first()
     if found is None:
+        if wait_s := ATTEMPTS.spend(caller):
+            raise TooManyCalls(retry_after_s=wait_s)
         raise StudyRefused("This code does not belong to any answers of this study. Check every letter, and try again.")
     ethics = StudyConfiguration.from_dict(found.session.study.configuration).ethics
     if ethics.last_day_of_deletion is not None and clock.now().date() > ethics.last_day_of_deletion:

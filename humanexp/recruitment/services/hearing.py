@@ -20,10 +20,13 @@ REMEMBERED = timedelta(days=2)
 
 
 def hear(*, environment: str, headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether it is told for the first time. Raises NotFound where nobody tells, and NotAllowed for a forged event."""
+    """Whether this delivery comes for the first time. An event that is signed and delivered anew is looked at again.
+
+    Raises NotFound where nobody tells, and NotAllowed for a forged event.
+    """
     account = account_of(environment)
     hint = account.kind.told(account, headers, body)
-    digest = hashlib.sha256(hint.event_id.encode()).hexdigest()
+    digest = hashlib.sha256(hint.delivery.encode()).hexdigest()
     with transaction.atomic():
         is_waited_for = HookEvent.objects.filter(environment=environment, looked_at=None).exists()
         _, is_new = HookEvent.objects.get_or_create(

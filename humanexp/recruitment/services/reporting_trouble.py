@@ -23,7 +23,7 @@ LONGEST_REPORT = 1_000
 _REFERENCE_LENGTH = 16
 #: A class may meet one failure at once; then one report a minute from one address.
 REPORTING = SharedAllowance("trouble reports", per_s=1 / 60, burst=20)
-#: Attempts at reference codes: ten at once, then one a minute.
+#: Wrong reference codes of one caller: ten at once, then one a minute. A right one passes, as with deletion codes.
 LOOKING = SharedAllowance("trouble references", per_s=1 / 60, burst=10)
 
 
@@ -79,12 +79,11 @@ def report_trouble(*, campaign: Campaign, reported: Reported, caller: str) -> tu
 
 
 def report_behind(*, campaign: Campaign, reference: str, caller: str) -> TroubleReport:
-    """The report with this reference code. Raises StudyRefused for a wrong one."""
-    wait_s = LOOKING.spend(caller)
-    if wait_s:
-        raise TooManyCalls(retry_after_s=wait_s)
+    """The report with this reference code. Raises StudyRefused for a wrong one, TooManyCalls for the latest of many."""
     found = TroubleReport.objects.filter(campaign=campaign, reference_hash=_hash(reference)).first()
     if found is None:
+        if wait_s := LOOKING.spend(caller):
+            raise TooManyCalls(retry_after_s=wait_s)
         raise StudyRefused("There is no report with this reference code. Check every letter, and try again.")
     return found
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analysis.errors import AnalysisError
 from analysis.spec.study import StudyConfiguration
 from analysis.spec.toml import in_file
+from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, existing
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
@@ -85,6 +86,7 @@ def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     return attached(content, "application/toml; charset=utf-8", f"{study.slug}.toml")
 
 
+@takes_uploads
 @login_required
 @require_http_methods(["GET", "POST"])
 def languages(request: HttpRequest, slug: str) -> HttpResponse:

@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from humanexp.core import clock
@@ -31,21 +30,18 @@ PAGE_SIZE = 50
 
 @login_required
 @require_GET
-@never_cache
 def desks(request: HttpRequest) -> HttpResponse:
     """What waits in any study in which the member sees single people."""
     return render(request, "recruitment/desks.html", _list(request, reports_for(user_of(request))))
 
 
 @study_page("GET")
-@never_cache
 def desk(request: HttpRequest, study: Study) -> HttpResponse:
     """The same of one study."""
     return render(request, "recruitment/desk.html", {"study": study, **_list(request, _reports(request, study))})
 
 
 @study_page("GET", "POST")
-@never_cache
 def report(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """One report: what is known, what was answered, and the buttons."""
     row = get_object_or_404(_reports(request, study), pk=pk)

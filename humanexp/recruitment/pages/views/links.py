@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _, ngettext
-from django.views.decorators.cache import never_cache
 
 from analysis.tables import guard
 from humanexp.core import clock
@@ -32,14 +31,12 @@ COLUMNS = ("id", "submission", "finished", "code", "suggested_bonus", "currency"
 
 
 @study_page("GET")
-@never_cache
 def sheet(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """What is pasted at the site, and in which order."""
     return render(request, "recruitment/sheet.html", {"study": study, "sheet": sheet_of(_terms(study, pk))})
 
 
 @study_page("GET", "POST")
-@never_cache
 def finished(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Whether somebody has finished, by an id that comes in a form's body: no address holds one."""
     terms = _terms(study, pk)
@@ -58,7 +55,6 @@ def finished(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 
 @study_page("POST")
-@never_cache
 def finished_csv(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Everybody as a file. Of a course, only who has earned credit."""
     terms = _terms(study, pk)
@@ -99,7 +95,6 @@ def _write(response: HttpResponse, columns: Iterable[str], rows: Iterable[Iterab
 
 
 @study_page("GET", "POST")
-@never_cache
 def invitations(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Personal links for a list of people: a list goes in, a file for a mail merge comes out, and no list is kept."""
     campaign = get_object_or_404(selectors.campaigns_of(study).select_related("study"), pk=pk)

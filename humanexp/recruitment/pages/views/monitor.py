@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _, ngettext
-from django.views.decorators.cache import never_cache
 
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.pages.rendering import render_part
@@ -110,7 +109,6 @@ def _resolve(request: HttpRequest, study: Study) -> str:
 
 
 @study_page("GET", "POST")
-@never_cache
 def codes(request: HttpRequest, study: Study) -> HttpResponse:
     """Whose codes these are. Nothing is written; codes come in a form's body, so that no address holds one."""
     context: dict[str, Any] = {"study": study}

@@ -7,7 +7,6 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _, gettext_lazy
-from django.views.decorators.cache import never_cache
 
 from humanexp.core.errors import ApplicationError
 from humanexp.core.selectors import user_of
@@ -30,7 +29,6 @@ _NAMED = {
 
 
 @study_page("GET", "POST")
-@never_cache
 def person(request: HttpRequest, study: Study, code: str) -> HttpResponse:
     """What is stored about somebody who took part in this study, and the two things that they can ask for."""
     _check(study, code)
@@ -65,7 +63,6 @@ def person(request: HttpRequest, study: Study, code: str) -> HttpResponse:
 
 
 @study_page("POST")
-@never_cache
 def person_json(request: HttpRequest, study: Study, code: str) -> HttpResponse:
     """All of it as a file."""
     _check(study, code)

@@ -12,10 +12,10 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
-from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis.categories import CATEGORIES
+from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
@@ -27,30 +27,14 @@ from humanexp.stimuli.services.thumbnails import original_thumbnail
 from humanexp.stimuli.sufficiency import answers_for
 
 PICTURES_A_PAGE = 60
-#: What a form adds to the archive it carries.
-_FORM_BYTES = 1_000_000
 _KEPT_S = 24 * 3600
 
 
-@csrf_exempt  # the length is looked at before the token, which stands in a body that may be too long to read
+@takes_uploads
 @login_required
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Import pictures from an archive or the storage."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.PICTURES_UPLOAD_MAX_MB * 10**6 + _FORM_BYTES:
-        form = ImportForm(data={})
-        form.errors.clear()
-        form.add_error(
-            "archive",
-            _("The archive is larger than %(most)d MB. Put it on the server and use import_images, or send parts.")
-            % {"most": settings.PICTURES_UPLOAD_MAX_MB},
-        )
-        return _new_page(request, form, status=413)
-    return _new(request)
-
-
-@csrf_protect
-def _new(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -60,7 +44,8 @@ def _new(request: HttpRequest) -> HttpResponse:
             form.add_error(field or "archive", error.message)
         else:
             return redirect("stimuli:source_set", name=form.cleaned_data["name"])
-    return _new_page(request, form, status=422 if form.is_bound else 200)
+    context = {"form": form, "most_mb": settings.PICTURES_UPLOAD_MAX_MB}
+    return render(request, "stimuli/sources/new.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
@@ -117,11 +102,6 @@ def thumbnail(request: HttpRequest, pk: int, size: str) -> FileResponse:
     """An original, small: never the file that was imported."""
     path = original_thumbnail(selectors.image_by_pk(pk), size)
     return FileResponse(path.open("rb"), content_type="image/jpeg")
-
-
-def _new_page(request: HttpRequest, form: ImportForm, *, status: int) -> HttpResponse:
-    context = {"form": form, "most_mb": settings.PICTURES_UPLOAD_MAX_MB}
-    return render(request, "stimuli/sources/new.html", context, status=status)
 
 
 def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = None) -> dict[str, Any]:
