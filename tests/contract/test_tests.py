@@ -74,3 +74,9 @@ def test_an_assertion_on_seconds_is_found() -> None:
     planted = "def test_quick():\n    assert time.monotonic() - began < 2\n"
     assert list(assertions_on_seconds(planted)) == [2]
     assert list(assertions_on_seconds(f"@pytest.mark.bench\n{planted}")) == []
+
+
+def test_no_secret_is_forged_with_a_letter_that_may_be_its_own() -> None:
+    """Of 16 invitations one ended with the letter with which a test made it wrong."""
+    fixed = re.compile(r"""\[:-\d\] \+ f?["'][A-Za-z0-9]{1,2}["']""")
+    assert [str(path.relative_to(ROOT)) for path, source in TESTS.items() if fixed.search(source)] == []

@@ -10,6 +10,7 @@ from botocore.credentials import Credentials
 
 from humanexp.marketplace.api.protocol.signature import Authorization, SignedRequest, verify
 from humanexp.marketplace.errors import IncompleteSignature, InvalidSignature, MissingAuthentication
+from tests.tampering import tampered
 
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 TARGET = "MTurkRequesterServiceV20170117.GetAccountBalance"
@@ -67,7 +68,7 @@ def test_agrees_with_the_published_example() -> None:
 
 def test_refuses_another_secret() -> None:
     with pytest.raises(InvalidSignature):
-        check(signed_by_botocore(), secret=SECRET[:-1] + "X")
+        check(signed_by_botocore(), secret=tampered(SECRET))
 
 
 @pytest.mark.parametrize("changed", ["body", "target", "host", "method", "path", "query"])

@@ -19,6 +19,7 @@ from tests.limits import LIMIT
 from tests.marketplace.documents import SCHEMAS, file_question, free_text_question, question_form, selection_question
 from tests.marketplace.server import MarketplaceServer, WorkerClient, external_question
 from tests.served import ROOT
+from tests.tampering import tampered
 
 MakeHit = Callable[..., dict[str, Any]]
 
@@ -351,7 +352,7 @@ def test_a_form_of_the_requesters_is_shown_checked_and_stored(
     assert file.content == b"\x89PNG"
     assert file.headers["Content-Type"] == "application/octet-stream"
     assert file.headers["Content-Disposition"] == "attachment"
-    assert requests.get(link[:-2] + "xx", timeout=LIMIT).status_code == 404
+    assert requests.get(tampered(link), timeout=LIMIT).status_code == 404
     stranger = marketplace.worker()
     path = f"/hits/{hit['HITId']}/content/?assignmentId={assignment_id}"
     assert stranger.http.get(f"{stranger.url}{path}", timeout=LIMIT).status_code == 404

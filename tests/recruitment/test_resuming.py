@@ -17,6 +17,7 @@ from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, ResumeConfirmation, WayBack
 from humanexp.recruitment.services.resuming import name_of
 from tests.recruitment.studies import Visitor, make_study
+from tests.tampering import tampered
 
 pytestmark = pytest.mark.django_db
 MARKET = "http://localhost:8001"
@@ -225,7 +226,7 @@ class TestWaysBack:
             kept = visitor().call("POST", "/api/v1/run/handoff/", {"code": code}).json()
             assert kept["resume"]["name"] == session.assignment.resume_name
         assert lost.call("GET", "/api/v1/run/status/").status_code == 401
-        assert visitor().call("POST", follow, {"link": proof[:-1] + "x"}).status_code == 401
+        assert visitor().call("POST", follow, {"link": tampered(proof)}).status_code == 401
         other = services.publish(study=make_study("blur"), terms=services.LaunchTerms(to="link", assignments=1))
         assert visitor().call("POST", f"/take/{other.entry}/personal/follow/", {"link": proof}).status_code == 401
         later(8 * 24 * 3600)

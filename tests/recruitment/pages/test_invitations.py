@@ -21,6 +21,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Invitation, RecruitedPerson
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor
+from tests.tampering import tampered
 
 pytestmark = pytest.mark.django_db
 LABELS = ["Ada Lovelace <ada@example.org>", "=cmd()", "Grace Hopper, row 7"]
@@ -96,7 +97,7 @@ def test_the_same_line_keeps_its_link(campaign: Campaign, console: Client, addre
 def test_expired_and_forged_links_open_nothing(campaign: Campaign, console: Client, address: str) -> None:
     ada, other, _ = merged(console, address)
     Invitation.objects.filter(code=ada["id"]).update(expires_at=clock.now() - timedelta(seconds=1))
-    for link in (ada["link"], other["link"][:-1] + "x", f"{campaign.entry}#1", "#"):
+    for link in (ada["link"], tampered(other["link"]), f"{campaign.entry}#1", "#"):
         visitor = Visitor(campaign)
         refused = visitor.open(invitation=link.partition("#")[2] or "nothing")
         assert refused.status_code == 401, link
