@@ -123,29 +123,68 @@ def demand_of(config: DesignConfig, *, originals: int, person_originals: int = 0
     of 8, no negatives, 2 consistency pairs, 4 practice trials or one round at speed), never below the configured
     minimum of main trials.
     """
-    full = partial(_full, config, originals=originals, person_originals=person_originals)
-    asked = full(main=config.main_trials)
-    if asked.originals <= originals:
-        return asked, _warnings(asked)
-    for short in (False, True):
-        for main in range(config.main_trials, config.minimum_main_trials - 1, -1):
-            demand = full(main=main)
-            if short:
-                demand = _shortened(config, demand)
-            if demand.originals <= originals:
-                return demand, _cuts(asked, demand, originals) + _warnings(demand)
-    smallest = _shortened(config, full(main=min(config.main_trials, config.minimum_main_trials)))
-    if smallest.originals <= originals:  # discrimination alone: only the sentinels could be cut
-        return smallest, _cuts(asked, smallest, originals) + _warnings(smallest)
+    asked = _full(config, main=config.main_trials, originals=originals, person_originals=person_originals)
+    given = _fitting(config, originals=originals, person_originals=person_originals)
+    if given is not None:
+        return given, _cuts(asked, given, originals) + _warnings(given)
+    smallest = _smallest(config, originals=originals, person_originals=person_originals)
+    block = config.discrimination
+    remedies = [f"Add at least {smallest.originals - originals} pictures"]
+    if block is not None and (fewer := fewer_comparisons(config, originals=originals)):
+        remedies.append(f"ask for {fewer} comparisons a session instead of {block.trials}")
+    if config.sessions_per_participant > 1:
+        remedies.append("ask for fewer sessions a participant")
     raise DesignRefused(
-        f"{originals} originals are too few: the smallest session takes {smallest.originals} "
+        f"{originals} originals are too few: the smallest session"
+        + (f" with {block.trials} comparisons" if block is not None else "")
+        + f" takes {smallest.originals} "
         f"({smallest.practice_originals} practice, {smallest.gold_originals} gold, "
         f"{smallest.consistency_originals} consistency, "
         + (f"{smallest.person_originals} sentinels of persons, " if smallest.person_originals else "")
         + f"{smallest.main_originals} main). "
-        + f"Add at least {smallest.originals - originals} pictures"
-        + (", or ask for fewer sessions a participant." if config.sessions_per_participant > 1 else ".")
+        + f"{', or '.join(remedies)}."
     )
+
+
+def fewer_comparisons(config: DesignConfig, *, originals: int) -> int:
+    """The largest even number of comparisons a session that so many originals allow; 0 if none.
+
+    Parameters
+    ----------
+    config : DesignConfig
+        A session of comparisons; of others the answer is 0.
+    originals : int
+        Pictures of the set, at least 0.
+    """
+    block = config.discrimination
+    if block is None:
+        return 0
+    for trials in range(block.trials - 2, 1, -2):
+        fewer = config.but(discrimination=block.but(trials=trials))
+        if _fitting(fewer, originals=originals, person_originals=0) is not None:
+            return trials
+    return 0
+
+
+def _fitting(config: DesignConfig, *, originals: int, person_originals: int) -> Demand | None:
+    """The largest session that fits, cut in the order that `demand_of` states; None where none does."""
+    full = partial(_full, config, originals=originals, person_originals=person_originals)
+    asked = full(main=config.main_trials)
+    if asked.originals <= originals:
+        return asked
+    for short in (False, True):
+        for main in range(config.main_trials, config.minimum_main_trials - 1, -1):
+            demand = _shortened(config, full(main=main)) if short else full(main=main)
+            if demand.originals <= originals:
+                return demand
+    # discrimination alone: only the sentinels could be cut
+    smallest = _smallest(config, originals=originals, person_originals=person_originals)
+    return smallest if smallest.originals <= originals else None
+
+
+def _smallest(config: DesignConfig, *, originals: int, person_originals: int) -> Demand:
+    main = min(config.main_trials, config.minimum_main_trials)
+    return _shortened(config, _full(config, main=main, originals=originals, person_originals=person_originals))
 
 
 def _warnings(demand: Demand) -> list[str]:

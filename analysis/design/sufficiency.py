@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.design.originals_needed import Demand, demand_of
+from analysis.design.originals_needed import Demand, demand_of, fewer_comparisons
 from analysis.design.validation import validation_demand
 from analysis.errors import DesignRefused
 from analysis.spec.design import DesignConfig
@@ -54,21 +54,6 @@ def sufficiency_of(config: DesignConfig, *, originals: int) -> Sufficiency:
             )
         demand, said = demand_of(config, originals=originals)
     except DesignRefused as error:
-        return Sufficiency(
-            demand=None, refusal=str(error), smaller_comparisons=_fewer_comparisons(config, originals=originals)
-        )
+        fewer = fewer_comparisons(config, originals=originals)
+        return Sufficiency(demand=None, refusal=str(error), smaller_comparisons=fewer)
     return Sufficiency(demand=demand, cuts=tuple(said))
-
-
-def _fewer_comparisons(config: DesignConfig, *, originals: int) -> int:
-    block = config.discrimination
-    if block is None:
-        return 0
-    for trials in range(block.trials - 2, 1, -2):
-        fewer = config.but(discrimination=block.but(trials=trials))
-        try:
-            demand_of(fewer, originals=originals)
-        except DesignRefused:
-            continue
-        return trials
-    return 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy as _, ngettext
+from django.utils.translation import gettext, gettext_lazy as _
 
 from humanexp.stimuli.sufficiency import Answer
 
@@ -121,14 +121,7 @@ def _answer(chosen: Preset, n_originals: int) -> Answer:
         return Answer(study=chosen.name, verdict="yes", text=_takes(found))
     if found.demand is not None:
         return Answer(study=chosen.name, verdict="smaller", text=" ".join(found.cuts))
-    if found.smaller_comparisons:
-        fewer = ngettext(
-            "With %(n)d comparison a session instead of %(asked)d it would work.",
-            "With %(n)d comparisons a session instead of %(asked)d it would work.",
-            found.smaller_comparisons,
-        ) % {"n": found.smaller_comparisons, "asked": chosen.values["design"]["discrimination"]["trials"]}
-        return Answer(study=chosen.name, verdict="smaller", text=f"{found.refusal} {fewer}")
-    return Answer(study=chosen.name, verdict="no", text=found.refusal)
+    return Answer(study=chosen.name, verdict="smaller" if found.smaller_comparisons else "no", text=found.refusal)
 
 
 def _takes(found: Sufficiency) -> str:
