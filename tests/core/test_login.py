@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import User
-from humanexp.core.pages.login import OF_A_CALLER, OF_A_NAME
+from humanexp.core.pages.login import OF_A_CALLER, OF_A_NAME, OF_STRANGERS
 
 pytestmark = pytest.mark.django_db
 
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db
 def ada() -> User:
     OF_A_NAME.clear()
     OF_A_CALLER.clear()
+    OF_STRANGERS.clear()
     return User.objects.create_user("ada", password="a long pass phrase")
 
 
@@ -37,6 +38,32 @@ def test_many_names_from_one_address_are_guesses_too(client: Client) -> None:
     finally:
         OF_A_CALLER.burst = 100
     assert tries == [200] * 5 + [429]
+
+
+def test_many_addresses_guess_no_faster_and_keep_nobody_out_who_knew_the_password() -> None:
+    home, guesser = Client(), Client()
+    right = {"username": "ada", "password": "a long pass phrase"}
+    assert home.post("/login/", right).status_code == 302
+    home.post("/logout/")
+    tries = [
+        guesser.post("/login/", {"username": "ada", "password": "x"}, REMOTE_ADDR=f"198.51.100.{n}").status_code
+        for n in range(OF_STRANGERS.burst + 1)
+    ]
+    assert tries == [200] * OF_STRANGERS.burst + [429]
+    assert guesser.post("/login/", right, REMOTE_ADDR="198.51.100.200").status_code == 429, "not even the right one"
+    assert home.post("/login/", right, REMOTE_ADDR="203.0.113.7").status_code == 302
+    guesser.cookies["humanexp_known"] = "ada:made:up"
+    assert guesser.post("/login/", right, REMOTE_ADDR="198.51.100.201").status_code == 429
+
+
+def test_a_browser_that_knows_one_name_is_a_stranger_to_others() -> None:
+    eve, address = Client(), iter(range(100))
+    User.objects.create_user("eve", password="a long pass phrase of eve")
+    assert eve.post("/login/", {"username": "eve", "password": "a long pass phrase of eve"}).status_code == 302
+    for _ in range(OF_STRANGERS.burst):
+        eve.post("/login/", {"username": "ada", "password": "x"}, REMOTE_ADDR=f"198.51.100.{next(address)}")
+    last = eve.post("/login/", {"username": "ada", "password": "x"}, REMOTE_ADDR=f"198.51.100.{next(address)}")
+    assert last.status_code == 429
 
 
 def test_the_right_password_costs_nothing(client: Client) -> None:

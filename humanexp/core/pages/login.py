@@ -36,6 +36,11 @@ from humanexp.core.selectors import mail_is_set_up, user_of
 OF_A_NAME = SharedAllowance("passwords of a name", per_s=1 / 60, burst=10)
 #: Wrong passwords from one address, for whatever names.
 OF_A_CALLER = SharedAllowance("passwords of a caller", per_s=1 / 10, burst=100)
+#: Wrong passwords for one name from all addresses together, in browsers that never knew the right one: many addresses
+#: guess no faster. The browsers of the name's owner are not among them, and stay in.
+OF_STRANGERS = SharedAllowance("passwords of strangers", per_s=1 / 600, burst=50)
+#: A browser in which the right password of a name was typed. It proves nothing else, and opens nothing.
+_KNOWN, _KNOWN_S = f"{'__Host-' if settings.SESSION_COOKIE_SECURE else ''}humanexp_known", 365 * 86_400
 
 
 @dataclass
@@ -46,8 +51,10 @@ class Tried:
 @contextmanager
 def password_tried(request: HttpRequest, username: str) -> Iterator[Tried]:
     """A try of somebody's password: paid for before it is looked at, given back where it was right."""
-    caller, name = caller_of(request), username.strip().casefold()[:150]
-    tries: tuple[tuple[SharedAllowance, Hashable], ...] = ((OF_A_NAME, (name, caller)), (OF_A_CALLER, caller))
+    caller, name = caller_of(request), _name(username)
+    tries: list[tuple[SharedAllowance, Hashable]] = [(OF_A_NAME, (name, caller)), (OF_A_CALLER, caller)]
+    if request.get_signed_cookie(_KNOWN, "", salt=_KNOWN) != name:
+        tries.append((OF_STRANGERS, name))
     wait_s = max(allowance.spend(key) for allowance, key in tries)
     if wait_s:
         raise TooManyCalls(_("Too many wrong passwords: wait a few minutes."), retry_after_s=wait_s)
@@ -56,6 +63,23 @@ def password_tried(request: HttpRequest, username: str) -> Iterator[Tried]:
     if tried.is_right:
         for allowance, key in tries:
             allowance.give_back(key)
+
+
+def _name(username: str) -> str:
+    return username.strip().casefold()[:150]
+
+
+def _know(answer: HttpResponse, user: User) -> None:
+    """Guesses of others do not keep this browser out any more."""
+    answer.set_signed_cookie(
+        _KNOWN,
+        _name(user.get_username()),
+        salt=_KNOWN,
+        max_age=_KNOWN_S,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
 
 
 class Login(LoginView):
@@ -73,8 +97,10 @@ class Login(LoginView):
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """Signs in, or asks for the second factor first."""
         self.is_right = True
-        login = SigningIn(user=form.get_user(), email_verification="none", redirect_url=self.get_success_url())
+        user = form.get_user()
+        login = SigningIn(user=user, email_verification="none", redirect_url=self.get_success_url())
         answer: HttpResponse = perform_password_login(self.request, {}, login)
+        _know(answer, user)
         return answer
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
