@@ -15,6 +15,8 @@ from analysis.errors import InvalidInput
 from analysis.spec import Link
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, OutcomeCode, RecruitedPerson
@@ -251,7 +253,11 @@ def test_no_export_and_no_log_has_an_id_of_a_site(
 def test_deleting_somebody_forgets_the_site_s_ids(campaign: Campaign) -> None:
     comes(campaign).open()
     person = RecruitedPerson.objects.get()
+    sessions = [f"session:{session.code}" for session in person.participant.sessions.all()]
+    job = jobs.submit("screening.judge", subject=sessions[0], session_id=1)
     services.delete_participant(code=person.participant.code)
+    job.refresh_from_db()
+    assert job.subject == "session:deleted" and not Job.objects.filter(subject__in=sessions).exists()
     assert connection.connection is not None
     stored = "\n".join(connection.connection.iterdump())
     assert PID not in stored and SUBMISSION not in stored

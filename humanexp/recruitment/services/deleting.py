@@ -14,6 +14,7 @@ from humanexp.core.keys import random_code
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.core.traces import empty_journal, files_naming, rename_in
+from humanexp.jobs.models import Job
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
 from humanexp.recruitment import recruiters
@@ -36,6 +37,8 @@ from humanexp.studies.roles import Action
 _RESULTS = "results"
 #: Folders there in which files name participants.
 _NAMING = (_RESULTS, "tallies")
+#: What a job was about, once that is gone.
+_DELETED = "session:deleted"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +146,8 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
         RecruitedPerson.objects.filter(participant=participant).delete()
         for study in Study.objects.filter(sessions__participant=participant).distinct():
             drop_tallies(study=study)  # they hold participants' codes
+        subjects = [f"session:{session}" for session in participant.sessions.values_list("code", flat=True)]
+        Job.objects.filter(subject__in=subjects).update(subject=_DELETED)
         participant.sessions.all().delete()
         participant.delete()
     record(
