@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 from django.test import Client
 
@@ -11,6 +8,7 @@ from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.studies import services
 from humanexp.studies.models import Study
+from tests.downloads import rows_of
 from tests.factories import configuration, draft_study, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
@@ -112,8 +110,7 @@ class TestPage:
     def test_the_file_holds_the_same_and_no_formula(self, console: Client, study: Study, ada: User) -> None:
         record(action="reject", subject="assignment:1", study=study.slug, by=ada, reason="=1+1")
         reply = console.get(f"/studies/{study.slug}/audit/record.csv")
-        text = b"".join(reply.streaming_content).decode()  # type: ignore[attr-defined]
-        rows = list(csv.DictReader(io.StringIO(text)))
+        rows = rows_of(reply)
         # the download itself stands in it, too
         assert [row["action"] for row in rows] == ["export", "reject", "create-study"]
         assert rows[1]["by"] == "ada" and rows[1]["facts"] == "reason==1+1"

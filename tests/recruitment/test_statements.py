@@ -145,7 +145,7 @@ def test_the_file_keeps_its_columns_in_minor_units(study: Study, paid: list[Assi
 
 def test_taking_a_file_of_all_studies_is_recorded(study: Study, paid: list[Assignment], admin_client: object) -> None:
     reply = admin_client.get("/money/study.csv")  # type: ignore[attr-defined]
-    lines = b"".join(reply.streaming_content).decode().splitlines()
+    lines = b"".join(reply.streaming_content).decode("utf-8-sig").splitlines()
     assert lines[0].startswith("study,recruiter,currency,payments,promised_cents")
     assert lines[1] == f"{study.slug},taxed,USD,1,0,50,0,5,1,0,56"
     assert AuditEvent.objects.filter(action="export", subject="money.csv").count() == 1

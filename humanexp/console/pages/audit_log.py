@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +13,6 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analysis.tables import guard
 from humanexp.core.models import AuditEvent, User
 from humanexp.recruitment import money
 from humanexp.studies.models import Study
@@ -218,13 +215,15 @@ def _about(study: Study | None) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(study=study.slug) if study is not None else AuditEvent.objects.all()
 
 
-def record_csv(lines: QuerySet[AuditEvent]) -> Iterator[str]:
-    """The lines as CSV, one text a line; facts as name=value."""
-    yield _row(["at", "by", "action", "study", "subject", "facts"])
+COLUMNS = ("at", "by", "action", "study", "subject", "facts")
+
+
+def record_rows(lines: QuerySet[AuditEvent]) -> Iterator[list[str]]:
+    """The lines as a table; facts as name=value."""
     for event in lines.iterator():
         facts = "; ".join(f"{name}={value}" for name, value in event.facts.items())
         who = event.by.get_username() if event.by else ""
-        yield _row([event.at.isoformat(), who, event.action, event.study, event.subject, facts])
+        yield [event.at.isoformat(), who, event.action, event.study, event.subject, facts]
 
 
 def _line(event: AuditEvent) -> Line:
@@ -262,9 +261,3 @@ def _shown(name: str, value: Any, facts: Mapping[str, Any]) -> str:
 
 def _name(user: User) -> str:
     return user.get_full_name() or user.get_username()
-
-
-def _row(cells: list[str]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream).writerow([guard(cell) for cell in cells])
-    return stream.getvalue()

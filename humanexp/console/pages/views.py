@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis.errors import AnalysisError, OriginalsOverlap
 from humanexp.console import services
-from humanexp.console.pages.audit_log import chosen, record_csv, record_page
+from humanexp.console.pages.audit_log import COLUMNS, chosen, record_page, record_rows
 from humanexp.console.pages.first_study import way_of
 from humanexp.console.pages.forms import InviteForm, PreviewForm, RetrainingForm
 from humanexp.console.pages.gallery import SIZES, chosen_language, frame_of, pages_of
@@ -25,6 +25,7 @@ from humanexp.console.preflight.running import latest_job, request_preflight
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
 from humanexp.core.languages import language_of, offer
+from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
@@ -256,9 +257,7 @@ def audit_csv(request: HttpRequest, slug: str = "") -> StreamingHttpResponse:
     if study is None:
         record(action="export", subject="record.csv", by=user_of(request))
     lines = chosen(study, person=request.GET.get("person", ""), kind=request.GET.get("kind", ""))
-    response = StreamingHttpResponse(record_csv(lines), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug or "house"}-record.csv"'
-    return response
+    return csv_file(f"{slug or 'house'}-record.csv", COLUMNS, record_rows(lines))
 
 
 def _study(request: HttpRequest, slug: str) -> Study | None:

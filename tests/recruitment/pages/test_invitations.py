@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -20,6 +18,7 @@ from humanexp.participation.models import Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Invitation, RecruitedPerson
 from humanexp.studies.models import Study
+from tests.downloads import rows_of
 from tests.recruitment.studies import Visitor
 from tests.tampering import tampered
 
@@ -40,8 +39,8 @@ def address(campaign: Campaign) -> str:
 
 def merged(console: Client, address: str, labels: list[str] = LABELS, days: int = 14) -> list[dict[str, str]]:
     reply = console.post(address, {"labels": "\r\n".join(labels), "days": days})
-    assert reply.status_code == 200 and reply["Content-Type"].startswith("text/csv"), reply.text
-    return list(csv.DictReader(io.StringIO(reply.text)))
+    assert reply.status_code == 200 and reply["Content-Type"].startswith("text/csv")
+    return rows_of(reply)
 
 
 def follows(campaign: Campaign, row: dict[str, str], **changes: Any) -> tuple[Visitor, Any]:
@@ -59,6 +58,12 @@ def test_each_line_is_one_link_and_no_line_is_stored(campaign: Campaign, console
     assert not any(name in stored for name in ("Lovelace", "ada@example.org", "Hopper", "cmd()"))
 
 
+def test_excel_reads_names_as_they_are_written(console: Client, address: str) -> None:
+    """Excel takes a file without this mark for one in the letters of its own country."""
+    sent = console.post(address, {"labels": "Jürgen Grün", "days": 14}).getvalue().decode()
+    assert sent.startswith("\ufefflabel,id,link,expires") and "Jürgen Grün," in sent
+
+
 def test_a_link_is_one_persons_and_names_them_on_the_credit_list(
     campaign: Campaign, console: Client, address: str
 ) -> None:
@@ -70,7 +75,7 @@ def test_a_link_is_one_persons_and_names_them_on_the_credit_list(
     assert follows(campaign, other)[1].status_code == 201
     assert Session.objects.count() == RecruitedPerson.objects.count() == 2
     reply = console.post(f"/studies/noise/recruit/{campaign.pk}/finished.csv")
-    assert list(csv.DictReader(io.StringIO(reply.text))) == [{"id": ada["id"], "credit": "yes"}]
+    assert rows_of(reply) == [{"id": ada["id"], "credit": "yes"}]
     assert "yes" in console.post(f"/studies/noise/recruit/{campaign.pk}/finished/", {"id": ada["id"]}).text
     # its id typed into an address is another person
     assert Visitor(campaign, worker_id=ada["id"]).open().status_code == 201

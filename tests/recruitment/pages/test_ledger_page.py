@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -19,6 +18,7 @@ from humanexp.recruitment.services import reconciling
 from humanexp.recruitment.services.reconciling import Entry
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
+from tests.downloads import rows_of
 from tests.markup import markup
 from tests.recruitment.workers import LISTED_WORKER_ID
 
@@ -76,7 +76,7 @@ def test_the_file_holds_what_the_page_lists(
     services.settle(study=study)
     reply: Any = console.get(f"{address}ledger.csv")
     assert reply["Content-Type"].startswith("text/csv")
-    [line] = csv.DictReader(b"".join(reply.streaming_content).decode().splitlines())
+    [line] = rows_of(reply)
     assert (line["kind"], line["participant"], line["amount_cents"], line["fee_cents"], line["state"]) == (
         "reward",
         str(row.person),
@@ -86,10 +86,10 @@ def test_the_file_holds_what_the_page_lists(
     )
     row.payments.update(reason='=HYPERLINK("http://evil.example")', cause="@care")
     guarded: Any = console.get(f"{address}ledger.csv")
-    [line] = csv.DictReader(b"".join(guarded.streaming_content).decode().splitlines())
+    [line] = rows_of(guarded)
     assert (line["reason"][:2], line["cause"]) == ("'=", "'@care"), "no spreadsheet runs what people have written"
     narrowed: Any = console.get(f"{address}ledger.csv", {"state": "confirmed"})
-    assert len(b"".join(narrowed.streaming_content).decode().splitlines()) == 1, "the head alone"
+    assert rows_of(narrowed) == []
 
 
 def test_nothing_is_said_of_the_other_side_before_it_was_compared(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,6 +19,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.studies.models import Study
+from tests.downloads import rows_of
 from tests.recruitment.pages.test_recruit_page import terms
 from tests.recruitment.studies import Visitor, make_study
 
@@ -47,7 +46,7 @@ def takes_part(campaign: Campaign, person: str, submission: str = "", *, to_the_
 def listed(client: Client, campaign: Campaign) -> list[dict[str, str]]:
     reply = client.post(f"/studies/{campaign.study.slug}/recruit/{campaign.pk}/finished.csv")
     assert reply.status_code == 200 and "no-store" in reply["Cache-Control"]
-    return list(csv.DictReader(io.StringIO(reply.text)))
+    return rows_of(reply)
 
 
 class TestLaunch:

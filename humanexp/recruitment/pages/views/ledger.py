@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _, ngettext
 
-from analysis.tables import guard
 from humanexp.core.errors import ApplicationError
+from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.pages.paging import KeyedPaginator
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
@@ -64,9 +60,7 @@ def ledger(request: HttpRequest, study: Study) -> HttpResponse:
 def ledger_csv(request: HttpRequest, study: Study) -> StreamingHttpResponse:
     """What the page lists, as a file: pseudonyms, and money in cents."""
     rows = selectors.ledger_rows(study, **_chosen(request))
-    response = StreamingHttpResponse(_csv(rows), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-ledger.csv"'
-    return response
+    return csv_file(f"{study.slug}-ledger.csv", COLUMNS, ([row.get(name) for name in COLUMNS] for row in rows))
 
 
 @study_page("GET", "POST")
@@ -103,21 +97,6 @@ def _chosen(request: HttpRequest) -> dict[str, str]:
         "kind": kind if kind in PaymentKind.values else "",
         "query": request.GET.get("query", "").strip()[:80],
     }
-
-
-class Echo:
-    """A file that hands each line back."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    writer = csv.DictWriter(Echo(), COLUMNS, extrasaction="ignore")
-    yield writer.writeheader()
-    for row in rows:
-        # what people have written is text to a spreadsheet, whatever it begins with
-        yield writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
 
 
 @study_page("GET", "POST")

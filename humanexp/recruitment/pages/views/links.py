@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _, ngettext
 
-from analysis.tables import guard
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, InvalidRequest
+from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import LinkTerms, id_here
@@ -55,19 +54,14 @@ def finished(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 
 @study_page("POST")
-def finished_csv(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+def finished_csv(request: HttpRequest, study: Study, pk: int) -> StreamingHttpResponse:
     """Everybody as a file. Of a course, only who has earned credit."""
     terms = _terms(study, pk)
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    name = "credit" if terms.pay == "credit" else "finished"
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{name}.csv"'
     if terms.pay == "credit":
         ids = services.list_credited(terms=terms, by=user_of(request))
-        _write(response, ("id", "credit"), ((one, "yes") for one in ids))
-    else:
-        people = services.list_finished(terms=terms, by=user_of(request))
-        _write(response, COLUMNS, (_row(terms, one) for one in people))
-    return response
+        return csv_file(f"{study.slug}-credit.csv", ("id", "credit"), [(one, "yes") for one in ids])
+    people = services.list_finished(terms=terms, by=user_of(request))
+    return csv_file(f"{study.slug}-finished.csv", COLUMNS, [_row(terms, one) for one in people])
 
 
 def _terms(study: Study, pk: int) -> LinkTerms:
@@ -88,14 +82,8 @@ def _amount(bonus: int | None) -> str:
     return money.decimal(bonus) if bonus else ""
 
 
-def _write(response: HttpResponse, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    writer = csv.writer(response)
-    writer.writerow(columns)
-    writer.writerows([guard(cell) for cell in row] for row in rows)
-
-
 @study_page("GET", "POST")
-def invitations(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+def invitations(request: HttpRequest, study: Study, pk: int) -> HttpResponseBase:
     """Personal links for a list of people: a list goes in, a file for a mail merge comes out, and no list is kept."""
     campaign = get_object_or_404(selectors.campaigns_of(study).select_related("study"), pk=pk)
     if not takes_invitations(campaign):
@@ -132,9 +120,6 @@ def _until(one: Invited) -> str:
     return f"{one.invitation.expires_at:%Y-%m-%d}" if one.address else "taken back"
 
 
-def _mail_merge(study: Study, made: Sequence[Invited]) -> HttpResponse:
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-links.csv"'
-    rows = ((one.label, one.invitation.code, one.address, _until(one)) for one in made)
-    _write(response, ("label", "id", "link", "expires"), rows)
-    return response
+def _mail_merge(study: Study, made: Sequence[Invited]) -> StreamingHttpResponse:
+    rows = [(one.label, one.invitation.code, one.address, _until(one)) for one in made]
+    return csv_file(f"{study.slug}-links.csv", ("label", "id", "link", "expires"), rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from typing import get_args
 
 from django.contrib.auth.decorators import login_required
@@ -12,13 +10,12 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from analysis.tables import guard
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAllowed
 from humanexp.core.ownership import keeps_money
+from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.selectors import user_of
 from humanexp.recruitment.pages import money_page as page
-from humanexp.recruitment.pages.views.ledger import Echo
 from humanexp.recruitment.pages.views.studies import study_page
 from humanexp.recruitment.selectors.statements import By
 from humanexp.studies.models import Study
@@ -64,14 +61,6 @@ def _file(named: str, kinds: tuple[By, ...], study: Study | None) -> StreamingHt
     by = next((one for one in get_args(By) if one == named and one in kinds), None)
     if by is None:
         raise Http404
-    response = StreamingHttpResponse(_csv(by, study), content_type="text/csv; charset=utf-8")
-    name = f"{study.slug if study else 'all-studies'}-money-by-{by}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def _csv(by: By, study: Study | None) -> Iterator[str]:
-    writer = csv.DictWriter(Echo(), page.columns_of(by))
-    yield writer.writeheader()
-    for row in page.rows_of(by, study):
-        yield writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
+    columns = page.columns_of(by)
+    rows = ([row.get(column) for column in columns] for row in page.rows_of(by, study))
+    return csv_file(f"{study.slug if study else 'all-studies'}-money-by-{by}.csv", columns, rows)
