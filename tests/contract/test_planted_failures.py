@@ -208,3 +208,20 @@ rings.known = lambda: {"test_put_away.py::test_pure", "test_put_away.py::test_pa
         for ring, run in runs.items()
     }
     assert failed == dict.fromkeys((*GATE, "touched"), set()) | {"verify": {(name, "known") for name in marked}}
+
+
+def test_a_pytest_that_a_test_starts_is_no_part_of_the_run(gate: Any, tmp_path: Path) -> None:
+    inner = """
+import subprocess
+import sys
+import pytest
+
+@pytest.mark.process
+@pytest.mark.gate
+def test_outer(tmp_path):
+    (tmp_path / "test_inner.py").write_text("def test_inner(): assert False")
+    plugins = ("-p", "tests.gate.recorder", "-p", "no:randomly", "-p", "no:django")
+    assert subprocess.run([sys.executable, "-m", "pytest", *plugins, tmp_path]).returncode == 1
+"""
+    (run,) = gate("process", nested=inner).runs
+    assert [(test["test"], test["outcome"]) for test in run.tests] == [("test_nested.py::test_outer", "passed")]

@@ -85,3 +85,5 @@ def pytest_configure(config: pytest.Config) -> None:
         recorder = Recorder(Path(file))
         config.pluginmanager.register(recorder, "gate-recorder")
         config.add_cleanup(recorder.close)
+        if not config.getoption("numprocesses", None):  # else its workers write there
+            del os.environ["GATE_RECORD"]  # a pytest that a test starts is no part of this run
