@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from analysis.claims import corruptions, recruiters
 from analysis.claims.curves import MEAN_OVER
-from analysis.claims.models import method_sentence, ranks_sentence
+from analysis.claims.models import measured_words, method_sentence, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings, ModelVerdict
@@ -128,8 +128,8 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
             yield (
                 f"{quoted(row.classifier)}, mean over {row.corruptions} corruptions: HMRI "
                 f"{with_interval(row.hmri, row.hmri_interval)}, MRSI "
-                f"{with_interval(row.mrsi, row.mrsi_interval)}{_verdict(row.verdict)}; HMRI from {lowest.hmri:.3f} "
-                f"({words(lowest.corruption)}) to {highest.hmri:.3f} ({words(highest.corruption)})."
+                f"{with_interval(row.mrsi, row.mrsi_interval)}{_verdict(row.verdict, mine)}; HMRI from "
+                f"{lowest.hmri:.3f} ({words(lowest.corruption)}) to {highest.hmri:.3f} ({words(highest.corruption)})."
             )
         yield "Every pair of model and corruption stands in the table of comparisons."
     if findings.ranks:
@@ -146,15 +146,18 @@ def _comparison_sentence(one: Comparison) -> str:
     return (
         f"{quoted(one.classifier)}, {words(one.corruption)}{where}: HMRI "
         f"{with_interval(shown.hmri, shown.hmri_interval)}, MRSI "
-        f"{with_interval(shown.mrsi, shown.mrsi_interval)}{_verdict(one.verdict)}."
+        f"{with_interval(shown.mrsi, shown.mrsi_interval)}{_verdict(one.verdict, [one])}."
     )
 
 
-def _verdict(one: ModelVerdict | None) -> str:
+def _verdict(one: ModelVerdict | None, own: Sequence[Comparison]) -> str:
     """The verdict and the difference that it is about, to follow the indices."""
     if one is None:
         return ""
-    return f"; mean accuracy minus people's {with_interval(one.difference, one.interval)}: {one.statement}"
+    measured = measured_words(entry.verdict.has_conditions for entry in own if entry.verdict is not None)
+    return (
+        f"; mean accuracy over {measured} minus people's {with_interval(one.difference, one.interval)}: {one.statement}"
+    )
 
 
 def similarity_sentences(findings: Findings) -> Iterable[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import get_args
 
-from analysis.claims.models import models_sentence, order_sentence, overall_word
+from analysis.claims.models import measured_words, models_sentence, order_sentence, overall_word
 from analysis.findings.model import (
     HUMANS,
     Comparison,
@@ -89,7 +89,11 @@ def _how(own: Sequence[Comparison]) -> str:
     """Where it differs, and by how much on one corruption."""
     known = [entry.verdict for entry in own if entry.verdict is not None]
     if len(own) == 1:
-        return f": its area minus that of people is {known[0].difference:+.3f} ({interval_text(known[0].interval)})"
+        measured = measured_words(verdict.has_conditions for verdict in known)
+        return (
+            f": its mean accuracy over {measured} minus that of people is {known[0].difference:+.3f} "
+            f"({interval_text(known[0].interval)})"
+        )
     kinds = Counter(verdict.direction for verdict in known if verdict.differs)
     parts = [f"{_DIRECTIONS[kind]} on {kinds[kind]}" for kind in _DIRECTIONS if kinds[kind]]
     return f" and is {' and '.join(parts)} of {len(own)} corruptions" if parts else ""

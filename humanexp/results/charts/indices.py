@@ -8,7 +8,15 @@ from statistics import fmean
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.models import ORDER_BY_ACCURACY, ORDER_BY_HMRI, RANKS_NOTE, order_sentence, rank_words
+from analysis.claims.models import (
+    ORDER_BY_ACCURACY,
+    ORDER_BY_HMRI,
+    RANKS_NOTE,
+    mean_accuracy_note,
+    measured_words,
+    order_sentence,
+    rank_words,
+)
 from analysis.figures import Column, IndexRow, Table, index_figure
 from analysis.figures.table import Estimate, estimate
 from analysis.findings.model import Comparison, Findings, Leader, ModelVerdict, Twin
@@ -22,9 +30,9 @@ _INDICES = (
     _("MRSI: the share of the area under the model's curve that lies above people's; 0 = nowhere above."),
     _("Intervals: the same resamples of originals for people and models where both saw the same pictures."),
     _(
-        "Matches: the areas of model and people differ by less than the margin, and the means over every window of "
-        "0.15 by less than theirs, shown by 90 % intervals. Differs: shown at level 0.05 over all models, corruptions "
-        "and windows together. Undecided: neither."
+        "Matches: the mean accuracies of model and people over everything measured differ by less than the margin, and "
+        "those over every window of 0.15, or condition, by less than theirs, shown by 90 % intervals. Differs: "
+        "shown at level 0.05 over all models, corruptions and windows together. Undecided: neither."
     ),
 )
 _INDEX_CAVEATS = (
@@ -131,6 +139,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         named = {quoted(name): places for name, places in findings.ranks.items()}
         notes.append(f"{order_sentence(named)}. {RANKS_NOTE}")
     notes.append(ORDER_BY_ACCURACY if judged else ORDER_BY_HMRI)
+    notes.extend(_mean_accuracy(own_comparisons(findings, measure)))
     notes.extend(_ceilings(one.twin for one in findings.leaderboard if one.property == measure))
     return Table(
         f"leaderboard-{measure}",
@@ -138,7 +147,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         (
             Column("model", "Model"),
             *([Column("rank", "Rank")] if ranked else []),
-            *([Column("difference", "Accuracy minus people’s", "estimate")] if judged else []),
+            *([Column("difference", "Mean accuracy minus people’s", "estimate")] if judged else []),
             Column("verdict", "Against people"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
@@ -193,7 +202,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             Column("model", "Model"),
             Column("people_s_curve", "People’s curve"),
             Column("verdict", "Against people"),
-            Column("difference", "Accuracy minus people’s", "estimate"),
+            Column("difference", "Mean accuracy minus people’s", "estimate"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
             Column("human_area", "R̂ people", "number"),
@@ -222,6 +231,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
         (
             f"{100 * level:g} % intervals. Where more than a fifth of a curve is extrapolated, numbers are for the "
             "range that both measured.",
+            *_mean_accuracy(entries),
             *_ceilings(
                 one.ceiling.twin
                 for one in findings.human_curves
@@ -230,6 +240,12 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             ORDER_BY_HMRI,
         ),
     )
+
+
+def _mean_accuracy(entries: Sequence[Comparison]) -> list[str]:
+    """What the verdicts average, beside the areas; nothing where there are none."""
+    judged = [one.verdict.has_conditions for one in entries if one.verdict is not None]
+    return [mean_accuracy_note(measured_words(judged))] if judged else []
 
 
 def _ceilings(twins: Iterable[Twin | None]) -> list[str]:
