@@ -16,7 +16,6 @@ from analysis.findings.model import (
     Direction,
     Discrimination,
     Findings,
-    HumanAccuracy,
     Word,
 )
 from analysis.wording import quoted
@@ -47,7 +46,7 @@ def headline_of(findings: Findings) -> Headline:
     if findings.discrimination:
         return _told_apart(findings.discrimination)
     if findings.human_accuracy and not findings.curves:
-        return _conditions_alone(findings.human_accuracy)
+        return _conditions_alone(findings)
     if curves:
         return _models_alone(curves)
     if findings.trials and findings.trials.rows and not findings.trials.in_all_sessions:
@@ -158,21 +157,36 @@ def _told_apart(entries: Sequence[Discrimination]) -> Headline:
     return Headline(f"People tell pairs of corruptions apart at these rates (50 % is guessing): {'; '.join(parts)}.")
 
 
-def _conditions_alone(means: Sequence[HumanAccuracy]) -> Headline:
+def _conditions_alone(findings: Findings) -> Headline:
+    """People's accuracy; before it, of cue conflicts, what they were shown for."""
+    means, bias = findings.human_accuracy, _shape_bias(findings)
     if len(means) == 1:
         (only,) = means
         return Headline(
-            f"People are right on {100 * only.mean_over_observers:.1f} % of the trials. "
+            f"{bias}People are right on {100 * only.mean_over_observers:.1f} % of the trials. "
             f"All trials have one condition, {only.condition}.",
             "With one condition there is no curve.",
         )
     ordered = sorted(means, key=lambda cell: cell.mean_over_observers)
     worst, best = ordered[0], ordered[-1]
     return Headline(
-        f"People are right on {100 * best.mean_over_observers:.1f} % of the trials in condition {best.condition} "
+        f"{bias}People are right on {100 * best.mean_over_observers:.1f} % of the trials in condition {best.condition} "
         f"and on {100 * worst.mean_over_observers:.1f} % in condition {worst.condition}.",
         "The conditions are no numbers, so there is no curve.",
     )
+
+
+def _shape_bias(findings: Findings) -> str:
+    """A sentence on all people together; nothing where no answer of theirs names a shape or a texture."""
+    for one in findings.shape_bias:
+        if one.kind == "humans" and one.bias is not None:
+            low, high = one.interval
+            return (
+                f"Of people's {one.shape + one.texture:,} answers that name the shape or the texture, "
+                f"{100 * one.bias:.1f} % name the shape ({100 * findings.level:g} % interval {100 * low:.1f} to "
+                f"{100 * high:.1f} %). "
+            )
+    return ""
 
 
 def readable(name: str) -> str:

@@ -146,3 +146,19 @@ def test_headline_table_report_and_json_say_the_same_of_conditions_that_are_spac
     own = [said, report, note, DIFFERENCE.statement, MATCHES.statement, ANSWERS_THAT_DECIDE.statement]
     assert not [text for text in own if re.search(r"\bareas? (minus|is \{|within)|in area\b|its area", text)]
     assert "over the measured windows" in headline_of({"comparisons": [judged("a", "differs")]}).text
+
+
+def test_cue_conflicts_open_with_the_shape_bias_that_they_are_for() -> None:
+    means = [{"condition": "0", "mean_over_observers": 0.776, "observers": 4}]
+    bias = {
+        "observer": "humans", "kind": "humans", "shape": 959, "texture": 41, "other": 90, "bias": 0.959,
+        "interval": [0.932, 0.975],
+    }  # fmt: skip
+    own = {**bias, "observer": "subject-01", "kind": "human"}
+    said = headline_of({"human_accuracy": means, "shape_bias": [own, bias]})
+    assert said.text.startswith(
+        "Of people's 1,000 answers that name the shape or the texture, 95.9 % name the shape (95 % interval 93.2 to "
+        "97.5 %). People are right on 77.6 % of the trials."
+    )
+    none = {**bias, "shape": 0, "texture": 0, "bias": None, "interval": [0.0, 1.0]}
+    assert headline_of({"human_accuracy": means, "shape_bias": [none]}).text.startswith("People are right on 77.6 %")
