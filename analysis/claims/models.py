@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from analysis.claims.claim import Claim
+from analysis.wording import joined
 
 #: What "undecided" is planned against, frozen with the method: a true difference in mean accuracy, and the power.
 TRUE_GAP, POWER = 0.05, 0.8
@@ -130,6 +131,42 @@ def overall_word(*, matches: bool, differs: bool) -> Literal["matches", "differs
     return "differs" if differs else "undecided"
 
 
+_NOT_MEASURED = "undecided: a part of the range between was not measured"
+#: More thin categories than this are counted.
+_MOST_NAMED = 3
+
+
+def withheld_words(
+    thin: Sequence[tuple[str, Sequence[tuple[float, float]], int]], *, fewest: int, stretch: float
+) -> str:
+    """Why there is no verdict on a model, and what would mend that.
+
+    Parameters
+    ----------
+    thin : sequence of (str, sequence of (float, float), int)
+        Categories with the stretches, within [0, 1] and in order, in which they have too few pictures, and how many
+        more of them would do; none where answers are few in all categories.
+    fewest : int
+        Answers of people and of the model that a stretch of the axis needs.
+    stretch : float
+        Its width, in (0, 1].
+    """
+    if not thin:
+        return (
+            f"no verdict: no {stretch:g} of the axis holds {fewest} answers of people and of the model; {fewest} of "
+            f"either in each would take {round(fewest / stretch)} answers, spread evenly"
+        )
+    told = [
+        f"{name} between {where[0][0]:.2f} and {where[-1][1]:.2f} ({more} more"
+        f"{', spread evenly where it is missing, would mend it' if place == 0 else ''})"
+        for place, (name, where, more) in enumerate(thin[:_MOST_NAMED])
+    ]
+    left = len(thin) - len(told)
+    if left:
+        told.append(f"{left} more categor{'y' if left == 1 else 'ies'}")
+    return f"no verdict: categories count equally, and too few pictures are of {joined(told)}"
+
+
 def undecided_words(
     *,
     gaps: int,
@@ -137,10 +174,12 @@ def undecided_words(
     answers_to_match: int,
     answers_to_differ: int,
     alike: str = "a model without any difference to match",
+    stretches: Sequence[tuple[float, float]] = (),
 ) -> str:
     """Why nothing is said of a model, or of whatever was compared, and what would decide it."""
     if gaps:
-        return "undecided: a part of the range between was not measured"
+        where = ", ".join(f"from {start:.2f} to {end:.2f}" for start, end in stretches)
+        return f"undecided: the range {where} was not measured" if where else _NOT_MEASURED
     if careless:
         return "undecided: this crowd could not have shown it, too few of its answers surely came from looking"
     return (

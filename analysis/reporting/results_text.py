@@ -146,7 +146,7 @@ def _comparison_sentence(one: Comparison) -> str:
     return (
         f"{quoted(one.classifier)}, {words(one.corruption)}{where}: HMRI "
         f"{with_interval(shown.hmri, shown.hmri_interval)}, MRSI "
-        f"{with_interval(shown.mrsi, shown.mrsi_interval)}{_verdict(one.verdict, [one])}."
+        f"{with_interval(shown.mrsi, shown.mrsi_interval)}{_verdict(one.verdict, [one])}{_none(one)}."
     )
 
 
@@ -158,6 +158,11 @@ def _verdict(one: ModelVerdict | None, own: Sequence[Comparison]) -> str:
     return (
         f"; mean accuracy over {measured} minus people's {with_interval(one.difference, one.interval)}: {one.statement}"
     )
+
+
+def _none(one: Comparison) -> str:
+    """Why there is no verdict, to follow the indices."""
+    return f"; {one.no_verdict}" if one.no_verdict else ""
 
 
 def similarity_sentences(findings: Findings) -> Iterable[str]:

@@ -64,6 +64,8 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
     share = f"{100 * score:.1f} % of people's accuracy ({_numbers(own, score)})"
     caveat = _WITHHELD if any(entry.withheld for entry in own) else ""
     words = {name: _word(theirs) for name, theirs in by_classifier.items()}
+    if any(entry.no_verdict for entry in entries):
+        return Headline(_without_verdict(by_classifier, words))
     if None in words.values():
         opening = f"The model {quoted(best)}" if len(scores) == 1 else f"Of {len(scores)} models {quoted(best)}"
         closest = "" if len(scores) == 1 else " comes closest to people: it"
@@ -74,6 +76,33 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
         return Headline(f"{sentence}{_how(own)}. It replicates {share}.", caveat)
     order = f" {order_sentence({quoted(name): places for name, places in ranks.items()})}." if ranks else ""
     return Headline(f"{sentence}.{order} The closest by HMRI, {quoted(best)}, replicates {share}{_how(own)}.", caveat)
+
+
+def _without_verdict(by_classifier: Mapping[str, Sequence[Comparison]], words: Mapping[str, Word | None]) -> str:
+    """Which models have no verdict, and why; of the others how many match people or differ."""
+    said = {wanted: [quoted(name) for name, word in words.items() if word == wanted] for wanted in get_args(Word)}
+    judged = next((own for name, own in by_classifier.items() if words[name] is not None), None)
+    opening = ""
+    if judged is not None:
+        opening = models_sentence(said["matches"], said["differs"], said["undecided"], where=_where(judged)) + ". "
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for name, own in by_classifier.items():
+        for entry in own:
+            if entry.no_verdict:
+                reasons.setdefault(entry.no_verdict, {}).setdefault(entry.corruption, []).append(name)
+    told = []
+    for reason, where in list(reasons.items())[:_MOST_REASONS]:
+        names = list(dict.fromkeys(name for own in where.values() for name in own))
+        whom = f"the model {quoted(names[0])}" if len(names) == 1 else f"{len(names)} models"
+        on = f"on {readable(next(iter(where)))}" if len(where) == 1 else f"on {len(where)} corruptions"
+        told.append(f"There is no verdict on {whom} {on}: {reason.removeprefix('no verdict: ')}.")
+    if len(reasons) > len(told):
+        told.append(f"For {len(reasons) - len(told)} more such reasons see the table.")
+    return opening + " ".join(told)
+
+
+#: Of several reasons so many are told; the table has all.
+_MOST_REASONS = 2
 
 
 def _word(own: Sequence[Comparison]) -> Word | None:

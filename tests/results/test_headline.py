@@ -162,3 +162,16 @@ def test_cue_conflicts_open_with_the_shape_bias_that_they_are_for() -> None:
     )
     none = {**bias, "shape": 0, "texture": 0, "bias": None, "interval": [0.0, 1.0]}
     assert headline_of({"human_accuracy": means, "shape_bias": [none]}).text.startswith("People are right on 77.6 %")
+
+
+def test_a_model_without_a_verdict_is_named_beside_those_with_one() -> None:
+    why = (
+        "no verdict: categories count equally, and cat is thin from 0.00 to 0.50 (10 more pictures of it would mend it)"
+    )
+    entries = [judged("a", "matches"), entry("b", no_verdict=why), entry("c", no_verdict=why)]
+    assert headline_of({"comparisons": entries}).text == (
+        "The model a matches people on gaussian blur. There is no verdict on 2 models on gaussian blur: categories "
+        "count equally, and cat is thin from 0.00 to 0.50 (10 more pictures of it would mend it)."
+    )
+    (first, *_) = leaderboard_table(findings(comparisons=entries[1:2]), "accuracy").rows
+    assert why in first

@@ -192,6 +192,8 @@ class Comparison(Indices, ComparisonName):
 
     #: of accuracy beside people's own curve, where intervals were asked for
     verdict: VerdictOnOne | None = None
+    #: where intervals were asked for and there is no verdict on accuracy: what is thin, and what would mend it
+    no_verdict: str = ""
     common_range: CommonRange | None = None
     misses_dropped: HmriAndMrsi | None = None
     corruption_error: CorruptionError | None = None

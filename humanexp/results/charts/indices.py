@@ -107,7 +107,7 @@ def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Sta
     return Standing(
         classifier=name,
         corruptions=len(own),
-        verdict=joint.verdict.statement if joint and joint.verdict else "",
+        verdict=_verdict_on_all(own, joint),
         difference=_difference(joint.verdict if joint else None),
         rank=rank_words(joint.ranks.best, joint.ranks.worst) if joint and joint.ranks else "",
         hmri=estimate(
@@ -124,6 +124,14 @@ def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Sta
         lowest=ordered[0],
         highest=ordered[-1],
     )
+
+
+def _verdict_on_all(own: Sequence[Comparison], joint: Leader | None) -> str:
+    """What is said over all corruptions; nothing, but that, where one of them has no verdict."""
+    withheld = sum(bool(entry.no_verdict) for entry in own)
+    if withheld:
+        return f"no verdict on {withheld} of {len(own)} corruptions" if len(own) > 1 else own[0].no_verdict
+    return joint.verdict.statement if joint and joint.verdict else ""
 
 
 def _difference(verdict: ModelVerdict | None) -> Estimate:
@@ -216,7 +224,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             (
                 entry.classifier,
                 readable(entry.human_curve) + (" (borrowed)" if entry.borrowed else ""),
-                entry.verdict.statement if entry.verdict else "",
+                entry.verdict.statement if entry.verdict else entry.no_verdict,
                 _difference(entry.verdict),
                 estimate(entry.shown.hmri, entry.shown.hmri_interval),
                 estimate(entry.shown.mrsi, entry.shown.mrsi_interval),
