@@ -249,10 +249,15 @@ def agreement_sentences(findings: Findings) -> Iterable[str]:
         if row.pooled is None:
             continue
         who = "two people" if row.kind == "humans" else f"{quoted(row.observer)} and people"
-        yield (
-            f"Error consistency of {who}: kappa {with_interval(row.pooled.kappa, row.interval)} on "
-            f"{counted(row.pooled.pictures, 'picture')}."
-        )
+        pictures = counted(row.pooled.pictures, "picture")
+        if not row.pooled.is_stratified:
+            yield (
+                f"Error consistency of {who}: kappa, which includes shared difficulty, {row.pooled.kappa:.3f} on "
+                f"{pictures}; no condition holds enough common pictures for more."
+            )
+            continue
+        left = f" ({row.pooled.left_out:,} in conditions with too few left out)" if row.pooled.left_out else ""
+        yield f"Error consistency of {who}: kappa {with_interval(row.pooled.kappa, row.interval)} on {pictures}{left}."
 
 
 def sensitivity_sentences(findings: Findings) -> Iterable[str]:

@@ -107,7 +107,7 @@ class Ceiling(Entry):
     twin : Twin or None
         Of accuracy: a simulated twin in a study of this size.
     kappa, kappa_interval, kappa_n
-        Of two people.
+        Of two people, in tenths of visual change (or conditions) with enough pictures; None and 0 without such.
     """
 
     splits: int
