@@ -110,7 +110,8 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
     if own:
         yield (
             "Models are compared with people by HMRI, the share of the human area that a model reaches, and MRSI, the "
-            "share of the model's area above people; intervals draw the same originals for both where both saw them."
+            "share of the model's area above people; intervals of their means over corruptions draw the same "
+            "originals for both where both saw them, and of one corruption there are none."
         )
     judged = [one.verdict for one in own if one.verdict is not None]
     if judged:
@@ -145,8 +146,8 @@ def _comparison_sentence(one: Comparison) -> str:
     where = f" between {span[0]:g} and {span[1]:g}" if span else ""
     return (
         f"{quoted(one.classifier)}, {words(one.corruption)}{where}: HMRI "
-        f"{with_interval(shown.hmri, shown.hmri_interval)}, MRSI "
-        f"{with_interval(shown.mrsi, shown.mrsi_interval)}{_verdict(one.verdict, [one])}{_none(one)}."
+        f"{shown.hmri:.3f}, MRSI {shown.mrsi:.3f}"
+        f"{_verdict(one.verdict, [one])}{_none(one)}."
     )
 
 

@@ -147,8 +147,8 @@ def _where(own: Sequence[Comparison]) -> str:
 
 def _numbers(own: Sequence[Comparison], score: float) -> str:
     if len(own) == 1:
-        interval, level = own[0].shown.hmri_interval, 100 * own[0].shown.level
-        return f"HMRI {score:.3f}" + (f", {level:.0f} % interval {interval_text(interval)}" if interval else "")
+        # Of one corruption no interval is declared as a claim: what there is covers the truth in 89 of 100 studies.
+        return f"HMRI {score:.3f}"
     ordered = sorted(own, key=lambda entry: entry.shown.hmri)
     ends = [f"{entry.shown.hmri:.3f} on {readable(entry.corruption)}" for entry in (ordered[0], ordered[-1])]
     return f"HMRI {score:.3f}; from {ends[0]} to {ends[1]}"

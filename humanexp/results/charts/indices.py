@@ -28,7 +28,10 @@ from humanexp.results.charts.observer_styles import observers_of, readable
 _INDICES = (
     _("HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people."),
     _("MRSI: the share of the area under the model's curve that lies above people's; 0 = nowhere above."),
-    _("Intervals: the same resamples of originals for people and models where both saw the same pictures."),
+    _(
+        "Intervals of HMRI and MRSI are of means over corruptions, from the same resamples of originals for people and "
+        "models where both saw the same pictures; of one corruption there are none."
+    ),
     _(
         "Matches: the mean accuracies of model and people over everything measured differ by less than the margin, and "
         "those over every window of 0.15, or condition, by less than theirs, shown by 90 % intervals. Differs: "
@@ -102,7 +105,8 @@ def _place(one: Standing) -> tuple[bool, float]:
 def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Standing:
     """Means over corruptions; their intervals need the joint resamples of the analysis, or there is one corruption."""
     shown = [entry.shown for entry in own]
-    resampled = joint or (shown[0] if len(shown) == 1 else None)
+    # Of one corruption no interval of HMRI and MRSI is declared as a claim.
+    resampled = joint if joint and joint.corruptions > 1 else None
     ordered = sorted((entry.shown.hmri, readable(entry.corruption)) for entry in own)
     return Standing(
         classifier=name,
@@ -226,8 +230,8 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
                 readable(entry.human_curve) + (" (borrowed)" if entry.borrowed else ""),
                 entry.verdict.statement if entry.verdict else entry.no_verdict,
                 _difference(entry.verdict),
-                estimate(entry.shown.hmri, entry.shown.hmri_interval),
-                estimate(entry.shown.mrsi, entry.shown.mrsi_interval),
+                estimate(entry.shown.hmri, None),
+                estimate(entry.shown.mrsi, None),
                 entry.shown.human_area,
                 entry.shown.classifier_area,
                 entry.shown.human_lead,
@@ -237,8 +241,8 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             for entry in sorted(entries, key=lambda entry: -entry.shown.hmri)
         ),
         (
-            f"{100 * level:g} % intervals. Where more than a fifth of a curve is extrapolated, numbers are for the "
-            "range that both measured.",
+            f"{100 * level:g} % intervals of mean accuracy. Where more than a fifth of a curve is extrapolated, "
+            "numbers are for the range that both measured.",
             *_mean_accuracy(entries),
             *_ceilings(
                 one.ceiling.twin
@@ -278,9 +282,9 @@ def _build(findings: Findings, key: str) -> Chart:
         IndexRow(
             observer=observers[entry.classifier],
             hmri=entry.shown.hmri,
-            hmri_interval=entry.shown.hmri_interval,
+            hmri_interval=None,
             mrsi=entry.shown.mrsi,
-            mrsi_interval=entry.shown.mrsi_interval,
+            mrsi_interval=None,
         )
         for entry in own_comparisons(findings, measure)
         if entry.corruption == corruption
