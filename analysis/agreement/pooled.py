@@ -5,14 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from analysis.arrays import BoolArray, FloatArray
-from analysis.clusters import clustered
+from analysis.claims.agreement import ENOUGH_IN_CONDITION
 from analysis.errors import InvalidInput, TooFewResponses
 
 #: Sums of shares reach 1 only up to rounding.
 _ROUNDING = 1e-12
+#: A stratum with fewer common pictures is left out: chance within it would hang on a few answers.
+LEAST_IN_STRATUM = ENOUGH_IN_CONDITION
+#: The interval is extended to 0 where permutations within strata reach as much more often than this.
+_ALPHA = 0.05
+#: Permutations, and how many for how many answers.
+_MOST_DRAWS, _LEAST_DRAWS, _ANSWERS_DRAWN = 999, 199, 20_000_000
 
 
 @dataclass(frozen=True)
@@ -22,13 +29,20 @@ class PooledConsistency:
     Parameters
     ----------
     kappa, observed, expected : float
-        As in `ErrorConsistency`, averaged over pictures; expected within each stratum.
+        As in `ErrorConsistency`, averaged over pictures; expected within each stratum, from different pictures.
     pictures : int
-        Pictures that count: answered by both groups, or by two people of the one group.
+        Pictures that count: answered by both groups, or by two people of the one group, in strata that are large
+        enough.
     accuracies : tuple of float
         Accuracies on these pictures.
     interval : tuple of float or None
-        Interval of kappa over clusters of pictures, for these observers; None where kappa has no spread.
+        Interval of kappa over clusters of pictures, for these observers; None where kappa has no spread, and where it
+        is not stratified.
+    is_stratified : bool
+        False where no stratum holds `LEAST_IN_STRATUM` common pictures: kappa then includes shared difficulty, of
+        strata as well as of pictures, and is no ceiling of anything.
+    strata, left_out : int
+        Strata that count, and common pictures in those that are too small.
     """
 
     kappa: float
@@ -37,6 +51,9 @@ class PooledConsistency:
     pictures: int
     accuracies: tuple[float, float]
     interval: tuple[float, float] | None = None
+    is_stratified: bool = True
+    strata: int = 1
+    left_out: int = 0
 
 
 def pooled_consistency(
@@ -48,6 +65,7 @@ def pooled_consistency(
     strata: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
     level: float = 0.95,
+    seed: int = 0,
 ) -> PooledConsistency:
     """Error consistency of a random answer of one group with a random answer of the other, picture by picture.
 
@@ -58,11 +76,14 @@ def pooled_consistency(
     right_b, n_b : array-like of int, shape (n,), optional
         The same of the second group; without them two different answers of the first group are compared.
     strata : array-like, shape (n,), optional
-        Condition of each picture; what independent observers would reach is computed within each.
+        Condition of each picture; what independent observers would reach is computed within each. By default all
+        pictures are of one condition.
     clusters : array-like, shape (n,), optional
         What was drawn: originals; by default each picture by itself.
     level : float
-        Level of the interval.
+        Level of the interval, in (0, 1).
+    seed : int
+        Of the permutations.
 
     Returns
     -------
@@ -73,49 +94,178 @@ def pooled_consistency(
     InvalidInput
         If the columns differ in length, or a picture has more right answers than answers.
     TooFewResponses
-        If no picture was answered by both groups (or twice within the one).
+        If fewer than two pictures were answered by both groups (or twice within the one).
 
     Notes
     -----
-    With one answer of each group to each picture of one stratum this is Geirhos, Meding and Wichmann (2020), eqs. 1-3.
-    With more answers the observed consistency of a picture is its mean over all pairs of answers (a U-statistic), so
-    that pictures, not answers, weigh the same. Difficulty that differs between strata does not count as consistency.
-    The interval is that of t, from the linearised kappa with the pictures of a cluster drawn together (`clustered`).
+    After Geirhos, Meding and Wichmann (2020), eqs. 1-3, with the observed consistency of a picture as its mean over
+    all pairs of answers (a U-statistic), so that pictures, not answers, weigh the same.
+
+    Differs from eq. 2: chance is the mean over pairs of answers to *different* pictures of a stratum, also a
+    U-statistic. The product of the accuracies contains each picture with itself; in a stratum of n pictures it takes
+    1 / n of what observers share, and all of it where n is 1. Strata of fewer than `LEAST_IN_STRATUM` pictures are left
+    out. Where none is larger, kappa is over all pictures as one stratum, without an interval.
+
+    The interval is t over the jackknife of clusters. It is extended to 0 where the observed minus the expected
+    consistency is no larger, either way, than under permutations of answers within strata (p > .05): with few pictures
+    the jackknife alone is too narrow. Independence means given the stratum.
     """
     first, second, known = _pictures(right_a, n_a, right_b, n_b)
-    if not known.any():
-        raise TooFewResponses("No picture was answered by both.")
+    if known.sum() < 2:
+        raise TooFewResponses("Fewer than two pictures were answered by both.")
     labels = np.zeros(len(known), dtype=np.int64) if strata is None else np.asarray(strata)
     groups = np.arange(len(known)) if clusters is None else np.asarray(clusters)
     if len(labels) != len(known) or len(groups) != len(known):
         raise InvalidInput("Strata and clusters have one entry a picture.")
-    _, stratum = np.unique(labels[known], return_inverse=True)
-    _, cluster = np.unique(groups[known], return_inverse=True)
-    agreeing, a, b = _agreeing(first, second)[known], first.rate[known], second.rate[known]
-    sizes = np.bincount(stratum)
-    p, q = (np.bincount(stratum, weights=rates) / sizes for rates in (a, b))
-    by_chance = p * q + (1.0 - p) * (1.0 - q)
-    observed, expected = float(agreeing.mean()), float(sizes @ by_chance) / len(a)
+    _, stratum, sizes = np.unique(labels[known], return_inverse=True, return_counts=True)
+    kept = sizes[stratum] >= LEAST_IN_STRATUM
+    is_stratified, n_common = bool(kept.any()), len(kept)
+    if not is_stratified:
+        kept, stratum = np.ones(n_common, dtype=np.bool_), np.zeros(n_common, dtype=np.int64)
+    chosen = np.flatnonzero(known)[kept]
+    _, stratum = np.unique(stratum[kept], return_inverse=True)
+    columns = _Columns.of(first, second, chosen)
+    observed, expected = (float(one) / len(chosen) for one in columns.sums(stratum))
     kappa = _kappa(observed, expected)
     interval = None
-    if 1.0 - expected > _ROUNDING:
-        # What each picture adds to the expectation: that of its stratum, and its part in both rates there.
-        shift = by_chance[stratum] - expected
-        shift += (2.0 * q - 1.0)[stratum] * (a - p[stratum]) + (2.0 * p - 1.0)[stratum] * (b - q[stratum])
-        influence = (agreeing - observed - (1.0 - kappa) * shift) / ((1.0 - expected) * len(a))
-        sums = np.bincount(cluster, weights=influence)[:, None].astype(np.float64)
-        spread = clustered([sums], np.zeros(1))
-        if len(sums) > 1 and float(spread.variance[0]) > _ROUNDING**2:
-            reach = float(spread.reach(level)[0])
-            interval = max(kappa - reach, -1.0), min(kappa + reach, 1.0)
+    if is_stratified and 1.0 - expected > _ROUNDING:
+        _, cluster = np.unique(groups[chosen], return_inverse=True)
+        interval = _jackknifed(columns, stratum, cluster, kappa, level)
+        if interval is not None and not interval[0] <= 0.0 <= interval[1]:
+            p = _permuted(first.at(chosen), second.at(chosen), first is second, stratum, observed - expected, seed)
+            if p > _ALPHA:
+                interval = min(interval[0], 0.0), max(interval[1], 0.0)
     return PooledConsistency(
         kappa,
         observed,
         expected,
-        len(a),
-        (float(a.mean()), float(b.mean())),
+        len(chosen),
+        (float(columns.a.mean()), float(columns.b.mean())),
         interval,
+        is_stratified,
+        int(stratum.max()) + 1 if is_stratified else 0,
+        n_common - len(chosen),
     )
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Shares right of both groups, and of pairs of answers that agree, picture by picture, shape (n,)."""
+
+    a: FloatArray
+    b: FloatArray
+    agreeing: FloatArray
+
+    @classmethod
+    def of(cls, first: _Answers, second: _Answers, chosen: NDArray[np.intp]) -> _Columns:
+        agreeing = _agreeing(first, second)[chosen]
+        return cls(first.rate[chosen], second.rate[chosen], agreeing)
+
+    def parts(self) -> FloatArray:
+        """Per picture what sums over a stratum are made of, shape (n, 5): 1, both shares, their product, agreement."""
+        return np.stack([np.ones(len(self.a)), self.a, self.b, self.a * self.b, self.agreeing], axis=1)
+
+    def sums(self, stratum: NDArray[np.intp]) -> tuple[float, float]:
+        """Observed and expected consistency, each summed over pictures."""
+        observed, expected = _of_strata(_added(self.parts(), stratum, int(stratum.max()) + 1))
+        return float(observed.sum()), float(expected.sum())
+
+
+def _added(parts: FloatArray, index: NDArray[np.intp], number: int) -> FloatArray:
+    """Sums of rows by index, shape (number, columns)."""
+    return np.stack([np.bincount(index, column, number) for column in parts.T], axis=1)
+
+
+def _of_strata(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Observed and expected consistency of each stratum, times its pictures; 0 where there are not two."""
+    n, a, b, both, agreeing = sums.T
+    different = 2.0 * (a * b - both) + (n - 1.0) * (n - a - b)
+    is_known = n > 1.5
+    expected = np.divide(different, n - 1.0, out=np.zeros_like(n), where=is_known)
+    return np.where(is_known, agreeing, 0.0), expected
+
+
+def _jackknifed(
+    columns: _Columns, stratum: NDArray[np.intp], cluster: NDArray[np.intp], kappa: float, level: float
+) -> tuple[float, float] | None:
+    """Interval of kappa from leaving out one cluster after the other; None where that changes nothing."""
+    number = int(cluster.max()) + 1
+    if number < 2:
+        return None
+    n_strata = int(stratum.max()) + 1
+    cells, cell = np.unique(cluster * n_strata + stratum, return_inverse=True)
+    own, whole = _added(columns.parts(), cell, len(cells)), _added(columns.parts(), stratum, n_strata)
+    place, left = cells % n_strata, cells // n_strata
+    before, after = _of_strata(whole), _of_strata(whole[place] - own)
+    observed, expected = (
+        was.sum() + np.bincount(left, now - was[place], number) for was, now in zip(before, after, strict=True)
+    )
+    # Strata that are left with one picture count no more.
+    remaining = whole[place, 0] - own[:, 0]
+    lost = np.where(remaining > 1.5, own[:, 0], whole[place, 0])
+    n = len(stratum) - np.bincount(left, lost, number)
+    known = n - expected > _ROUNDING * np.maximum(n, 1.0)
+    if not known.all():
+        return None
+    without = (observed - expected) / (n - expected)
+    error = float(np.sqrt((number - 1.0) / number * ((without - without.mean()) ** 2).sum()))
+    if error <= _ROUNDING:
+        return None
+    reach = float(stdtrit(number - 1.0, (1.0 + level) / 2.0)) * error
+    return max(kappa - reach, -1.0), min(kappa + reach, 1.0)
+
+
+def _permuted(
+    first: _Answers, second: _Answers, is_one: bool, stratum: NDArray[np.intp], excess: float, seed: int
+) -> float:
+    """Share of permutations of answers within strata whose consistency is as far from chance, this one among them."""
+    rng = np.random.default_rng(seed)
+    n_answers = int(first.n.sum()) if is_one else len(stratum)
+    draws = int(np.clip(_ANSWERS_DRAWN // max(n_answers, 1), _LEAST_DRAWS, _MOST_DRAWS))
+    found = _excess_within(first, stratum, rng, draws) if is_one else _excess(first, second, stratum, rng, draws)
+    return float(1 + (np.abs(found) >= abs(excess) - _ROUNDING).sum()) / (draws + 1)
+
+
+def _excess(
+    first: _Answers, second: _Answers, stratum: NDArray[np.intp], rng: np.random.Generator, draws: int
+) -> FloatArray:
+    """Observed minus expected consistency where the second group's answers change places, shape (draws,).
+
+    Times the pictures it is ``2 sum_s n_s / (n_s - 1) (sum_i a_i b_i - sum_i a_i sum_i b_i / n_s)``: a permutation
+    changes the products alone.
+    """
+    sizes = np.bincount(stratum).astype(np.float64)
+    weight = (sizes / (sizes - 1.0))[stratum]
+    means = (np.bincount(stratum, second.rate) / sizes)[stratum]
+    by_stratum = np.argsort(stratum, kind="stable")
+    pull, own = (weight * first.rate)[by_stratum], second.rate[by_stratum]
+    found = np.array([pull @ own[_shuffled(stratum[by_stratum], rng)] for _ in range(draws)])
+    return np.asarray(2.0 * (found - (weight * first.rate) @ means) / len(stratum))
+
+
+def _excess_within(group: _Answers, stratum: NDArray[np.intp], rng: np.random.Generator, draws: int) -> FloatArray:
+    """The same where single answers of one group change places, shape (draws,)."""
+    slot = np.repeat(np.arange(len(stratum)), group.n.astype(np.int64))
+    slot = slot[np.argsort(stratum[slot], kind="stable")]
+    answers = np.concatenate(_single(group)).astype(np.float64)
+    answers = answers[np.argsort(np.repeat(stratum, group.n.astype(np.int64)), kind="stable")]
+    found = []
+    for _ in range(draws):
+        right = np.bincount(slot, answers[_shuffled(stratum[slot], rng)], len(stratum))
+        drawn = _Answers(right.astype(np.float64), group.n)
+        observed, expected = _Columns(drawn.rate, drawn.rate, _agreeing(drawn, drawn)).sums(stratum)
+        found.append((observed - expected) / len(stratum))
+    return np.array(found)
+
+
+def _shuffled(labels: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Places in an order that is random within equal labels, which stand together."""
+    return np.lexsort((rng.random(len(labels)), labels))
+
+
+def _single(group: _Answers) -> list[FloatArray]:
+    """Answers one by one, picture by picture: right ones first."""
+    return [np.arange(n) < right for right, n in zip(group.right, group.n.astype(np.int64), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -124,6 +274,10 @@ class _Answers:
 
     right: FloatArray
     n: FloatArray
+
+    def at(self, chosen: NDArray[np.intp]) -> _Answers:
+        """Those to these pictures."""
+        return _Answers(self.right[chosen], self.n[chosen])
 
     @property
     def rate(self) -> FloatArray:

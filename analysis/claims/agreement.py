@@ -6,6 +6,8 @@ from analysis.claims.claim import Claim
 
 #: Kappa of a pair is shown, and enters the means over pairs, from so many pictures in common.
 ENOUGH_PICTURES = 30
+#: Pooled kappa rests on conditions with so many common pictures; the others are left out.
+ENOUGH_IN_CONDITION = 10
 
 #: In place of a kappa that is none.
 UNDEFINED = "undefined: both observers are always right, or both always wrong"
@@ -32,11 +34,14 @@ POOLED_KAPPA = Claim(
     statement="Error consistency over every picture that both answered: κ = {kappa} [{lower}, {upper}].",
     estimand=(
         "κ of a random answer of the one and a random answer of the other (or of two people), over all pictures of "
-        "which these are a sample; what independent observers would reach is computed within conditions."
+        "which these are a sample; what observers that are independent given the condition would reach is computed "
+        "within conditions, from answers to different pictures."
     ),
     conditions=(
-        "Pictures of one original count together. People are taken as they are: that new people may agree more or less "
-        "is left out; it was tried with people who differ little (standard deviation .5 on the logit)."
+        f"Conditions with {ENOUGH_IN_CONDITION} common pictures or more; without such kappa includes shared "
+        "difficulty, is named so and has no interval. Pictures of one original count together. People are taken as "
+        "they are: that new people may agree more or less is left out; it was tried with people who differ little "
+        "(standard deviation .5 on the logit)."
     ),
     promise="covers in at least",
     rate=0.93,
@@ -114,6 +119,24 @@ def no_pairs_note() -> str:
     return f"No two observers share {ENOUGH_PICTURES} pictures in a condition."
 
 
+def ceiling_notes(*, people_are_stratified: bool, some_are_not: bool, left_out: int) -> tuple[str, ...]:
+    """What pooled kappas are worth: of people among themselves the ceiling, unless difficulty is in it."""
+    found = []
+    if people_are_stratified:
+        found.append("κ, pooled, in the row of people is the human ceiling.")
+    if some_are_not:
+        found.append(
+            f"κ that includes shared difficulty: no condition holds {ENOUGH_IN_CONDITION} pictures in common, so that "
+            "conditions that are easy or hard for everybody count as agreement. It has no interval and is no ceiling."
+        )
+    if left_out:
+        found.append(
+            f"Pictures in common in conditions with fewer than {ENOUGH_IN_CONDITION} are left out, at most "
+            f"{left_out:,} of an observer."
+        )
+    return tuple(found)
+
+
 def definitions() -> tuple[str, ...]:
     """What the numbers of agreement mean."""
     return (
@@ -125,7 +148,9 @@ def definitions() -> tuple[str, ...]:
         "other, neither); for these two observers and new pictures; wider where they share pictures of one original.",
         "Copied: what κ of a pair says as a share of pictures on which the less accurate observer copies the other's "
         "answer, right and wrong independently on the rest (Klein et al. 2025); below 0 the opposite is copied.",
-        "Pooled: one κ over every picture that both answered, however few a pair shares, with its interval.",
+        f"Pooled: one κ over all pictures that both answered in conditions with at least {ENOUGH_IN_CONDITION} of "
+        "them, however few a pair shares. Chance: answers to different pictures of one condition. Interval: jackknife "
+        "over originals, extended to 0 where answers that change places within conditions agree as much (p > .05).",
     )
 
 

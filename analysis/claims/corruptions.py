@@ -15,8 +15,8 @@ _CONDITIONS = (
 )
 EQUIVALENT = Claim(
     name="corruptions-equivalent",
-    statement="{first} and {second} are equivalent for people: areas within {margin}, every window of .15 within "
-    "{band_margin}.",
+    statement="{first} and {second} are equivalent for people: mean accuracies over the measured windows within "
+    "{margin}, every window of .15 within {band_margin}.",
     estimand="performance on the first corruption minus that on the second (means over people) at equal visual change, "
     "averaged over windows of .15 and over everything that both measured, of answers that came from looking",
     conditions=f"{_CONDITIONS}; a narrower difference than a window is not claimed absent; at least four in five "

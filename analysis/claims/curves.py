@@ -97,6 +97,22 @@ def rise_sentence(*, earlier: tuple[float, float], later: tuple[float, float], r
     )
 
 
+def below_chance_sentence(where: tuple[float, float], chance: float) -> str:
+    """Say where people's curve goes below chance.
+
+    Parameters
+    ----------
+    where : (float, float)
+        First and last place, in [0, 1].
+    chance : float
+        In (0, 1].
+    """
+    return (
+        f"From {where[0]:.2f} to {where[1]:.2f} people's curve lies below chance ({chance:.3f}), more than its band "
+        "explains: curves are bounded by 0 alone, and missed trials count as wrong. Areas and indices include this."
+    )
+
+
 def category_gaps_sentence(gaps: Sequence[tuple[str, tuple[float, float]]]) -> str:
     """Say which categories were not measured everywhere.
 

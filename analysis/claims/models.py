@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from analysis.claims.claim import Claim
+from analysis.wording import joined
 
-#: What "undecided" is planned against, frozen with the method: a true difference in area, and the power.
+#: What "undecided" is planned against, frozen with the method: a true difference in mean accuracy, and the power.
 TRUE_GAP, POWER = 0.05, 0.8
 
 _CONDITIONS = (
@@ -26,8 +27,8 @@ DIFFERS = Claim(
 )
 MATCHES = Claim(
     name="model-matches-people",
-    statement="{model} matches people on {corruption}: areas within {margin}, every window of .15 within "
-    "{window_margin}.",
+    statement="{model} matches people on {corruption}: mean accuracies over the measured windows (conditions) "
+    "within {margin}, every window of .15 (condition) within {window_margin}.",
     estimand=DIFFERS.estimand,
     conditions=f"{_CONDITIONS}; a narrower difference than a window is not claimed absent; at least four in five of "
     "people's answers surely came from looking; at the level of one model and corruption, all of which must match",
@@ -36,7 +37,8 @@ MATCHES = Claim(
 )
 DIFFERENCE = Claim(
     name="model-minus-people",
-    statement="{model}'s area is {difference} above or below that of people (95 % interval {low} to {high}).",
+    statement="{model}'s mean accuracy over the measured windows (conditions) is {difference} above or below that of "
+    "people (95 % interval {low} to {high}).",
     estimand="mean over corruptions of the model's accuracy minus that of people, over everything measured",
     conditions=_CONDITIONS,
     promise="covers in at least",
@@ -78,8 +80,8 @@ RANKS = Claim(
 ANSWERS_THAT_DECIDE = Claim(
     name="answers-that-decide",
     statement="undecided: {answers} answers would show a model without any difference to match (two corruptions to be "
-    "equivalent), and {answers} a difference of .05 in area.",
-    estimand="people's answers with which a new study reaches the word, where nothing differs, or the area by .05",
+    "equivalent), and {answers} a difference of .05 in mean accuracy.",
+    estimand="people's answers with which a new study reaches the word, where nothing differs, or mean accuracy by .05",
     conditions="as many answers of a person as in this study, of more people like these, on new originals; the same "
     "models and corruptions are asked about together; never computed at the difference that was found",
     promise="comes true in at least",
@@ -108,11 +110,61 @@ def verdict_words(*, matches: bool, differs: bool, direction: str | None, differ
     return "undecided"
 
 
+def measured_words(have_conditions: Iterable[bool]) -> str:
+    """What a mean accuracy is over, where each of these comparisons is of conditions, or else of windows."""
+    kinds = {"conditions" if one else "windows" for one in have_conditions}
+    return f"the measured {' and '.join(sorted(kinds)) or 'windows'}"
+
+
+def mean_accuracy_note(measured: str) -> str:
+    """Beside a table with mean accuracies and areas: they weigh the axis differently."""
+    return (
+        f"Mean accuracy is over {measured}, from the answers themselves. R̂ is the area under the fitted curve over the "
+        "axis: the difference of two areas is another number."
+    )
+
+
 def overall_word(*, matches: bool, differs: bool) -> Literal["matches", "differs", "undecided"]:
     """One word; what matches and differs, by less than the margins, matches."""
     if matches:
         return "matches"
     return "differs" if differs else "undecided"
+
+
+_NOT_MEASURED = "undecided: a part of the range between was not measured"
+#: More thin categories than this are counted.
+_MOST_NAMED = 3
+
+
+def withheld_words(
+    thin: Sequence[tuple[str, Sequence[tuple[float, float]], int]], *, fewest: int, stretch: float
+) -> str:
+    """Why there is no verdict on a model, and what would mend that.
+
+    Parameters
+    ----------
+    thin : sequence of (str, sequence of (float, float), int)
+        Categories with the stretches, within [0, 1] and in order, in which they have too few pictures, and how many
+        more of them would do; none where answers are few in all categories.
+    fewest : int
+        Answers of people and of the model that a stretch of the axis needs.
+    stretch : float
+        Its width, in (0, 1].
+    """
+    if not thin:
+        return (
+            f"no verdict: no {stretch:g} of the axis holds {fewest} answers of people and of the model; {fewest} of "
+            f"either in each would take {round(fewest / stretch)} answers, spread evenly"
+        )
+    told = [
+        f"{name} between {where[0][0]:.2f} and {where[-1][1]:.2f} ({more} more"
+        f"{', spread evenly where it is missing, would mend it' if place == 0 else ''})"
+        for place, (name, where, more) in enumerate(thin[:_MOST_NAMED])
+    ]
+    left = len(thin) - len(told)
+    if left:
+        told.append(f"{left} more categor{'y' if left == 1 else 'ies'}")
+    return f"no verdict: categories count equally, and too few pictures are of {joined(told)}"
 
 
 def undecided_words(
@@ -122,15 +174,17 @@ def undecided_words(
     answers_to_match: int,
     answers_to_differ: int,
     alike: str = "a model without any difference to match",
+    stretches: Sequence[tuple[float, float]] = (),
 ) -> str:
     """Why nothing is said of a model, or of whatever was compared, and what would decide it."""
     if gaps:
-        return "undecided: a part of the range between was not measured"
+        where = ", ".join(f"from {start:.2f} to {end:.2f}" for start, end in stretches)
+        return f"undecided: the range {where} was not measured" if where else _NOT_MEASURED
     if careless:
         return "undecided: this crowd could not have shown it, too few of its answers surely came from looking"
     return (
         f"undecided: {answers_to_match:,} answers would show {alike}, and "
-        f"{answers_to_differ:,} a difference of {TRUE_GAP:g} in area"
+        f"{answers_to_differ:,} a difference of {TRUE_GAP:g} in mean accuracy"
     )
 
 

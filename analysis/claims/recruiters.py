@@ -8,7 +8,7 @@ from analysis.claims.claim import Claim
 
 RecruitersWord = Literal["alike", "different", "undecided"]
 
-#: Difference of area for which sizes are planned, and with which power: frozen with the method.
+#: Difference of mean accuracy for which sizes are planned, and with which power: frozen with the method.
 TRUE_GAP, POWER = 0.03, 0.9
 #: Shares of people who may have taken part twice without anybody noticing.
 REPEATS = (0.02, 0.05)
@@ -27,17 +27,17 @@ POOLED = Claim(
 )
 ALIKE = Claim(
     name="recruiters-alike",
-    statement="The people of {first} and {second} are alike in area within {margin}.",
+    statement="The people of {first} and {second} are alike in mean accuracy within {margin}.",
     estimand="mean accuracy of the one recruiter's people minus that of the other's at equal visual change, averaged "
     "over everything that both measured and over the study's corruptions, of answers that came from looking",
     conditions=f"{_CONDITIONS}; at least four in five answers of both surely came from looking, and the margin shrinks "
-    "by the share that may not have; curves that cross can be alike in area; at the level of one pair",
+    "by the share that may not have; curves that cross can be alike in mean accuracy; at the level of one pair",
     promise="false claims at most",
     rate=0.05,
 )
 DIFFERENT = Claim(
     name="recruiters-different",
-    statement="The people of {first} and {second} are different in area.",
+    statement="The people of {first} and {second} are different in mean accuracy.",
     estimand=ALIKE.estimand,
     conditions=f"{_CONDITIONS}; corrected over all pairs of recruiters together",
     promise="false claims at most",
@@ -45,7 +45,8 @@ DIFFERENT = Claim(
 )
 DIFFERENCE = Claim(
     name="recruiter-minus-recruiter",
-    statement="The area of {first} is {difference} above or below that of {second} (90 % interval {low} to {high}).",
+    statement="The mean accuracy of {first} is {difference} above or below that of {second} (90 % interval {low} to "
+    "{high}).",
     estimand="the same difference, of the answers as they are",
     conditions=_CONDITIONS,
     promise="covers in at least",
@@ -61,8 +62,8 @@ PLANNED = Claim(
 )
 REPEATED = Claim(
     name="recruiters-repeats",
-    statement="If {share} of the people had taken part twice unnoticed, the pooled area would move by at most {shift} "
-    "without their second sessions, and its interval would be at most {width} wide.",
+    statement="If {share} of the people had taken part twice unnoticed, the pooled mean accuracy would move by at "
+    "most {shift} without their second sessions, and its interval would be at most {width} wide.",
     estimand="the pooled mean accuracy without the second sessions of so many people, whoever they are; and the width "
     "of its 95 % interval if sessions of one person are known to be",
     conditions=f"{_CONDITIONS}; whoever took part twice came through two recruiters and did the same both times as far "
@@ -93,7 +94,7 @@ def verdict_words(
         A difference was shown; by less than the margin, if they are alike.
     names : tuple of str
     difference : float
-        Of area, the first minus the second.
+        Of mean accuracy, the first minus the second.
     gaps : bool
         A stretch between was not measured by both.
     careless : bool
@@ -102,7 +103,7 @@ def verdict_words(
         So many times as many people would decide it with the planned power.
     """
     if word == "alike":
-        return f"alike in area, differ by {abs(difference):.3f}" if differs else "alike in area"
+        return f"alike in mean accuracy, differ by {abs(difference):.3f}" if differs else "alike in mean accuracy"
     if word == "different":
         first, second = names
         return f"different: {first} is {abs(difference):.3f} {'above' if difference > 0.0 else 'below'} {second}"
@@ -132,8 +133,8 @@ def repeats_sentence(*, share: float, people: int, corruption: str, shift: float
     who = "1 person" if people == 1 else f"{people:,} people"
     return (
         f"{corruption}: if {100 * share:g} % of the participants ({who}) had taken part a second time through another "
-        f"recruiter without anybody noticing, the pooled area would move by at most {shift:.3f} without their second "
-        f"sessions, and its interval, {width:.3f} wide, would be at most {at_most:.3f} wide."
+        f"recruiter without anybody noticing, the pooled mean accuracy would move by at most {shift:.3f} without their "
+        f"second sessions, and its interval, {width:.3f} wide, would be at most {at_most:.3f} wide."
     )
 
 
@@ -188,6 +189,7 @@ def planned_sentence(*, people: int, difference: float, power: float, planned: t
         Power with these.
     """
     return (
-        f"To find that the crowds of two recruiters differ by {difference:g} in area with a power of {power:g} takes "
-        f"about {people:,} people of each. With {planned[0]:,} and {planned[1]:,} people the power is {reached:.2f}."
+        f"To find that the crowds of two recruiters differ by {difference:g} in mean accuracy with a power of "
+        f"{power:g} takes about {people:,} people of each. With {planned[0]:,} and {planned[1]:,} people the power is "
+        f"{reached:.2f}."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +117,22 @@ def equal_categories(
     there = np.maximum((own > 0.0).sum(axis=1), 1)
     factors = (own.sum(axis=1) / there)[window] / own[window, code]
     return Standard(None if np.ptp(factors) < 1e-12 else factors, gaps, number)
+
+
+def pictures_needed(start: float, end: float) -> int:
+    """How many pictures of a category close its gap.
+
+    Parameters
+    ----------
+    start, end : float
+        Of the gap, within [0, 1].
+
+    Returns
+    -------
+    int
+        Spread evenly from start to end, they leave no stretch without the category that counts as a gap.
+    """
+    return ceil((end - start) / LONGEST_EMPTY - 1e-9)
 
 
 def _pictures(

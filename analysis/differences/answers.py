@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
-from analysis.curves.categories import Standard, equal_categories
+from analysis.curves.categories import CategoryGap, Standard, equal_categories
 from analysis.errors import InvalidInput
 from analysis.recruiters import Recruiters
 
@@ -122,6 +122,11 @@ class AnswersToOne:
     def category_gaps(self) -> tuple[tuple[float, float], ...]:
         """Stretches in which at least one category that counts was not measured."""
         return tuple((one.start, one.end) for one in self._standard.gaps)
+
+    @property
+    def thin_categories(self) -> tuple[CategoryGap, ...]:
+        """The same with their names: of every stretch the category that has too few pictures there."""
+        return self._standard.gaps
 
     def _once_each(self) -> FloatArray:
         if self.people is None:

@@ -114,7 +114,7 @@ class Beside:
 
     @property
     def answers_to_differ(self) -> int:
-        """Answers with which a difference of `TRUE_GAP` in area would be found with power `POWER`."""
+        """Answers with which a difference of `TRUE_GAP` in mean accuracy would be found with power `POWER`."""
         return self._at_least(float((self.critical + ndtri(POWER)) * self.standard_error[0] / TRUE_GAP))
 
     def _at_least(self, factor: float) -> int:
@@ -136,7 +136,7 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class ModelBesidePeople:
-    """A model beside people on all corruptions: what each says, and the mean of their areas.
+    """A model beside people on all corruptions: what each says, and the mean over them.
 
     Parameters
     ----------

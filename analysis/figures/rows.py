@@ -68,7 +68,7 @@ def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
                 bar=False,
             ),
         ),
-        notes=("Bars: HMRI. Dots: MRSI. Lines: intervals.",),
+        notes=(f"Bars: HMRI. Dots: MRSI.{' Lines: intervals.' if any(r.hmri_interval for r in rows) else ''}",),
     )
 
 

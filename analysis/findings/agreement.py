@@ -167,6 +167,8 @@ def _row(
             expected=found.expected,
             pictures=found.pictures,
             accuracies=found.accuracies,
+            is_stratified=found.is_stratified,
+            left_out=found.left_out,
         ),
         interval=None if found is None else found.interval,
         n=0 if found is None else found.pictures,

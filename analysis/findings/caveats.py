@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from statistics import median
 from typing import TYPE_CHECKING
 
-from analysis.claims.curves import category_gaps_sentence, gaps_sentence
+from analysis.claims.curves import below_chance_sentence, category_gaps_sentence, gaps_sentence
 from analysis.findings.model import HUMANS, Comparison, Curve
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def curve_caveats(entry: Curve) -> list[str]:
         found.append(gaps_sentence(entry.gaps, entry.area_bounds))
     if entry.category_gaps:
         found.append(category_gaps_sentence([(one.category, one.range) for one in entry.category_gaps]))
+    if entry.below_chance:
+        found.append(below_chance_sentence(entry.below_chance, entry.chance))
     if entry.empty_bins:
         found.append(f"{len(entry.empty_bins)} bins between the first and the last hold no answer.")
     top = _highest_bins_of_few(entry)

@@ -232,6 +232,7 @@ def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> Ce
     if subject != "accuracy":
         return entry()
     pooled = pooled_within(outcomes.answers, settings)
-    if pooled is None:
+    if pooled is None or not pooled.is_stratified:
+        # With shared difficulty in it kappa is no ceiling.
         return entry(kappa=None, kappa_interval=None, kappa_n=0)
     return entry(kappa=pooled.kappa, kappa_interval=pooled.interval, kappa_n=pooled.pictures)

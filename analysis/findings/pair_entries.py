@@ -73,6 +73,7 @@ def comparison_entries(
             study.notes.append(f"{key.population}, {key.corruption}, {key.property}: no comparison. {found}")
             continue
         human, curve = study.curves[human_key].fit, study.curves[key]
+        told = _no_verdict(verdicts, human_key, key)
         entry = Comparison(
             classifier=key.population,
             corruption=key.corruption,
@@ -88,7 +89,7 @@ def comparison_entries(
             human_curve=human_key.corruption,
             full_set=_full_set(human, curve),
         )
-        entries.append(entry.model_copy(update={"caveats": tuple(comparison_caveats(entry))}))
+        entries.append(entry.model_copy(update={"caveats": tuple(comparison_caveats(entry)), **told}))
     return entries
 
 
@@ -97,6 +98,14 @@ def _beside(verdicts: Verdicts | None, human_key: CurveKey, key: CurveKey) -> Be
     if verdicts is None or key.property != "accuracy" or human_key.corruption != key.corruption:
         return None
     return verdicts.of(key.population, key.corruption)
+
+
+def _no_verdict(verdicts: Verdicts | None, human_key: CurveKey, key: CurveKey) -> dict[str, str]:
+    """Why there is none, as a field; nothing where there is one, or none was asked for."""
+    if verdicts is None or key.property != "accuracy" or human_key.corruption != key.corruption:
+        return {}
+    said = verdicts.withheld.get((key.population, key.corruption))
+    return {} if said is None else {"no_verdict": said}
 
 
 def _shown_of(beside: Beside | None) -> dict[str, tuple[Interval, ...]]:

@@ -106,7 +106,7 @@ def recruiter_entries(
         Their answers that count, clean ones among them.
     settings : FitSettings
     margin : float
-        Of equivalence in area.
+        Of equivalence in mean accuracy.
     origins : Origins
     """
     recruiters = settings.recruiters

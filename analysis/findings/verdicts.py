@@ -13,13 +13,15 @@ from analysis.claims.models import (
     overall_word,
     undecided_words,
     verdict_words,
+    withheld_words,
 )
+from analysis.curves.categories import pictures_needed
 from analysis.differences import AnswersToOne, Beside, Clusters, ModelBesidePeople, attention, beside_people, rank_sets
 from analysis.differences.attention import ATTENTIVE
 from analysis.differences.compared import Compared, Sources
 from analysis.differences.fragility import Place, Removal, fragility
 from analysis.differences.individuals import Called, individuals
-from analysis.differences.windows import WINDOW
+from analysis.differences.windows import FEWEST, STRETCH, WINDOW
 from analysis.findings.fits import CurveKey, FitSettings, StudyCurves
 from analysis.findings.model import (
     HUMANS,
@@ -44,6 +46,8 @@ class Verdicts:
     #: what each verdict hangs on, and what people would be called; empty where it was not sought
     removals: Mapping[Place, tuple[Removal, ...]] = field(default_factory=dict)
     people: Mapping[str | None, Called] = field(default_factory=dict)
+    #: why there is no verdict, by classifier and corruption
+    withheld: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def of(self, classifier: str, corruption: str) -> Beside | None:
         """What was found on one corruption; None where nothing was compared."""
@@ -124,16 +128,43 @@ def verdicts_of(
     """
     compared = compared_of(study, people)
     found = found_of(compared, settings, margin=margin, window_margin=window_margin)
-    ranks = _ranks(compared, settings.seed)
+    ranks, withheld = _ranks(compared, settings.seed), _withheld(compared, found)
     if not robust or not found:
-        return Verdicts(found, settings.level, ranks)
+        return Verdicts(found, settings.level, ranks, withheld=withheld)
     return Verdicts(
         found,
         settings.level,
         ranks,
         fragility(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
         individuals(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
+        withheld,
     )
+
+
+def _withheld(compared: Compared, found: Mapping[str, ModelBesidePeople]) -> dict[tuple[str, str], str]:
+    """Why nothing can be said of a model on a corruption that both answered."""
+    people, models = compared.answers()
+    told = {}
+    for model, answered in models.items():
+        judged = found[model].corruptions if model in found else {}
+        for corruption, own in answered.items():
+            if corruption in people and corruption not in judged:
+                told[model, corruption] = _why_withheld(people[corruption], own)
+    return told
+
+
+def _why_withheld(people: AnswersToOne, own: AnswersToOne) -> str:
+    """Name what is thin, the category that lacks most pictures first."""
+    needed: dict[str, tuple[int, list[tuple[float, float]]]] = {}
+    for side in (people, own):
+        stretches: dict[str, list[tuple[float, float]]] = {}
+        for gap in side.thin_categories:
+            stretches.setdefault(gap.category, []).append((gap.start, gap.end))
+        for name, where in stretches.items():
+            # A new picture is shown to both: the side that lacks more of them tells how many.
+            needed[name] = max(needed.get(name, (0, [])), (sum(pictures_needed(*one) for one in where), sorted(where)))
+    thin = [(name, where, more) for name, (more, where) in needed.items()]
+    return withheld_words(sorted(thin, key=lambda one: -one[2]), fewest=FEWEST, stretch=STRETCH)
 
 
 def found_of(
@@ -231,6 +262,7 @@ def verdict_entry(one: Beside, level: float) -> VerdictOnOne:
             careless=one.is_within and one.attentive < ATTENTIVE,
             answers_to_match=one.answers_to_match,
             answers_to_differ=one.answers_to_differ,
+            stretches=one.gaps,
         )
     windows = zip(one.ranges, one.estimate, one.lower, one.upper, one.significant, strict=True)
     return VerdictOnOne(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from analysis.claims import corruptions, recruiters
 from analysis.claims.curves import MEAN_OVER
-from analysis.claims.models import method_sentence, ranks_sentence
+from analysis.claims.models import measured_words, method_sentence, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings, ModelVerdict
@@ -110,7 +110,8 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
     if own:
         yield (
             "Models are compared with people by HMRI, the share of the human area that a model reaches, and MRSI, the "
-            "share of the model's area above people; intervals draw the same originals for both where both saw them."
+            "share of the model's area above people; intervals of their means over corruptions draw the same "
+            "originals for both where both saw them, and of one corruption there are none."
         )
     judged = [one.verdict for one in own if one.verdict is not None]
     if judged:
@@ -128,8 +129,8 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
             yield (
                 f"{quoted(row.classifier)}, mean over {row.corruptions} corruptions: HMRI "
                 f"{with_interval(row.hmri, row.hmri_interval)}, MRSI "
-                f"{with_interval(row.mrsi, row.mrsi_interval)}{_verdict(row.verdict)}; HMRI from {lowest.hmri:.3f} "
-                f"({words(lowest.corruption)}) to {highest.hmri:.3f} ({words(highest.corruption)})."
+                f"{with_interval(row.mrsi, row.mrsi_interval)}{_verdict(row.verdict, mine)}; HMRI from "
+                f"{lowest.hmri:.3f} ({words(lowest.corruption)}) to {highest.hmri:.3f} ({words(highest.corruption)})."
             )
         yield "Every pair of model and corruption stands in the table of comparisons."
     if findings.ranks:
@@ -145,16 +146,24 @@ def _comparison_sentence(one: Comparison) -> str:
     where = f" between {span[0]:g} and {span[1]:g}" if span else ""
     return (
         f"{quoted(one.classifier)}, {words(one.corruption)}{where}: HMRI "
-        f"{with_interval(shown.hmri, shown.hmri_interval)}, MRSI "
-        f"{with_interval(shown.mrsi, shown.mrsi_interval)}{_verdict(one.verdict)}."
+        f"{shown.hmri:.3f}, MRSI {shown.mrsi:.3f}"
+        f"{_verdict(one.verdict, [one])}{_none(one)}."
     )
 
 
-def _verdict(one: ModelVerdict | None) -> str:
+def _verdict(one: ModelVerdict | None, own: Sequence[Comparison]) -> str:
     """The verdict and the difference that it is about, to follow the indices."""
     if one is None:
         return ""
-    return f"; mean accuracy minus people's {with_interval(one.difference, one.interval)}: {one.statement}"
+    measured = measured_words(entry.verdict.has_conditions for entry in own if entry.verdict is not None)
+    return (
+        f"; mean accuracy over {measured} minus people's {with_interval(one.difference, one.interval)}: {one.statement}"
+    )
+
+
+def _none(one: Comparison) -> str:
+    """Why there is no verdict, to follow the indices."""
+    return f"; {one.no_verdict}" if one.no_verdict else ""
 
 
 def similarity_sentences(findings: Findings) -> Iterable[str]:
@@ -241,10 +250,15 @@ def agreement_sentences(findings: Findings) -> Iterable[str]:
         if row.pooled is None:
             continue
         who = "two people" if row.kind == "humans" else f"{quoted(row.observer)} and people"
-        yield (
-            f"Error consistency of {who}: kappa {with_interval(row.pooled.kappa, row.interval)} on "
-            f"{counted(row.pooled.pictures, 'picture')}."
-        )
+        pictures = counted(row.pooled.pictures, "picture")
+        if not row.pooled.is_stratified:
+            yield (
+                f"Error consistency of {who}: kappa, which includes shared difficulty, {row.pooled.kappa:.3f} on "
+                f"{pictures}; no condition holds enough common pictures for more."
+            )
+            continue
+        left = f" ({row.pooled.left_out:,} in conditions with too few left out)" if row.pooled.left_out else ""
+        yield f"Error consistency of {who}: kappa {with_interval(row.pooled.kappa, row.interval)} on {pictures}{left}."
 
 
 def sensitivity_sentences(findings: Findings) -> Iterable[str]:

@@ -71,7 +71,7 @@ class CurveSimilarity:
         Answers with which corruptions without any difference would be shown to be equivalent with power .8; None where
         the verdict is not open.
     answers_to_differ : int or None
-        The same for a difference of .05 in area to be shown.
+        The same for a difference of .05 in the mean to be shown.
     margin, band_margin, alpha : float
     """
 

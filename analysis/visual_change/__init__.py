@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from analysis.visual_change.coverage import Coverage, coverage_report, measure_coverage, measure_paper_coverage
+from analysis.visual_change.coverage import (
+    Coverage,
+    coverage_report,
+    coverage_words,
+    measure_coverage,
+    measure_paper_coverage,
+)
 from analysis.visual_change.pilot import PilotMap, fit_pilot_map
 from analysis.visual_change.pixel import PixelVifReference
 from analysis.visual_change.targeting import TOLERANCE, Reached, draw_targets, reach_target
@@ -27,6 +33,7 @@ __all__ = [
     "Reached",
     "VifReference",
     "coverage_report",
+    "coverage_words",
     "draw_targets",
     "fit_pilot_map",
     "grey",

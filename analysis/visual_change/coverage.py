@@ -126,6 +126,34 @@ def coverage_report(
     }
 
 
+def coverage_words(report: Mapping[str, Any]) -> str:
+    """How many bins a function covers, asked of as many stimuli as it has.
+
+    Parameters
+    ----------
+    report : mapping
+        Of one function, from `coverage_report`.
+
+    Returns
+    -------
+    str
+        Bins that hold the minimum; of fewer stimuli than that takes, bins that hold an even share of them, in whole
+        stimuli and at least 1.
+    """
+    ours, paper = report["ours"], report["paper"]
+    enough = ours["bins"] * ours["minimum"]
+    if report["n"] >= enough:
+        return (
+            f"{ours['covered']} of {ours['bins']} bins with at least {ours['minimum']} (paper's bins: "
+            f"{paper['covered']} of {paper['bins']})"
+        )
+    share = max(report["n"] // ours["bins"], 1)
+    return (
+        f"{sum(count >= share for count in ours['counts'])} of {ours['bins']} bins with at least {share}, their even "
+        f"share ({ours['minimum']} in each bin would take {enough:,} stimuli)"
+    )
+
+
 def _checked(visual_change: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
     changes = np.asarray(visual_change, dtype=np.float64).ravel()
     if not np.all((changes >= 0) & (changes <= 1)):

@@ -100,14 +100,12 @@ def _curves(findings: Findings) -> Table:
 def _models(findings: Findings) -> Table:
     return _table(
         "Models against people",
-        ("model, corruption, property", "HMRI", "interval", "MRSI", "interval", "verdict"),
+        ("model, corruption, property", "HMRI", "MRSI", "verdict"),
         (
             (
                 f"{entry.classifier}, {readable(entry.corruption)}, {entry.property}",
                 f"{entry.hmri:.3f}",
-                _interval(entry.hmri_interval),
                 f"{entry.mrsi:.3f}",
-                _interval(entry.mrsi_interval),
                 entry.verdict.word if entry.verdict else "",
             )
             for entry in findings.comparisons[:MOST_ROWS]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import get_args
 
-from analysis.claims.models import models_sentence, order_sentence, overall_word
+from analysis.claims.models import measured_words, models_sentence, order_sentence, overall_word
 from analysis.findings.model import (
     HUMANS,
     Comparison,
@@ -16,7 +16,6 @@ from analysis.findings.model import (
     Direction,
     Discrimination,
     Findings,
-    HumanAccuracy,
     Word,
 )
 from analysis.wording import quoted
@@ -47,7 +46,7 @@ def headline_of(findings: Findings) -> Headline:
     if findings.discrimination:
         return _told_apart(findings.discrimination)
     if findings.human_accuracy and not findings.curves:
-        return _conditions_alone(findings.human_accuracy)
+        return _conditions_alone(findings)
     if curves:
         return _models_alone(curves)
     if findings.trials and findings.trials.rows and not findings.trials.in_all_sessions:
@@ -65,6 +64,8 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
     share = f"{100 * score:.1f} % of people's accuracy ({_numbers(own, score)})"
     caveat = _WITHHELD if any(entry.withheld for entry in own) else ""
     words = {name: _word(theirs) for name, theirs in by_classifier.items()}
+    if any(entry.no_verdict for entry in entries):
+        return Headline(_without_verdict(by_classifier, words))
     if None in words.values():
         opening = f"The model {quoted(best)}" if len(scores) == 1 else f"Of {len(scores)} models {quoted(best)}"
         closest = "" if len(scores) == 1 else " comes closest to people: it"
@@ -75,6 +76,33 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
         return Headline(f"{sentence}{_how(own)}. It replicates {share}.", caveat)
     order = f" {order_sentence({quoted(name): places for name, places in ranks.items()})}." if ranks else ""
     return Headline(f"{sentence}.{order} The closest by HMRI, {quoted(best)}, replicates {share}{_how(own)}.", caveat)
+
+
+def _without_verdict(by_classifier: Mapping[str, Sequence[Comparison]], words: Mapping[str, Word | None]) -> str:
+    """Which models have no verdict, and why; of the others how many match people or differ."""
+    said = {wanted: [quoted(name) for name, word in words.items() if word == wanted] for wanted in get_args(Word)}
+    judged = next((own for name, own in by_classifier.items() if words[name] is not None), None)
+    opening = ""
+    if judged is not None:
+        opening = models_sentence(said["matches"], said["differs"], said["undecided"], where=_where(judged)) + ". "
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for name, own in by_classifier.items():
+        for entry in own:
+            if entry.no_verdict:
+                reasons.setdefault(entry.no_verdict, {}).setdefault(entry.corruption, []).append(name)
+    told = []
+    for reason, where in list(reasons.items())[:_MOST_REASONS]:
+        names = list(dict.fromkeys(name for own in where.values() for name in own))
+        whom = f"the model {quoted(names[0])}" if len(names) == 1 else f"{len(names)} models"
+        on = f"on {readable(next(iter(where)))}" if len(where) == 1 else f"on {len(where)} corruptions"
+        told.append(f"There is no verdict on {whom} {on}: {reason.removeprefix('no verdict: ')}.")
+    if len(reasons) > len(told):
+        told.append(f"For {len(reasons) - len(told)} more such reasons see the table.")
+    return opening + " ".join(told)
+
+
+#: Of several reasons so many are told; the table has all.
+_MOST_REASONS = 2
 
 
 def _word(own: Sequence[Comparison]) -> Word | None:
@@ -89,7 +117,11 @@ def _how(own: Sequence[Comparison]) -> str:
     """Where it differs, and by how much on one corruption."""
     known = [entry.verdict for entry in own if entry.verdict is not None]
     if len(own) == 1:
-        return f": its area minus that of people is {known[0].difference:+.3f} ({interval_text(known[0].interval)})"
+        measured = measured_words(verdict.has_conditions for verdict in known)
+        return (
+            f": its mean accuracy over {measured} minus that of people is {known[0].difference:+.3f} "
+            f"({interval_text(known[0].interval)})"
+        )
     kinds = Counter(verdict.direction for verdict in known if verdict.differs)
     parts = [f"{_DIRECTIONS[kind]} on {kinds[kind]}" for kind in _DIRECTIONS if kinds[kind]]
     return f" and is {' and '.join(parts)} of {len(own)} corruptions" if parts else ""
@@ -115,8 +147,8 @@ def _where(own: Sequence[Comparison]) -> str:
 
 def _numbers(own: Sequence[Comparison], score: float) -> str:
     if len(own) == 1:
-        interval, level = own[0].shown.hmri_interval, 100 * own[0].shown.level
-        return f"HMRI {score:.3f}" + (f", {level:.0f} % interval {interval_text(interval)}" if interval else "")
+        # Of one corruption no interval is declared as a claim: what there is covers the truth in 89 of 100 studies.
+        return f"HMRI {score:.3f}"
     ordered = sorted(own, key=lambda entry: entry.shown.hmri)
     ends = [f"{entry.shown.hmri:.3f} on {readable(entry.corruption)}" for entry in (ordered[0], ordered[-1])]
     return f"HMRI {score:.3f}; from {ends[0]} to {ends[1]}"
@@ -154,21 +186,36 @@ def _told_apart(entries: Sequence[Discrimination]) -> Headline:
     return Headline(f"People tell pairs of corruptions apart at these rates (50 % is guessing): {'; '.join(parts)}.")
 
 
-def _conditions_alone(means: Sequence[HumanAccuracy]) -> Headline:
+def _conditions_alone(findings: Findings) -> Headline:
+    """People's accuracy; before it, of cue conflicts, what they were shown for."""
+    means, bias = findings.human_accuracy, _shape_bias(findings)
     if len(means) == 1:
         (only,) = means
         return Headline(
-            f"People are right on {100 * only.mean_over_observers:.1f} % of the trials. "
+            f"{bias}People are right on {100 * only.mean_over_observers:.1f} % of the trials. "
             f"All trials have one condition, {only.condition}.",
             "With one condition there is no curve.",
         )
     ordered = sorted(means, key=lambda cell: cell.mean_over_observers)
     worst, best = ordered[0], ordered[-1]
     return Headline(
-        f"People are right on {100 * best.mean_over_observers:.1f} % of the trials in condition {best.condition} "
+        f"{bias}People are right on {100 * best.mean_over_observers:.1f} % of the trials in condition {best.condition} "
         f"and on {100 * worst.mean_over_observers:.1f} % in condition {worst.condition}.",
         "The conditions are no numbers, so there is no curve.",
     )
+
+
+def _shape_bias(findings: Findings) -> str:
+    """A sentence on all people together; nothing where no answer of theirs names a shape or a texture."""
+    for one in findings.shape_bias:
+        if one.kind == "humans" and one.bias is not None:
+            low, high = one.interval
+            return (
+                f"Of people's {one.shape + one.texture:,} answers that name the shape or the texture, "
+                f"{100 * one.bias:.1f} % name the shape ({100 * findings.level:g} % interval {100 * low:.1f} to "
+                f"{100 * high:.1f} %). "
+            )
+    return ""
 
 
 def readable(name: str) -> str:

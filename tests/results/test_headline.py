@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from analysis.claims.models import ANSWERS_THAT_DECIDE, DIFFERENCE, MATCHES
 from analysis.findings.model import Comparison
+from analysis.reporting.results_text import comparison_sentences
+from humanexp.results.charts.indices import comparisons_table, leaderboard_table
 from humanexp.results.headline import Headline, headline_of as headline_of_findings
 from tests.analysis.findings.examples import STORED, comparison as entry, curve, findings, like
 
@@ -28,8 +32,8 @@ def judged(classifier: str, word: str, corruption: str = "gaussian_blur", **chan
 def test_one_model_on_one_corruption() -> None:
     text = headline_of({"comparisons": [judged("resnet50", "differs", hmri=0.828)]}).text
     assert text == (
-        "The model resnet50 differs from people on gaussian blur: its area minus that of people is -0.052 "
-        "(-0.073 to -0.031). It replicates 82.8 % of people's accuracy (HMRI 0.828, 95 % interval 0.808 to 0.848)."
+        "The model resnet50 differs from people on gaussian blur: its mean accuracy over the measured windows minus "
+        "that of people is -0.052 (-0.073 to -0.031). It replicates 82.8 % of people's accuracy (HMRI 0.828)."
     )
     assert "is undecided" in headline_of({"comparisons": [judged("a", "undecided")]}).text
     assert "matches people on" in headline_of({"comparisons": [judged("a", "matches")]}).text
@@ -110,3 +114,76 @@ def test_one_condition_is_not_compared_with_itself() -> None:
     said = headline_of({"human_accuracy": [{"condition": "0", "mean_over_observers": 0.9155, "observers": 4}]})
     assert said.text == "People are right on 91.5 % of the trials. All trials have one condition, 0."
     assert said.caveat == "With one condition there is no curve."
+
+
+def test_headline_table_report_and_json_say_the_same_of_conditions_that_are_spaced_unevenly() -> None:
+    """A mean over conditions is no area, which weighs them by their distance."""
+    places = [0.0, 0.03, 0.1, 1.0]
+    windows = [
+        {"range": [at, at], "difference": 0.001, "lower": -0.1, "upper": 0.1, "significant": False} for at in places
+    ]
+    entry_ = judged(
+        "vgg", "undecided", "contrast", hmri=0.98, difference=0.001, interval=[-0.049, 0.052], windows=windows,
+        statement="undecided: 3,000 answers would show a model without any difference to match",
+        human_area=0.786, classifier_area=0.843, common_range=None,
+    )  # fmt: skip
+    found = findings(comparisons=[entry_])
+    said = headline_of_findings(found).text
+    assert said.startswith("Whether the model vgg matches people on contrast is undecided: its mean accuracy over the")
+    assert "over the measured conditions minus that of people is +0.001 (-0.049 to 0.052)" in said
+    table = comparisons_table(found, "accuracy", "contrast")
+    (row,) = table.rows
+    cells = {column.label: cell for column, cell in zip(table.columns, row, strict=True)}
+    assert cells["Mean accuracy minus people’s"] == (0.001, -0.049, 0.052)
+    assert (cells["R̂ people"], cells["R̂ model"]) == (0.786, 0.843)
+    (note,) = [one for one in table.notes if "Mean accuracy" in one]
+    assert "over the measured conditions" in note and "another number" in note
+    assert note in leaderboard_table(found, "accuracy").notes
+    report = " ".join(comparison_sentences(found))
+    assert "mean accuracy over the measured conditions minus people's 0.001 [−0.049, 0.052]" in report
+    assert found.to_json()["comparisons"][0]["verdict"]["difference"] == 0.001
+    own = [said, report, note, DIFFERENCE.statement, MATCHES.statement, ANSWERS_THAT_DECIDE.statement]
+    assert not [text for text in own if re.search(r"\bareas? (minus|is \{|within)|in area\b|its area", text)]
+    assert "over the measured windows" in headline_of({"comparisons": [judged("a", "differs")]}).text
+
+
+def test_cue_conflicts_open_with_the_shape_bias_that_they_are_for() -> None:
+    means = [{"condition": "0", "mean_over_observers": 0.776, "observers": 4}]
+    bias = {
+        "observer": "humans", "kind": "humans", "shape": 959, "texture": 41, "other": 90, "bias": 0.959,
+        "interval": [0.932, 0.975],
+    }  # fmt: skip
+    own = {**bias, "observer": "subject-01", "kind": "human"}
+    said = headline_of({"human_accuracy": means, "shape_bias": [own, bias]})
+    assert said.text.startswith(
+        "Of people's 1,000 answers that name the shape or the texture, 95.9 % name the shape (95 % interval 93.2 to "
+        "97.5 %). People are right on 77.6 % of the trials."
+    )
+    none = {**bias, "shape": 0, "texture": 0, "bias": None, "interval": [0.0, 1.0]}
+    assert headline_of({"human_accuracy": means, "shape_bias": [none]}).text.startswith("People are right on 77.6 %")
+
+
+def test_a_model_without_a_verdict_is_named_beside_those_with_one() -> None:
+    why = (
+        "no verdict: categories count equally, and cat is thin from 0.00 to 0.50 (10 more pictures of it would mend it)"
+    )
+    entries = [judged("a", "matches"), entry("b", no_verdict=why), entry("c", no_verdict=why)]
+    assert headline_of({"comparisons": entries}).text == (
+        "The model a matches people on gaussian blur. There is no verdict on 2 models on gaussian blur: categories "
+        "count equally, and cat is thin from 0.00 to 0.50 (10 more pictures of it would mend it)."
+    )
+    (first, *_) = leaderboard_table(findings(comparisons=entries[1:2]), "accuracy").rows
+    assert why in first
+
+
+def test_indices_of_one_corruption_have_no_interval_that_nobody_vouches_for() -> None:
+    """Only means over corruptions are declared and simulated; of one corruption intervals covered in .89."""
+    found = findings(comparisons=[judged("a", "differs", hmri=0.8)])
+    said = headline_of_findings(found).text
+    assert "(HMRI 0.800)" in said and "0.780" not in said
+    (row,), (mean,) = (
+        comparisons_table(found, "accuracy", "gaussian_blur").rows,
+        leaderboard_table(found, "accuracy").rows,
+    )
+    assert (0.8, None, None) in row and (0.8, None, None) in mean
+    assert "HMRI 0.800, MRSI" in " ".join(comparison_sentences(found))

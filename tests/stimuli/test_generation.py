@@ -335,7 +335,7 @@ def test_command_makes_a_set_and_a_second_call_finds_it_done(
     call_command("generate_stimuli", **COMMAND)
     told = capsys.readouterr().out
     assert "noise: 48 stimuli and 8 clean pictures" in told
-    assert "gaussian_blur: 24 stimuli" in told
+    assert "gaussian_blur: 24 stimuli" in told and "with at least 1, their even share" in told
     before = made(StimulusSet.objects.get())
     call_command("generate_stimuli", **COMMAND)
     assert made(StimulusSet.objects.get()) == before

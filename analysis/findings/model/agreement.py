@@ -30,13 +30,25 @@ class ErrorConsistency(Entry):
 
 
 class Pooled(Entry):
-    """Error consistency where observers share few pictures."""
+    """Error consistency where observers share few pictures.
+
+    Attributes
+    ----------
+    kappa, observed, expected, pictures, accuracies
+        See `analysis.agreement.PooledConsistency`.
+    is_stratified : bool
+        False where no condition holds enough common pictures: kappa then includes shared difficulty.
+    left_out : int
+        Common pictures in conditions that hold too few; to findings-5 nothing was left out.
+    """
 
     kappa: float
     observed: float
     expected: float
     pictures: int
     accuracies: tuple[float, ...]
+    is_stratified: bool = True
+    left_out: int = 0
 
 
 class Agreement(Entry):

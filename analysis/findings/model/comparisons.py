@@ -161,7 +161,7 @@ class VerdictOnOne(ModelVerdict, Span):
         Lower bound of the share of people's answers that came from looking; under .8 nothing matches.
     answers, answers_to_match, answers_to_differ : int
         Answers of people, and how many would show a model without any difference to match, and one that differs by
-        .05 in area to differ (with power .8, if people grow with the answers).
+        .05 in mean accuracy to differ (with power .8, if people grow with the answers).
     """
 
     gaps: tuple[Interval, ...]
@@ -173,6 +173,11 @@ class VerdictOnOne(ModelVerdict, Span):
     answers: int
     answers_to_match: int
     answers_to_differ: int
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether each window is one condition of a published experiment."""
+        return bool(self.windows) and all(one.range[0] == one.range[1] for one in self.windows)
 
 
 class VerdictOnAll(ModelVerdict):
@@ -187,6 +192,8 @@ class Comparison(Indices, ComparisonName):
 
     #: of accuracy beside people's own curve, where intervals were asked for
     verdict: VerdictOnOne | None = None
+    #: where intervals were asked for and there is no verdict on accuracy: what is thin, and what would mend it
+    no_verdict: str = ""
     common_range: CommonRange | None = None
     misses_dropped: HmriAndMrsi | None = None
     corruption_error: CorruptionError | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Literal
 
 from analysis.curves.bootstrap import Scheme
 from analysis.curves.config import AnchorKind
 from analysis.entry import Entry
 from analysis.figures.performance import BandKind, CurveBand
-from analysis.findings.model.entry import LEVEL, CurveName, Interval, Numbers, Twin
+from analysis.findings.model.entry import HUMANS, LEVEL, CurveName, Interval, Numbers, Twin
 
 Abscissa = Literal["visual_change", "condition"]
 
@@ -107,7 +108,7 @@ class Ceiling(Entry):
     twin : Twin or None
         Of accuracy: a simulated twin in a study of this size.
     kappa, kappa_interval, kappa_n
-        Of two people.
+        Of two people, in tenths of visual change (or conditions) with enough pictures; None and 0 without such.
     """
 
     splits: int
@@ -180,3 +181,22 @@ class Curve(CurveName):
     #: of classifiers alone: all their pictures, where people saw only some
     full_set: SizeAndArea | None = None
     caveats: tuple[str, ...] = ()
+
+    # A field has the name of the builtin.
+    @builtins.property
+    def chance(self) -> float:
+        """Share right of a guess among the labels, in (0, 1]."""
+        return 1.0 / self.label_space
+
+    @builtins.property
+    def below_chance(self) -> Interval | None:
+        """First and last place of the grid at which people's accuracy and its band lie below chance.
+
+        The band is the simultaneous one, or the pointwise one where there is none. None where that is nowhere, without
+        a band, and for other curves.
+        """
+        upper = self.band.simultaneous_upper or self.band.upper
+        if self.population != HUMANS or self.property != "accuracy" or upper is None:
+            return None
+        places = [v for v, most in zip(self.band.v, upper, strict=True) if most < self.chance]
+        return (places[0], places[-1]) if places else None

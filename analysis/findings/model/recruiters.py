@@ -42,7 +42,7 @@ class RecruiterPair(Entry):
     Attributes
     ----------
     difference, interval
-        Of area, the first minus the second, averaged over corruptions; at 90 %.
+        Of mean accuracy, the first minus the second, averaged over corruptions; at 90 %.
     statement : str
         The word, with what it rests on, as it is printed.
     """

@@ -10,6 +10,7 @@ from analysis.claims.agreement import (
     benchmark_caveats,
     benchmark_definitions,
     caveats,
+    ceiling_notes,
     definitions,
     no_pairs_note,
     pairs_note,
@@ -27,6 +28,7 @@ MOST_PAIRS = 120
 
 
 def _means(findings: Findings) -> Table:
+    unstratified = any(_is_unstratified(entry) for entry in findings.agreement)
     # Without pictures that everybody sees no two observers share enough of them for means over pairs.
     paired = any(entry.pairs for entry in findings.agreement)
     of_pairs = (
@@ -47,6 +49,7 @@ def _means(findings: Findings) -> Table:
             Column("ood_accuracy", "Accuracy", "number"),
             *(of_pairs if paired else ()),
             Column("pooled_kappa", "κ, pooled", "estimate"),
+            *((Column("unstratified_kappa", "κ, includes shared difficulty", "number"),) if unstratified else ()),
             Column("n", "Pictures in common", "count"),
         ),
         tuple(
@@ -54,16 +57,35 @@ def _means(findings: Findings) -> Table:
                 population_label(entry.observer),
                 entry.ood_accuracy,
                 *(means_of_pairs(entry) if paired else ()),
-                estimate(None if entry.pooled is None else entry.pooled.kappa, entry.interval),
+                *_kappas(entry, unstratified),
                 entry.n,
             )
             for entry in findings.agreement
         ),
         (
-            "The row of people is the human ceiling.",
+            *ceiling_notes(
+                people_are_stratified=any(
+                    entry.kind == "humans" and entry.pooled is not None and entry.pooled.is_stratified
+                    for entry in findings.agreement
+                ),
+                some_are_not=unstratified,
+                left_out=max((entry.pooled.left_out for entry in findings.agreement if entry.pooled), default=0),
+            ),
             *(() if paired else (no_pairs_note(),)),
         ),
     )
+
+
+def _is_unstratified(entry: Agreement) -> bool:
+    return entry.pooled is not None and not entry.pooled.is_stratified
+
+
+def _kappas(entry: Agreement, has_unstratified: bool) -> tuple[Cell, ...]:
+    """Pooled kappa, and in its own column the one that includes shared difficulty."""
+    kappa = None if entry.pooled is None else entry.pooled.kappa
+    if not has_unstratified:
+        return (estimate(kappa, entry.interval),)
+    return (estimate(None, None), kappa) if _is_unstratified(entry) else (estimate(kappa, entry.interval), None)
 
 
 def _pairs(findings: Findings) -> Table:

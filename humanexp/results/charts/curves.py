@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.curves import BANDS, MEAN_OVER, category_gaps_sentence
+from analysis.claims.curves import BANDS, MEAN_OVER, below_chance_sentence, category_gaps_sentence
 from analysis.figures import (
     Column,
     Figure,
@@ -129,6 +129,11 @@ def _build(findings: Findings, key: str) -> Chart:
             f"{population_label(curve.population)}: {curve.rise.statement}"
             for curve in curves
             if curve.rise is not None
+        )
+        + tuple(
+            f"{population_label(curve.population)}: {below_chance_sentence(curve.below_chance, curve.chance)}"
+            for curve in curves
+            if curve.below_chance is not None
         ),
         sheet=name.measure if name.measure in sheet_names(findings) else "",
     )

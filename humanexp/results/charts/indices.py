@@ -8,7 +8,15 @@ from statistics import fmean
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.models import ORDER_BY_ACCURACY, ORDER_BY_HMRI, RANKS_NOTE, order_sentence, rank_words
+from analysis.claims.models import (
+    ORDER_BY_ACCURACY,
+    ORDER_BY_HMRI,
+    RANKS_NOTE,
+    mean_accuracy_note,
+    measured_words,
+    order_sentence,
+    rank_words,
+)
 from analysis.figures import Column, IndexRow, Table, index_figure
 from analysis.figures.table import Estimate, estimate
 from analysis.findings.model import Comparison, Findings, Leader, ModelVerdict, Twin
@@ -20,11 +28,14 @@ from humanexp.results.charts.observer_styles import observers_of, readable
 _INDICES = (
     _("HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people."),
     _("MRSI: the share of the area under the model's curve that lies above people's; 0 = nowhere above."),
-    _("Intervals: the same resamples of originals for people and models where both saw the same pictures."),
     _(
-        "Matches: the areas of model and people differ by less than the margin, and the means over every window of "
-        "0.15 by less than theirs, shown by 90 % intervals. Differs: shown at level 0.05 over all models, corruptions "
-        "and windows together. Undecided: neither."
+        "Intervals of HMRI and MRSI are of means over corruptions, from the same resamples of originals for people and "
+        "models where both saw the same pictures; of one corruption there are none."
+    ),
+    _(
+        "Matches: the mean accuracies of model and people over everything measured differ by less than the margin, and "
+        "those over every window of 0.15, or condition, by less than theirs, shown by 90 % intervals. Differs: "
+        "shown at level 0.05 over all models, corruptions and windows together. Undecided: neither."
     ),
 )
 _INDEX_CAVEATS = (
@@ -94,12 +105,13 @@ def _place(one: Standing) -> tuple[bool, float]:
 def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Standing:
     """Means over corruptions; their intervals need the joint resamples of the analysis, or there is one corruption."""
     shown = [entry.shown for entry in own]
-    resampled = joint or (shown[0] if len(shown) == 1 else None)
+    # Of one corruption no interval of HMRI and MRSI is declared as a claim.
+    resampled = joint if joint and joint.corruptions > 1 else None
     ordered = sorted((entry.shown.hmri, readable(entry.corruption)) for entry in own)
     return Standing(
         classifier=name,
         corruptions=len(own),
-        verdict=joint.verdict.statement if joint and joint.verdict else "",
+        verdict=_verdict_on_all(own, joint),
         difference=_difference(joint.verdict if joint else None),
         rank=rank_words(joint.ranks.best, joint.ranks.worst) if joint and joint.ranks else "",
         hmri=estimate(
@@ -118,6 +130,14 @@ def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Sta
     )
 
 
+def _verdict_on_all(own: Sequence[Comparison], joint: Leader | None) -> str:
+    """What is said over all corruptions; nothing, but that, where one of them has no verdict."""
+    withheld = sum(bool(entry.no_verdict) for entry in own)
+    if withheld:
+        return f"no verdict on {withheld} of {len(own)} corruptions" if len(own) > 1 else own[0].no_verdict
+    return joint.verdict.statement if joint and joint.verdict else ""
+
+
 def _difference(verdict: ModelVerdict | None) -> Estimate:
     return estimate(verdict.difference, verdict.interval) if verdict else (None, None, None)
 
@@ -131,6 +151,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         named = {quoted(name): places for name, places in findings.ranks.items()}
         notes.append(f"{order_sentence(named)}. {RANKS_NOTE}")
     notes.append(ORDER_BY_ACCURACY if judged else ORDER_BY_HMRI)
+    notes.extend(_mean_accuracy(own_comparisons(findings, measure)))
     notes.extend(_ceilings(one.twin for one in findings.leaderboard if one.property == measure))
     return Table(
         f"leaderboard-{measure}",
@@ -138,7 +159,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         (
             Column("model", "Model"),
             *([Column("rank", "Rank")] if ranked else []),
-            *([Column("difference", "Accuracy minus people’s", "estimate")] if judged else []),
+            *([Column("difference", "Mean accuracy minus people’s", "estimate")] if judged else []),
             Column("verdict", "Against people"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
@@ -193,7 +214,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             Column("model", "Model"),
             Column("people_s_curve", "People’s curve"),
             Column("verdict", "Against people"),
-            Column("difference", "Accuracy minus people’s", "estimate"),
+            Column("difference", "Mean accuracy minus people’s", "estimate"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
             Column("human_area", "R̂ people", "number"),
@@ -207,10 +228,10 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             (
                 entry.classifier,
                 readable(entry.human_curve) + (" (borrowed)" if entry.borrowed else ""),
-                entry.verdict.statement if entry.verdict else "",
+                entry.verdict.statement if entry.verdict else entry.no_verdict,
                 _difference(entry.verdict),
-                estimate(entry.shown.hmri, entry.shown.hmri_interval),
-                estimate(entry.shown.mrsi, entry.shown.mrsi_interval),
+                estimate(entry.shown.hmri, None),
+                estimate(entry.shown.mrsi, None),
                 entry.shown.human_area,
                 entry.shown.classifier_area,
                 entry.shown.human_lead,
@@ -220,8 +241,9 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             for entry in sorted(entries, key=lambda entry: -entry.shown.hmri)
         ),
         (
-            f"{100 * level:g} % intervals. Where more than a fifth of a curve is extrapolated, numbers are for the "
-            "range that both measured.",
+            f"{100 * level:g} % intervals of mean accuracy. Where more than a fifth of a curve is extrapolated, "
+            "numbers are for the range that both measured.",
+            *_mean_accuracy(entries),
             *_ceilings(
                 one.ceiling.twin
                 for one in findings.human_curves
@@ -230,6 +252,12 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             ORDER_BY_HMRI,
         ),
     )
+
+
+def _mean_accuracy(entries: Sequence[Comparison]) -> list[str]:
+    """What the verdicts average, beside the areas; nothing where there are none."""
+    judged = [one.verdict.has_conditions for one in entries if one.verdict is not None]
+    return [mean_accuracy_note(measured_words(judged))] if judged else []
 
 
 def _ceilings(twins: Iterable[Twin | None]) -> list[str]:
@@ -254,9 +282,9 @@ def _build(findings: Findings, key: str) -> Chart:
         IndexRow(
             observer=observers[entry.classifier],
             hmri=entry.shown.hmri,
-            hmri_interval=entry.shown.hmri_interval,
+            hmri_interval=None,
             mrsi=entry.shown.mrsi,
-            mrsi_interval=entry.shown.mrsi_interval,
+            mrsi_interval=None,
         )
         for entry in own_comparisons(findings, measure)
         if entry.corruption == corruption

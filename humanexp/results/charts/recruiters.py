@@ -29,7 +29,7 @@ _DEFINITION = (
         "second sessions could make, the width the largest that so many pairs of sessions of one person could make."
     ),
 )
-_CAVEATS = (_("Crowds whose curves cross can be alike in area."),)
+_CAVEATS = (_("Crowds whose curves cross can be alike in mean accuracy."),)
 
 
 def _build(findings: Findings, key: str) -> Chart:
@@ -67,12 +67,12 @@ def _figure(pairs: tuple[RecruiterPair, ...]) -> Figure | None:
     reach = 1.1 * max(margin, *(abs(end) for pair in pairs for end in pair.interval))
     return estimates_figure(
         [(" − ".join(pair.pair), pair.difference, pair.interval) for pair in pairs],
-        title="Area of one recruiter's people minus that of another's",
+        title="Mean accuracy of one recruiter's people minus that of another's",
         description=" ".join(_said(pair) for pair in pairs),
-        x=Axis("difference of area", (-reach, reach)),
+        x=Axis("difference of mean accuracy", (-reach, reach)),
         meaning="difference",
         shaded=(Shaded(-margin, margin, "within the margin"),),
-        notes=(f"Dots: difference of area. Lines: 90 % intervals. Grey: within {margin:g}.",),
+        notes=(f"Dots: difference of mean accuracy. Lines: 90 % intervals. Grey: within {margin:g}.",),
     )
 
 
@@ -86,7 +86,7 @@ def _crowds(found: RecruiterFindings) -> Table:
             Column("sessions", "Sessions", "count"),
             Column("answers", "Answers", "count"),
             Column("weight", "Weight in what is pooled", "number"),
-            Column("area", "Area, mean over corruptions", "number"),
+            Column("area", "Mean accuracy, mean over corruptions", "number"),
         ),
         tuple(
             (
@@ -105,8 +105,12 @@ def _crowds(found: RecruiterFindings) -> Table:
 def _areas(found: RecruiterFindings, level: float) -> Table:
     return Table(
         "recruiter-areas",
-        "Area by recruiter and corruption",
-        (Column("recruiter", "Recruiter"), Column("corruption", "Corruption"), Column("area", "Area", "estimate")),
+        "Mean accuracy by recruiter and corruption",
+        (
+            Column("recruiter", "Recruiter"),
+            Column("corruption", "Corruption"),
+            Column("area", "Mean accuracy", "estimate"),
+        ),
         tuple(
             (one.recruiter, corruption.replace("_", " "), (area, *one.intervals[corruption]))
             for one in found.crowds
@@ -122,7 +126,7 @@ def _pairs(found: RecruiterFindings) -> Table:
         "Recruiters beside each other",
         (
             Column("pair", "Recruiters"),
-            Column("difference", "Difference of area", "estimate"),
+            Column("difference", "Difference of mean accuracy", "estimate"),
             Column("p", "p, corrected", "p"),
             Column("word", "Verdict"),
             Column("statement", "In words"),
@@ -148,7 +152,7 @@ def _repeats(found: RecruiterFindings) -> Table:
             Column("corruption", "Corruption"),
             Column("share", "Share of people", "number", 2),
             Column("people", "People", "count"),
-            Column("shift", "Pooled area moves by at most", "number"),
+            Column("shift", "Pooled mean accuracy moves by at most", "number"),
             Column("width", "Width of its interval", "number"),
             Column("width_at_most", "Width at most", "number"),
         ),

@@ -119,8 +119,8 @@ def _build_similarity(findings: Findings, key: str) -> Chart:
             ),
             _(
                 "Undecided: neither. Undecided is not similar. The table says with how many answers two corruptions "
-                "without any difference would be shown to be equivalent, and a difference of 0.05 in area to be "
-                "different."
+                "without any difference would be shown to be equivalent, and a difference of 0.05 in mean "
+                "accuracy to be different."
             ),
         ),
         caveats=(

@@ -45,11 +45,6 @@ class ModelRow:
         return 100 * self.entry.shown.hmri
 
     @property
-    def whisker(self) -> Interval | None:
-        ends = self.entry.shown.hmri_interval
-        return None if ends is None else (100 * ends[0], 100 * ends[1])
-
-    @property
     def verdict(self) -> str:
         """The verdict on accuracy in a few words; empty without one."""
         one = self.entry.verdict

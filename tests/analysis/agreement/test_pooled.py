@@ -9,23 +9,97 @@ from analysis.agreement import PooledConsistency, error_consistency, pooled_cons
 from analysis.errors import InvalidInput, TooFewResponses
 
 
-def test_two_observers_on_one_stratum_are_the_published_statistic() -> None:
+def test_two_observers_on_one_stratum_are_the_published_statistic_but_for_chance() -> None:
+    """Chance is of answers to different pictures: of n, (n - 1) / n of the published difference are left."""
     rng = np.random.default_rng(1)
     a, b = rng.random(90) < 0.7, rng.random(90) < 0.5
     one = np.ones(90)
     found, published = pooled_consistency(a, one, b, one), error_consistency(a, b)
-    assert found.kappa == pytest.approx(published.kappa, abs=1e-12)
-    assert (found.observed, found.expected) == pytest.approx((published.observed, published.expected), abs=1e-12)
+    assert found.observed == pytest.approx(published.observed, abs=1e-12)
+    assert (found.observed - found.expected) * 89 / 90 == pytest.approx(published.observed - published.expected)
     assert found.pictures == 90 and found.accuracies == pytest.approx(published.accuracies)
+    assert found.is_stratified and found.left_out == 0
 
 
 def test_hand_computed_within_one_group() -> None:
     """Three answers, two right: one pair of three agrees. Two, both right: they agree. One answer: left out."""
     found = pooled_consistency([2, 2, 1], [3, 2, 1])
-    rate = (2 / 3 + 1) / 2
     assert found.pictures == 2
     assert found.observed == pytest.approx((1 / 3 + 1) / 2)
-    assert found.expected == pytest.approx(rate**2 + (1 - rate) ** 2)
+    # An answer to the first picture and one to the second: 2/3 right and always right.
+    assert found.expected == pytest.approx(2 / 3) and found.kappa == pytest.approx(0.0)
+    assert not found.is_stratified and found.interval is None, "two pictures are no stratum"
+
+
+def test_hand_computed_over_two_strata_of_which_one_is_too_small() -> None:
+    """Ten pictures: both right on 6, both wrong on 2, one each alone. Nine more in another condition are left out."""
+    a = np.array([1] * 6 + [0] * 2 + [1, 0] + [1, 0, 1] * 3)
+    b = np.array([1] * 6 + [0] * 2 + [0, 1] + [0, 0, 1] * 3)
+    one = np.ones(19)
+    found = pooled_consistency(a, one, b, one, strata=[0] * 10 + [1] * 9)
+    assert (found.pictures, found.left_out, found.strata) == (10, 9, 1)
+    # 7 x 7 pairs less the 6 on one picture are right, 3 x 3 less 2 wrong: 43 + 7 of 90.
+    assert (found.observed, found.expected) == pytest.approx((0.8, 50 / 90))
+    assert found.kappa == pytest.approx((0.8 - 50 / 90) / (1 - 50 / 90))
+
+
+def test_without_a_stratum_of_ten_kappa_includes_shared_difficulty() -> None:
+    rng = np.random.default_rng(6)
+    stratum = np.arange(90) % 10
+    p = np.linspace(0.02, 0.98, 10)[stratum]
+    a, b, one = rng.random(90) < p, rng.random(90) < p, np.ones(90)
+    found = pooled_consistency(a, one, b, one, strata=stratum)
+    assert not found.is_stratified and found.interval is None and found.left_out == 0
+    assert found.kappa == pytest.approx(pooled_consistency(a, one, b, one).kappa) and found.kappa > 0.3
+
+
+def independent(runs: int, pictures: int, seed: int) -> list[PooledConsistency]:
+    """Two people who err independently given the stratum, of about 30 strata that are easy and hard."""
+    found = []
+    for run in range(runs):
+        rng = np.random.default_rng((seed, pictures, run))
+        stratum = rng.integers(30, size=pictures)
+        p = np.linspace(0.1, 0.95, 30)[stratum]
+        a, b, one = rng.random(pictures) < p, rng.random(pictures) < p, np.ones(pictures)
+        found.append(pooled_consistency(a, one, b, one, strata=stratum))
+    return found
+
+
+def missed(found: list[PooledConsistency]) -> float:
+    return float(np.mean([one.interval is not None and not one.interval[0] <= 0.0 <= one.interval[1] for one in found]))
+
+
+def test_independent_people_are_seldom_said_to_agree_or_disagree() -> None:
+    """With chance inside strata of one or two pictures kappa was -.41, and 60 % of intervals were without 0."""
+    for pictures in (35, 100, 300):
+        found = independent(40, pictures, seed=0)
+        assert missed(found) <= 0.15
+        stratified = [one.kappa for one in found if one.is_stratified]
+        if pictures == 300:
+            assert len(stratified) == 40 and abs(np.mean(stratified)) < 0.05
+        if pictures == 35:
+            assert not stratified
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("pictures", [35, 100, 300, 800])
+def test_the_level_of_independent_people(pictures: int) -> None:
+    found = independent(400, pictures, seed=1)
+    assert missed(found) <= 0.07
+    stratified = [one.kappa for one in found if one.is_stratified]
+    assert len(stratified) < 40 or abs(np.mean(stratified)) < 0.02
+
+
+def test_difficulty_that_is_shared_within_strata_is_found() -> None:
+    rng = np.random.default_rng(8)
+    stratum = np.arange(600) % 20
+    p = 1.0 / (1.0 + np.exp(-np.linspace(-1.0, 2.0, 20)[stratum] - rng.normal(0.0, 2.0, 600)))
+    a, b, one = rng.random(600) < p, rng.random(600) < p, np.ones(600)
+    found = pooled_consistency(a, one, b, one, strata=stratum)
+    assert found.interval is not None and found.kappa > found.interval[0] > 0.1
+    people = rng.binomial(3, p)
+    alone = pooled_consistency(people, np.full(600, 3), strata=stratum)
+    assert alone.interval is not None and alone.interval[0] > 0.1
 
 
 def test_every_pair_of_answers_counts_as_in_brute_force() -> None:

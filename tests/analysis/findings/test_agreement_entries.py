@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 
 from analysis.agreement import error_consistency
+from analysis.findings import analyse
 from analysis.findings.abscissa import condition_scale
 from analysis.findings.agreement import agreement_entries, conditions_of
 from analysis.findings.fits import FitSettings
 from analysis.findings.observations import read_trials
+from analysis.reporting.results_text import agreement_sentences
+from humanexp.results.charts import chart_of
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, imported
 
 
@@ -130,3 +133,26 @@ def test_unchanged_pictures_are_no_test_of_robustness(conditions: dict[str, floa
         people, people.select(people.correct < 0), [], scales, FitSettings(seed=1, n_bootstrap=0)
     )
     assert set(found[0].conditions) == set(conditions) - {control}
+
+
+def test_a_kappa_without_strata_has_its_own_name_and_is_no_ceiling() -> None:
+    """Nine common pictures a condition: what the conditions share would be taken for what the people share."""
+    sparse = imported({f"0.{k}": 0.95 - 0.1 * k for k in range(1, 9)}, people=2, each=9, seed=3)
+    found = analyse(sparse, None, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    (people,) = [one for one in found.agreement if one.observer == "humans"]
+    assert people.pooled is not None and people.interval is None
+    assert not people.pooled.is_stratified and people.pooled.left_out == 0
+    (ceiling,) = [one.ceiling for one in found.human_curves if one.property == "accuracy"]
+    assert ceiling is not None and (ceiling.kappa, ceiling.kappa_interval, ceiling.kappa_n) == (None, None, 0)
+    (table, *_) = chart_of(found, "agreement").tables
+    cells = dict(zip([one.label for one in table.columns], table.rows[0], strict=True))
+    assert cells["κ, pooled"] == (None, None, None)
+    assert cells["κ, includes shared difficulty"] == people.pooled.kappa
+    assert not [one for one in table.notes if "is the human ceiling" in one]
+    assert [one for one in table.notes if "no ceiling" in one]
+    (said,) = agreement_sentences(found)
+    assert "kappa, which includes shared difficulty," in said and "[" not in said
+    enough = imported({f"0.{k}": 0.95 - 0.1 * k for k in range(1, 9)}, people=2, each=10, seed=3)
+    found = analyse(enough, None, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    (table, *_) = chart_of(found, "agreement").tables
+    assert [one for one in table.notes if "is the human ceiling" in one]

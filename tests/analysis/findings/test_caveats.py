@@ -6,7 +6,14 @@ import pytest
 
 from analysis.findings.caveats import CONSISTENCY, MRSI_BY_NOISE, PEOPLE_WITH_OTHERS, comparison_caveats, curve_caveats
 from analysis.findings.model import Findings
-from tests.analysis.findings.examples import curve
+from humanexp.results.charts import chart_of, choices_of
+from humanexp.results.charts.chart import Chart
+from tests.analysis.findings.examples import curve, findings as findings_of
+
+
+def curve_chart(found: Findings) -> Chart:
+    (choice,) = choices_of(found, "curves")
+    return chart_of(found, choice.key)
 
 
 def test_a_sound_curve_needs_no_caveat() -> None:
@@ -47,3 +54,26 @@ def test_comparisons_carry_theirs(findings: dict[str, Any]) -> None:
         assert (CONSISTENCY in entry.caveats) == (entry.property == "consistency")
         assert (MRSI_BY_NOISE in entry.caveats) == (entry.mrsi > 0 and not entry.exceeds)
     assert all(entry.caveats == tuple(curve_caveats(entry)) for entry in found.curves)
+
+
+def test_peoples_curve_below_chance_is_flagged_where_its_band_does_not_reach_chance() -> None:
+    """A falling curve is bounded by 0 alone: where answers are missed it can end far below 1 / 16."""
+    grid = [k / 20 for k in range(21)]
+    estimate = [0.9 - 0.9 * v for v in grid[:-2]] + [0.0, 0.0]
+
+    def with_band(above: float, **changed: Any) -> Any:
+        upper = [min(one + above, 1.0) for one in estimate]
+        band = {
+            "v": grid, "estimate": estimate, "lower": estimate, "upper": upper, "simultaneous_lower": estimate,
+            "simultaneous_upper": upper, "level": 0.95, "simultaneous_level": 0.834,
+        }  # fmt: skip
+        return curve(band=band, **changed)
+
+    flagged = with_band(0.01)
+    assert flagged.below_chance == (0.95, 1.0)
+    (said,) = curve_caveats(flagged)
+    assert said.startswith("From 0.95 to 1.00 people's curve lies below chance (0.062), more than its band explains")
+    (on_page,) = [one for one in curve_chart(findings_of(curves=[flagged])).found if "below chance" in str(one)]
+    assert said in str(on_page)
+    for sound in (with_band(0.07), with_band(0.01, population="net"), with_band(0.01, property="consistency"), curve()):
+        assert sound.below_chance is None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from analysis.categories import CATEGORIES
 from analysis.claims.models import (
     models_sentence,
     order_sentence,
@@ -13,7 +15,14 @@ from analysis.claims.models import (
     ranks_sentence,
     undecided_words,
     verdict_words,
+    withheld_words,
 )
+from analysis.curves.categories import equal_categories, pictures_needed
+from analysis.findings import analyse
+from analysis.reporting.results_text import comparison_sentences
+from humanexp.results.charts.indices import comparisons_table
+from humanexp.results.headline import headline_of
+from tests.analysis.findings.studies import study
 
 
 @pytest.mark.parametrize(
@@ -76,3 +85,48 @@ def test_the_findings_hold_a_verdict_on_accuracy_beside_peoples_own_curves(findi
     (leader,) = [one for one in findings["leaderboard"] if one["property"] == "accuracy"]
     assert leader["verdict"]["differs_on"] == ["blur", "noise"] and leader["verdict"]["matches_on"] == []
     assert leader["verdict"]["statement"] == "differs from people (below) on 2 of 2 corruptions"
+
+
+def test_a_verdict_that_is_withheld_names_the_thin_categories_and_what_would_mend_them() -> None:
+    """Nine in ten pictures are of one category: of the others too few were shown to let categories count equally."""
+    tables = study(1, corruptions=("blur",))
+    for one in tables:
+        number = one["original"].str.extract(r"(\d+)")[0].fillna("0").astype(int)
+        one["category"] = np.where(number % 10 == 0, [CATEGORIES[k // 10 % 16] for k in number], CATEGORIES[0])
+    found = analyse(*tables, study="s", seed=1, n_bootstrap=10)
+    (entry,) = [one for one in found.comparisons if one.property == "accuracy"]
+    assert entry.verdict is None
+    assert entry.no_verdict == (
+        "no verdict: categories count equally, and too few pictures are of dog between 0.00 and 1.00 (19 more, spread "
+        "evenly where it is missing, would mend it), knife between 0.03 and 1.00 (17 more), bottle between 0.15 and "
+        "0.80 (13 more) and 12 more categories"
+    )
+    said = headline_of(found)
+    assert said.text.startswith("There is no verdict on the model near-sighted on blur: categories count equally, and ")
+    assert "replicates" not in said.text and "HMRI" not in said.text
+    (row,) = comparisons_table(found, "accuracy", "blur").rows
+    assert entry.no_verdict in row
+    assert entry.no_verdict in " ".join(comparison_sentences(found))
+
+
+def test_so_many_pictures_of_a_thin_category_mend_it() -> None:
+    rng = np.random.default_rng(0)
+    place = rng.random(400)
+    category = np.array([f"c{k % 2}" for k in range(400)])
+    kept = (category == "c0") | (place < 0.4)
+    (gap,) = equal_categories(place[kept], category[kept]).gaps
+    needed = pictures_needed(gap.start, gap.end)
+    assert needed == round((gap.end - gap.start) / 0.05 + 0.49)
+    more = gap.start + (np.arange(needed) + 0.5) / needed * (gap.end - gap.start)
+    whole = np.concatenate([place[kept], more]), np.concatenate([category[kept], np.repeat("c1", needed)])
+    assert not equal_categories(*whole).gaps
+
+
+def test_a_verdict_that_is_withheld_for_few_answers_says_how_many_it_takes() -> None:
+    assert withheld_words([], fewest=5, stretch=0.05) == (
+        "no verdict: no 0.05 of the axis holds 5 answers of people and of the model; 5 of either in each would take "
+        "100 answers, spread evenly"
+    )
+    assert "from 0.20 to 0.35 was not measured" in undecided_words(
+        gaps=1, careless=False, answers_to_match=1, answers_to_differ=1, stretches=[(0.2, 0.35)]
+    )

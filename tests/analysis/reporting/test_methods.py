@@ -60,8 +60,7 @@ def test_the_numbers_of_the_study_stand_in_the_text(findings: Findings, plan: Fr
     assert "rule set vcr, version 4" in paragraphs["Participants"]
     assert WRONG_CLASSIFIER in paragraphs["Models"]
     compared = next(one for one in findings.comparisons if one.property == "accuracy")
-    low, high = compared.hmri_interval
-    assert f"HMRI {compared.hmri:.3f} [{low:.3f}, {high:.3f}]" in paragraphs["Comparisons"]
+    assert f"HMRI {compared.hmri:.3f}, MRSI {compared.mrsi:.3f}" in paragraphs["Comparisons"]
     assert "30 refits" in paragraphs["Curves"] and "seed 1" in paragraphs["Curves"]
     assert "Of 1 pair of corruptions" in paragraphs["Similarity of corruptions"]
     assert "misses dropped" in paragraphs["Sensitivity"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.errors import InvalidInput
-from analysis.visual_change import coverage_report, measure_coverage, measure_paper_coverage
+from analysis.visual_change import coverage_report, coverage_words, measure_coverage, measure_paper_coverage
 
 
 def test_counts_by_hand() -> None:
@@ -49,3 +49,18 @@ def test_report_tells_both_bin_counts() -> None:
     assert report["gaussian_blur"]["paper"]["bins"] == 39
     assert report["gaussian_blur"]["ours"]["covered"] == 2
     assert report["empty"]["ours"]["covered"] == 0
+
+
+def test_words_ask_of_a_set_what_its_number_allows() -> None:
+    """320 stimuli are 8 a bin: none can hold 20, and that says nothing about how even they are."""
+    even = np.repeat((np.arange(40) + 0.5) / 40, 8)
+    lacking = np.concatenate([even[:-16], even[:16]])
+    said = {
+        name: coverage_words(report)
+        for name, report in coverage_report({"even": list(even), "lacking": list(lacking), "few": [0.1, 0.9]}).items()
+    }
+    assert said["even"] == "40 of 40 bins with at least 8, their even share (20 in each bin would take 800 stimuli)"
+    assert said["lacking"].startswith("38 of 40 bins with at least 8, their even share")
+    assert said["few"].startswith("2 of 40 bins with at least 1, ")
+    full = coverage_report({"full": list(np.repeat((np.arange(40) + 0.5) / 40, 20))})["full"]
+    assert coverage_words(full) == f"40 of 40 bins with at least 20 (paper's bins: {full['paper']['covered']} of 39)"

@@ -6,6 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.corruptions.imagenet_c import LEVELS
+from analysis.visual_change import coverage_words
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
@@ -123,11 +124,7 @@ class Command(OwnedCommand):
             n_sentinels = stimulus_set.stimuli.filter(corruption=family).count()
             self.stdout.write(f"sentinels of persons: {n_sentinels} of the family {family}")
         for name, report in coverage.items():
-            told = (
-                f"{name}: {report['n']} stimuli, {report['ours']['covered']} of {report['ours']['bins']} bins with at "
-                f"least {report['ours']['minimum']} (paper's bins: {report['paper']['covered']} of "
-                f"{report['paper']['bins']})"
-            )
+            told = f"{name}: {report['n']} stimuli, {coverage_words(report)}"
             if name in stimulus_set.pilots:
                 told += (
                     f", reach {stimulus_set.pilots[name]['reach']:.3f}, {report['missed']} targets not reached "
