@@ -128,15 +128,14 @@ def methods(request: HttpRequest, slug: str) -> HttpResponse:
     run = chosen_run(request, study)
     if run is None:
         return redirect("results:dashboard", slug=slug)
-    job, plan = selectors.report_job(study), selectors.plan_of(study)
+    job = selectors.report_job(study)
     context = _frame(request, study, run, "methods") | {
-        "plan": plan,
         "facts": reporting.report_facts(run),
         "report": selectors.latest_report(run),
         "report_job": partial_context(job) if job and _is_shown(job, run) else None,
         "notes": selectors.findings(run).notes,
     }
-    if plan is None and study.origin == Origin.COLLECTED:
+    if context["plan"] is None and study.origin == Origin.COLLECTED:
         context["plan_to_freeze"] = services.plan_as_it_stands(study)
     return render(request, "results/methods.html", context)
 
@@ -230,6 +229,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
         "run": run,
         "run_chosen": "run" in request.GET,
         "withdrawn": withdrawn_sentence(selectors.withdrawn_since(run)) if run else "",
+        "plan": plan,
         "selection": selection,
         "choice": services.choice_of(run, plan, departures) if run else None,
         "selection_form": form,
