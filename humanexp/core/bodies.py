@@ -50,11 +50,16 @@ class Bodies(Middleware):
 def _check(request: HttpRequest, *, takes_files: bool) -> None:
     if "HTTP_TRANSFER_ENCODING" in request.META:
         raise LengthUnknown
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    length = _length(request.META.get("CONTENT_LENGTH") or "0")
     if takes_files and request.content_type == "multipart/form-data" and request.user.is_authenticated:
         _check_upload(length)
     elif length > settings.BODY_MAX_KB * 1000:
         raise BodyTooLarge(_("Sign in before you send a file.") if takes_files else "")
+
+
+def _length(announced: str) -> int:
+    """Django, too, reads nothing of a body whose length is no number."""
+    return int(announced) if announced.isdecimal() else 0
 
 
 def _check_upload(length: int) -> None:
