@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from humanexp.core import services
+from humanexp.core.checks import groups_of_the_organisation
 from humanexp.core.models import AuditEvent, User
 
 pytestmark = pytest.mark.django_db
@@ -118,6 +119,33 @@ def test_the_last_administrator_stays(ada: User) -> None:
     User.objects.filter(pk=ada.pk).update(is_staff=True)
     with pytest.raises(CommandError, match="last administrator"):
         user_command("disable", "ada")
+
+
+def test_a_smaller_role_signs_out_and_the_last_administrator_keeps_theirs(client: Client, ada: User) -> None:
+    User.objects.filter(pk=ada.pk).update(is_staff=True, is_superuser=True)
+    with pytest.raises(CommandError, match="last administrator"):
+        user_command("role", "ada", "treasurer")
+    assert User.objects.get().house_role == "administrator"
+    User.objects.create_user("grace", password="a long pass phrase")
+    assert signs_in(client, "grace", "a long pass phrase")
+    assert "grace has the role treasurer now." in user_command("role", "grace", "treasurer")
+    assert client.get("/account/").status_code == 200, "a larger role signs nobody out"
+    user_command("role", "grace", "administrator")
+    user_command("role", "ada", "member")
+    user = User.objects.get(username="ada")
+    assert (user.house_role, user.is_staff, user.is_superuser) == ("member", False, False)
+    User.objects.filter(username="ada").update(is_staff=True)
+    user_command("role", "grace", "member")
+    assert client.get("/account/").status_code == 302
+    assert AuditEvent.objects.filter(action="house-role").count() == 4
+
+
+def test_a_group_that_stands_for_no_role_is_named(settings: Any) -> None:
+    settings.OIDC_GROUPS = {"lab": "member", "old": "researcher", "vision": "lab/vision"}
+    (found,) = groups_of_the_organisation(None)
+    assert found.id == "humanexp.E003" and "'old' stands for 'researcher'" in found.msg
+    settings.OIDC_GROUPS = {"money": "treasurer"}
+    assert groups_of_the_organisation(None) == []
 
 
 def test_everybody_changes_their_password_and_every_other_browser_is_out(client: Client, ada: User) -> None:

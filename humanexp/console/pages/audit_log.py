@@ -18,6 +18,8 @@ from humanexp.recruitment import money
 from humanexp.studies.models import Study
 
 ON_A_PAGE = 50
+#: Of the file.
+COLUMNS = ("at", "by", "action", "study", "subject", "facts")
 _DIGEST = re.compile(r"[0-9a-f]{32,}")
 
 #: Who acts without an account: the record does not tell which of the two it was.
@@ -213,9 +215,6 @@ def chosen(study: Study | None, *, person: str = "", kind: str = "") -> QuerySet
 
 def _about(study: Study | None) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(study=study.slug) if study is not None else AuditEvent.objects.all()
-
-
-COLUMNS = ("at", "by", "action", "study", "subject", "facts")
 
 
 def record_rows(lines: QuerySet[AuditEvent]) -> Iterator[list[str]]:

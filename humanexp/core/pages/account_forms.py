@@ -69,7 +69,7 @@ def _role_field(label: Any) -> forms.ChoiceField:
 class RoleForm(forms.Form):
     """What an account is from now on."""
 
-    role = _role_field(_("From now on, this account is a"))
+    role = _role_field(_("Role from now on"))
 
 
 class InvitationForm(forms.Form):

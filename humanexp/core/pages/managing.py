@@ -51,7 +51,7 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
             if form.is_valid():
                 services.set_house_role(user=user, role=HouseRole(form.cleaned_data["role"]), by=head)
                 messages.success(
-                    request, _("%(name)s is now a %(role)s.") % {"name": user, "role": user.house_role.label}
+                    request, _("%(name)s has the role %(role)s now.") % {"name": user, "role": user.house_role.label}
                 )
             return redirect("manage-account", pk)
         case "factor":

@@ -51,7 +51,7 @@ class Command(RefusableCommand):
             case "role":
                 user = selectors.account(options["username"])
                 services.set_house_role(user=user, role=HouseRole(options["role"]))
-                self.stdout.write(f"{user} is now a {user.house_role.label}.")
+                self.stdout.write(f"{user} has the role {user.house_role.label} now.")
             case "reset-second-factor":
                 user = selectors.account(options["username"])
                 services.reset_second_factor(user=user)
