@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import hashlib
 import json
 import os
@@ -152,6 +153,11 @@ def main() -> None:
     if results.is_relative_to(ROOT):
         parser.error("the results belong outside the repository")
     results.parent.mkdir(parents=True, exist_ok=True)
+    alone = (results.parent / "lock").open("w")
+    try:
+        fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        parser.error(f"another run changes the copy of the tree in {results.parent}: wait for it, or give --results")
     known: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {"baselines": {}, "mutants": {}}
 
     def keep() -> None:
