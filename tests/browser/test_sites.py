@@ -198,7 +198,7 @@ def test_a_full_study_sends_people_back(page: Any, live_server: Any, arrives: An
     Session.objects.update(state="submitted", completed_at="2026-01-01T00:00Z", confirmed_at="2026-01-01T00:00Z")
     Assignment.objects.update(state="submitted")
     other = page.context.browser.new_context().new_page()
-    arrives(IDS.replace(PID, "another00000").replace(SUBMISSION, "submission22"), other)
+    arrives(IDS.replace(PID, PID[::-1]).replace(SUBMISSION, SUBMISSION[::-1]), other)
     other.locator("[data-consent]").check()
     with other.expect_popup():
         other.get_by_role("button", name="Start the study").click()

@@ -52,7 +52,8 @@ def write_picture(path: Path, category: str, *, side: int = SIDE) -> None:
 def trial(observer: str, number: int, response: str, category: str, condition: str = "0") -> str:
     prefix = f"{number:04d}_edg_{observer[-3:]}"
     image = f"{prefix}_{condition}_{category}_00_{category}1.png"
-    return f"{observer},1,{number},0.5,{response},{category},{condition},{image}\n"
+    rt = "0.5" if observer.startswith("subject") else "NaN"
+    return f"{observer},1,{number},{rt},{response},{category},{condition},{image}\n"
 
 
 @pytest.fixture

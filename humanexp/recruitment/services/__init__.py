@@ -33,6 +33,7 @@ from humanexp.recruitment.services.extending import Extension, extend, prolong, 
 from humanexp.recruitment.services.forgetting import forget_by_policies, forget_ids
 from humanexp.recruitment.services.hearing import hear
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
+from humanexp.recruitment.services.id_lists import ids_of
 from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.launchers import may_launch_on, set_launchers
 from humanexp.recruitment.services.links import way_out_of
@@ -104,6 +105,7 @@ __all__ = [
     "erase_reports",
     "exclude_family",
     "exclude_people",
+    "ids_of",
     "extend",
     "finish_link",
     "follow",
