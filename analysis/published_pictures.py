@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from analysis.errors import PictureRefused
+from analysis.litter import without_litter
 from analysis.published_trials import original_of
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
     condition: as a part of its name between underscores, or as a folder.
     """
     by_name: dict[str, list[str]] = {}
-    for name in names:
+    own, _ = without_litter(names)
+    for name in own:
         path = PurePosixPath(name)
         if path.suffix.lower() in SUFFIXES:
             for key in {path.stem, original_of(path.name)}:
@@ -125,7 +127,7 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
         else:
             files.append((picture, found[0]))
     _refuse(missing, doubled, where=where)
-    pictured = [name for name in names if PurePosixPath(name).suffix.lower() in SUFFIXES]
+    pictured = [name for name in own if PurePosixPath(name).suffix.lower() in SUFFIXES]
     return Matched(files, len(pictured) - len({name for _, name in files}))
 
 

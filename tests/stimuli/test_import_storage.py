@@ -42,6 +42,7 @@ def bucket(endpoint: str, picture_folder: Path, settings, monkeypatch: pytest.Mo
     for path in picture_folder.rglob("*.png"):
         client.upload_file(str(path), "lab", f"photos/{path.relative_to(picture_folder).as_posix()}")
     client.put_object(Bucket="lab", Key="photos/cat/", Body=b"")  # a folder, as some programs make it
+    client.put_object(Bucket="lab", Key="photos/cat/@eaDir/cat-0.png/SYNOPHOTO_THUMB_M.jpg", Body=b"a thumbnail")
 
     def use(address: str) -> None:
         settings.PICTURES_STORAGE = address
@@ -58,6 +59,9 @@ def bucket(endpoint: str, picture_folder: Path, settings, monkeypatch: pytest.Mo
 def test_a_prefix_is_imported(bucket, prefix: str) -> None:  # noqa: ANN001
     report = services.import_images(source=StorageSource(prefix), name="pets")
     assert report.per_category == {"cat": 4, "dog": 3, "knife": 1}
+    assert report.ignored == [
+        "1 file left by systems and programs (thumbnails, bins, hidden files): @eaDir",
+    ]
     assert report.source_set.provenance == f"s3://lab/{prefix.strip('/')}"
     assert SourceImage.objects.get(key="cat-0").source_name.endswith("cat/cat-0.png")
 

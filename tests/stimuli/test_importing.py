@@ -95,10 +95,23 @@ def test_one_bad_picture_refuses_everything_and_nothing_is_written(picture_folde
 
 
 def test_what_file_browsers_leave_behind_is_no_picture(picture_folder: Path) -> None:
-    for name in (".DS_Store", "Thumbs.db"):
-        (picture_folder / "cat" / name).write_bytes(b"icons")
-        (picture_folder / name).write_bytes(b"icons")
-    assert services.import_images(source=picture_folder, name="pets").n_images == 8
+    thumbnail = (picture_folder / "cat" / "cat-0.png").read_bytes()
+    for name in (".DS_Store", "Thumbs.db", "@eaDir/cat-0.png/SYNOPHOTO_THUMB_M.jpg", ".thumbnails/cat-0.png"):
+        for folder in (picture_folder, picture_folder / "dog"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(thumbnail)
+    report = services.import_images(source=picture_folder, name="pets")
+    assert report.n_images == 8
+    (sentence,) = report.ignored
+    assert sentence.startswith("8 files left by systems and programs")
+    assert "@eaDir (2)" in sentence
+
+
+def test_a_folder_of_nothing_else_says_what_was_left_out(tmp_path: Path, picture_folder: Path) -> None:
+    (tmp_path / "box").mkdir()
+    (picture_folder / "cat").rename(tmp_path / "box" / "#recycle")
+    with pytest.raises(InputRefused, match=r"no picture in it. Left out were 4 files .* #recycle \(4\)"):
+        services.import_images(source=tmp_path / "box", name="pets")
 
 
 def test_duplicates_are_left_out_and_reported(picture_folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from analysis.categories import WNID_TO_CATEGORY
 from analysis.generation.imagenet_c import LEVELS, PUBLISHED_FUNCTIONS
+from analysis.litter import litter_in
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
 
@@ -219,6 +220,10 @@ def _folders_in(folder: Path) -> list[Path]:
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
+            return sorted((entry for entry in entries if not _is_litter(entry)), key=lambda entry: entry.name)
     except OSError as error:
         raise InputRefused(f"{folder}: the folder cannot be read ({error.strerror}).") from error
+
+
+def _is_litter(entry: os.DirEntry[str]) -> bool:
+    return bool(litter_in(f"{entry.name}/" if entry.is_dir() else entry.name))

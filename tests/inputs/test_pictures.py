@@ -1,0 +1,32 @@
+"""Pictures as people really hand them in: every file is well formed and means something else than it seems to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _own_media(settings, tmp_path: Path) -> None:  # noqa: ANN001
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT.mkdir()
+    settings.COMPUTE = "serial"
+
+
+def handed_in(name: str) -> Path:
+    folder = Path(os.environ.get("REFERENCE_DATA", "/nonexistent")) / "inputs" / name
+    if not folder.is_dir():
+        pytest.skip(f"REFERENCE_DATA holds no inputs/{name}")
+    return folder
+
+
+def test_thumbnails_of_a_storage_box_are_no_originals(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_images", str(handed_in("pictures-thumbnails-of-a-nas") / "photos"), name="pets")
+    told = capsys.readouterr().out
+    assert "pets: 2 pictures imported (cat 1, dog 1)" in told
+    assert "ignored: 2 files left by systems and programs (thumbnails, bins, hidden files): @eaDir (2)" in told
