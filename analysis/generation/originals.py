@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
+import mmap
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import IO, Literal, get_args
 
 import numpy as np
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
@@ -34,6 +36,11 @@ _IMAGENET_MARGIN = 256 / 224
 
 _MODES = frozenset({"RGB", "L", "1", "P", "PA", "LA", "La", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr"})
 _DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
+#: A marker of JPEG before a length; between markers decoders skip whatever stands there.
+_MARKER = re.compile(rb"\xff[^\x00\x01\xff\xd0-\xd8]", re.DOTALL)
+_SCAN, _END = 0xDA, 0xD9
+#: Ordinary files have a few dozen; more would keep the walk busy for minutes.
+_MAXIMUM_SEGMENTS = 20_000
 #: Rows are looked at in strips of about this many pixels, so that a large picture is in memory once.
 _STRIP_PIXELS = 1_000_000
 
@@ -248,14 +255,22 @@ def _check_before_opening(path: Path, name: str) -> None:
             width, height = (1 + int.from_bytes(head[start : start + 3], "little") for start in (24, 27))
             if width * height > MAXIMUM_PIXELS:
                 raise Image.DecompressionBombError
-        if head[:3] == b"\xff\xd8\xff":
-            scans, before = 0, b""
-            stream.seek(0)
-            while block := stream.read(1 << 20):
-                scans += (before + block).count(b"\xff\xda")
-                before = block[-1:]
-            if scans > MAXIMUM_SCANS:
-                raise PictureRefused(f"{name}: the file takes {scans} passes to read; save it again.")
+        if head[:3] == b"\xff\xd8\xff" and (scans := _scans(stream, name)) > MAXIMUM_SCANS:
+            raise PictureRefused(f"{name}: the file takes {scans} passes to read; save it again.")
+
+
+def _scans(stream: IO[bytes], name: str) -> int:
+    """Scans of a JPEG file up to its end, by the steps of a decoder: a telephone puts a video behind the picture."""
+    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        scans, place = 0, 2
+        for _ in range(_MAXIMUM_SEGMENTS):
+            marker = _MARKER.search(content, place)
+            if marker is None or marker.group()[1] == _END:
+                return scans
+            scans += marker.group()[1] == _SCAN
+            place = marker.end()
+            place += int.from_bytes(content[place : place + 2], "big")  # a length; thumbnails stand within segments
+    raise PictureRefused(f"{name}: the file is in over {_MAXIMUM_SEGMENTS} parts; save it again.")
 
 
 def _to_rgb(picture: Image.Image, name: str) -> Image.Image:

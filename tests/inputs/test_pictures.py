@@ -30,3 +30,8 @@ def test_thumbnails_of_a_storage_box_are_no_originals(capsys: pytest.CaptureFixt
     told = capsys.readouterr().out
     assert "pets: 2 pictures imported (cat 1, dog 1)" in told
     assert "ignored: 2 files left by systems and programs (thumbnails, bins, hidden files): @eaDir (2)" in told
+
+
+def test_a_motion_photo_is_the_picture_before_the_video(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_images", str(handed_in("pictures-motion-photo") / "photos"), name="pets")
+    assert "pets: 2 pictures imported (cat 1, dog 1)" in capsys.readouterr().out
