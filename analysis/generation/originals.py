@@ -18,6 +18,7 @@ from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused, UnknownName
+from analysis.generation.colour_profiles import in_srgb
 from analysis.visual_change import MINIMUM_SIDE_PX
 
 #: Other formats are refused unread: some decoders start programs, all of them widen the door.
@@ -33,6 +34,9 @@ MAXIMUM_ENLARGEMENT = 2.0
 #: side to 256/224 of the size (bilinear), middle square of the size, as pictures were prepared for ImageNet-C.
 Framing = Literal["whole", "imagenet"]
 _IMAGENET_MARGIN = 256 / 224
+#: Which colours a file's pixels mean. "shown": those that its colour profile says, as viewers show them, in sRGB.
+#: "stored": its numbers, whatever the profile; programs of published experiments and networks read them so.
+Colours = Literal["shown", "stored"]
 
 _MODES = frozenset({"RGB", "L", "1", "P", "PA", "LA", "La", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr"})
 _DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
@@ -84,11 +88,11 @@ def inspect_originals(paths: Sequence[str], names: Sequence[str] | None = None) 
     return [_inspect(Path(path), name) for path, name in zip(paths, names or paths, strict=True)]
 
 
-def prepare_original(path: Path, size_px: int, framing: Framing = "whole") -> Picture:
+def prepare_original(path: Path, size_px: int, framing: Framing = "whole", *, colours: Colours = "shown") -> Picture:
     """Read a picture file, bring its shorter side to the size of the framing, and cut the square in the middle.
 
-    Camera orientation is applied; grey, palette, 16-bit and CMYK pictures become 8-bit RGB; an alpha channel that
-    hides nothing is dropped.
+    Camera orientation is applied; grey, palette, 16-bit and CMYK pictures become 8-bit RGB; colours become sRGB by the
+    file's profile; an alpha channel that hides nothing is dropped.
 
     Parameters
     ----------
@@ -100,6 +104,8 @@ def prepare_original(path: Path, size_px: int, framing: Framing = "whole") -> Pi
         "whole" brings the shorter side to ``size_px`` (bicubic). "imagenet" brings it to
         ``round(size_px * 256 / 224)`` (bilinear) and so cuts off a margin: Hendrycks and Dietterich (2019) prepared
         the pictures of ImageNet-C like that; sides and corners are rounded as by torchvision's Resize and CenterCrop.
+    colours : {"shown", "stored"}
+        "stored" leaves the file's colour profile out of account.
 
     Returns
     -------
@@ -117,7 +123,7 @@ def prepare_original(path: Path, size_px: int, framing: Framing = "whole") -> Pi
     if framing not in get_args(Framing):
         raise UnknownName(f"There is no framing {framing!r}; there are: {', '.join(get_args(Framing))}.")
     with _refusing(str(path)):
-        picture = _open_rgb(path, str(path))
+        picture = _open_rgb(path, str(path), colours)
     target = size_px if framing == "whole" else round(size_px * _IMAGENET_MARGIN)
     shorter = min(picture.size)
     if shorter * MAXIMUM_ENLARGEMENT < target:
@@ -184,13 +190,15 @@ def _look_at(path: Path, name: str) -> Inspection:
     return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height)
 
 
-def read_picture(path: Path) -> Picture:
+def read_picture(path: Path, *, colours: Colours = "shown") -> Picture:
     """Read a picture file as it is, without cutting or scaling it.
 
     Parameters
     ----------
     path : Path
         Picture file.
+    colours : {"shown", "stored"}
+        "stored" leaves the file's colour profile out of account.
 
     Returns
     -------
@@ -202,7 +210,7 @@ def read_picture(path: Path) -> Picture:
         Naming the file, what is wrong with it, and what to do.
     """
     with _refusing(str(path)):
-        return np.array(_open_rgb(path, str(path)), dtype=np.uint8)
+        return np.array(_open_rgb(path, str(path), colours), dtype=np.uint8)
 
 
 @contextmanager
@@ -229,7 +237,7 @@ def _refusing(name: str) -> Iterator[None]:
         ) from error
 
 
-def _open_rgb(path: Path, name: str) -> Image.Image:
+def _open_rgb(path: Path, name: str, colours: Colours = "shown") -> Image.Image:
     if path.stat().st_size > MAXIMUM_BYTES:
         raise PictureRefused(f"{name}: the file is over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
     _check_before_opening(path, name)
@@ -244,7 +252,8 @@ def _open_rgb(path: Path, name: str) -> Image.Image:
         picture: Image.Image = file
         if file.getexif().get(ExifTags.Base.Orientation, 1) != 1:
             picture = ImageOps.exif_transpose(file)
-        return _to_rgb(picture, name)
+        rgb = _to_rgb(picture, name)
+        return in_srgb(picture, rgb, name) if colours == "shown" else rgb
 
 
 def _check_before_opening(path: Path, name: str) -> None:

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from analysis.generation import prepare_original
+from humanexp.core.storage import media_path
+from humanexp.stimuli.models import SourceImage
+
 pytestmark = pytest.mark.django_db
 
 
@@ -35,3 +39,11 @@ def test_thumbnails_of_a_storage_box_are_no_originals(capsys: pytest.CaptureFixt
 def test_a_motion_photo_is_the_picture_before_the_video(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("import_images", str(handed_in("pictures-motion-photo") / "photos"), name="pets")
     assert "pets: 2 pictures imported (cat 1, dog 1)" in capsys.readouterr().out
+
+
+def test_colours_are_those_of_the_files_profile() -> None:
+    folder = handed_in("pictures-with-a-colour-profile") / "photos"
+    call_command("import_images", str(folder), name="pets")
+    clean = prepare_original(media_path(SourceImage.objects.get(category="cat").file), 96)
+    red, _, blue = clean.mean(axis=(0, 1))
+    assert blue > 100 > red
