@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from analysis.errors import PictureRefused
-from analysis.litter import without_litter
+from analysis.file_names import composed, without_litter
 from analysis.published_trials import original_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
     for name in own:
         path = PurePosixPath(name)
         if path.suffix.lower() in SUFFIXES:
-            for key in {path.stem, original_of(path.name)}:
+            for key in {composed(path.stem), composed(original_of(path.name))}:
                 by_name.setdefault(key, []).append(name)
     conditions: dict[str, set[str]] = {}
     for picture in pictures:
@@ -146,10 +146,11 @@ def match_originals(pictures: Sequence[PublishedPicture], names: Sequence[str], 
 
 def _candidates(picture: PublishedPicture, by_name: dict[str, list[str]]) -> list[str]:
     """Files of the whole name, or else of its last part."""
-    whole = by_name.get(picture.original)
+    original = composed(picture.original)
+    whole = by_name.get(original)
     if whole or _WORDNET.fullmatch(picture.original):
         return whole or []
-    return by_name.get(picture.original.rsplit("_", 1)[-1], [])
+    return by_name.get(original.rsplit("_", 1)[-1], [])
 
 
 def _names_condition(name: str, condition: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from analysis import opencv as cv2
 from analysis.corruptions.registry import Picture
 from analysis.errors import InvalidInput
-from analysis.litter import litter_in
+from analysis.file_names import litter_in
 
 _SUFFIXES = frozenset({".png", ".jpg", ".jpeg"})
 _KEPT = 8

@@ -47,3 +47,8 @@ def test_colours_are_those_of_the_files_profile() -> None:
     clean = prepare_original(media_path(SourceImage.objects.get(category="cat").file), 96)
     red, _, blue = clean.mean(axis=(0, 1))
     assert blue > 100 > red
+
+
+def test_a_list_finds_a_name_whose_accent_another_system_stored(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_images", str(handed_in("pictures-list-written-on-another-system") / "list.csv"), name="pets")
+    assert "pets: 1 pictures imported (cat 1)" in capsys.readouterr().out

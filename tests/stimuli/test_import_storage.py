@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,3 +130,12 @@ def test_an_address_becomes_options() -> None:
         "endpoint_url": "http://127.0.0.1:9000",
         "region_name": "eu-central-1",
     }
+
+
+def test_a_list_finds_objects_whose_names_store_accents_otherwise(bucket, endpoint: str, picture_folder: Path) -> None:  # noqa: ANN001
+    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
+    stored = unicodedata.normalize("NFD", "Kätzchen/Tom.png")
+    client.upload_file(str(picture_folder / "cat" / "cat-0.png"), "lab", f"listed/{stored}")
+    text = f"path,category\n{unicodedata.normalize('NFC', stored)},cat\n"
+    client.put_object(Bucket="lab", Key="listed/list.csv", Body=text.encode())
+    assert services.import_images(source=StorageSource("listed"), name="pets").per_category == {"cat": 1}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from analysis.file_names import composed
 from analysis.generation import Inspection
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
@@ -169,7 +170,7 @@ class Collection:
 
     def _key(self, file: LabelledFile) -> str:
         """Name of an original in every table: category and file name, numbered where they would be equal."""
-        stem = re.sub(r"[^\w.-]+", "_", readable(PurePosixPath(file.name).stem))[:150]
+        stem = re.sub(r"[^\w.-]+", "_", composed(readable(PurePosixPath(file.name).stem)))[:150]
         key = stem if stem.startswith(f"{file.category}-") else f"{file.category}-{stem}"
         self._keys[key] += 1
         while self._keys[key] > 1:

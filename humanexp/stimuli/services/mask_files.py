@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis import opencv as cv2
+from analysis.file_names import litter_in
 from analysis.generation.originals import FORMATS, prepare_original
-from analysis.litter import litter_in
 from analysis.masks import MaskKind, check_size, make_mask, mask_kind
 from humanexp.core.errors import InputRefused
 

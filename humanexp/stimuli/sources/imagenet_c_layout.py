@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.categories import WNID_TO_CATEGORY
+from analysis.file_names import composed, litter_in
 from analysis.generation.imagenet_c import LEVELS, PUBLISHED_FUNCTIONS
-from analysis.litter import litter_in
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
 
@@ -126,7 +126,7 @@ class Originals:
             folders = frozenset(name for name in (wnid, category, Path(source_name).parent.name) if name)
             # Sets that were imported before file names were kept have them in the key, behind the category.
             stem = Path(source_name).stem if source_name else key.removeprefix(f"{category}-")
-            self._by_stem.setdefault(stem, []).append((key, folders))
+            self._by_stem.setdefault(composed(stem), []).append((key, folders))
             self._classes |= folders
 
     def has_class(self, folder: str) -> bool:
@@ -134,7 +134,7 @@ class Originals:
 
     def find(self, folder: str, stem: str) -> str | None:
         """Key of the original of a file, if exactly one fits: one in the same folder before one of the category."""
-        known = self._by_stem.get(stem, ())
+        known = self._by_stem.get(composed(stem), ())
         for name in _names_of(folder):
             fitting = [key for key, folders in known if name in folders]
             if fitting:

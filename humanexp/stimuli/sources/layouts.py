@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from analysis.categories import CATEGORIES
-from analysis.litter import without_litter
+from analysis.file_names import without_litter
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources import labels
-from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource, readable, told
+from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource, Spellings, readable, told
 
 _PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
 _ARCHIVE_SUFFIXES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"})
@@ -46,6 +46,7 @@ def find_files(source: PictureSource, *, label_list: Path | None = None) -> Foun
         Naming what stands in the way and what to do.
     """
     wanted, litter = without_litter(source.names())
+    Spellings(wanted, title=source.title)
     nested = [name for name in wanted if _suffix(name) in _ARCHIVE_SUFFIXES]
     ignored = source.ignored() + ([f"archives within the source, not looked into: {told(nested)}"] if nested else [])
     ignored += _told_litter(litter)
@@ -67,7 +68,7 @@ def find_files_of_table(source: PictureSource, table: str) -> FoundFiles:
     return labels.read_table(
         _read_text(source, table),
         source=f"{source.title}/{table}",
-        resolve=lambda path: (folder / path.replace("\\", "/")).as_posix(),
+        resolve=lambda path: source.as_written((folder / path.replace("\\", "/")).as_posix()),
     )
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.litter import litter_in, without_litter
+from analysis.file_names import litter_in, without_litter
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""What systems, storage boxes and programs leave in a folder of pictures: thumbnails, bins, caches, hidden files."""
+"""Names in folders that people hand in: what systems and programs left there, and accents stored in two ways."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
@@ -57,3 +58,8 @@ def without_litter(names: Iterable[str]) -> tuple[list[str], Counter[str]]:
         else:
             own.append(name)
     return own, left_out
+
+
+def composed(name: str) -> str:
+    """One form for names that look alike: macOS stores an accent as a character of its own, other systems do not."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
