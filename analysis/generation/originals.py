@@ -19,6 +19,7 @@ from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused, UnknownName
 from analysis.generation.colour_profiles import in_srgb
+from analysis.generation.resemblance import thumbnail_of
 from analysis.visual_change import MINIMUM_SIDE_PX
 
 #: Other formats are refused unread: some decoders start programs, all of them widen the door.
@@ -63,6 +64,8 @@ class Inspection:
         Digest of size and pixels as seen: equal for one picture saved without loss as different kinds of file.
     width_px, height_px : int
         As seen (after the orientation that the camera noted).
+    thumbnail : bytes
+        For `resembling`; empty for a picture that is refused.
     refusal : str
         Empty for a picture that can be used.
     """
@@ -72,6 +75,7 @@ class Inspection:
     pixel_sha256: str = ""
     width_px: int = 0
     height_px: int = 0
+    thumbnail: bytes = b""
     refusal: str = ""
 
 
@@ -187,7 +191,7 @@ def _look_at(path: Path, name: str) -> Inspection:
             levels |= {int(grey.min()), int(grey.max())}
     if len(levels) == 1:
         raise PictureRefused(f"{name}: the middle of the picture has one single grey level; remove it.")
-    return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height)
+    return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height, thumbnail_of(picture))
 
 
 def read_picture(path: Path, *, colours: Colours = "shown") -> Picture:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from PIL import Image
 
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
@@ -23,7 +24,7 @@ def files_under_media(settings) -> list[Path]:  # noqa: ANN001
 def test_folders_become_a_source_set_with_copies(picture_folder: Path) -> None:
     report = services.import_images(source=picture_folder, name="pets", licence="CC0")
     assert report.per_category == {"cat": 4, "dog": 3, "knife": 1}
-    assert (report.n_images, report.duplicates, report.ignored) == (8, [], [])
+    assert (report.n_images, report.duplicates, report.ignored, report.alike) == (8, [], [], [])
     image = SourceImage.objects.get(key="cat-2")
     assert (image.category, image.width_px, image.height_px) == ("cat", 128, 128)
     content = media_path(image.file).read_bytes()
@@ -120,6 +121,16 @@ def test_duplicates_are_left_out_and_reported(picture_folder: Path) -> None:
     assert report.n_images == 8
     ((left_out, kept),) = report.duplicates
     assert (Path(left_out).name, Path(kept).name) == ("copy.png", "cat-0.png")
+
+
+def test_a_picture_saved_again_is_kept_and_told(picture_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Image.open(picture_folder / "cat" / "cat-0.png") as picture:
+        picture.save(picture_folder / "cat" / "again.jpg", quality=60)
+    call_command("import_images", str(picture_folder), name="pets")
+    told = capsys.readouterr().out
+    assert "pets: 9 pictures imported" in told
+    assert "kept, but looks the same: cat/cat-0.png and cat/again.jpg" in told
+    assert SourceSet.objects.get().import_report["alike"] == [["cat/cat-0.png", "cat/again.jpg"]]
 
 
 def test_one_picture_under_two_categories_is_refused(picture_folder: Path, settings) -> None:  # noqa: ANN001
