@@ -15,7 +15,7 @@ from analysis.classifiers.labels import imagenet_labels
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.torchvision_import import INSTALL, import_torchvision
-from analysis.errors import ClassifierUnavailable
+from analysis.errors import ClassifierUnavailable, InvalidInput
 
 
 def load(
@@ -100,7 +100,12 @@ def _inputs(config: Any, preprocessing: Mapping[str, Any], spec: str) -> Preproc
             f"{spec}: preprocessor_config.json names no size, image_mean or image_std. Add them, as the network was "
             "trained with."
         )
-    return Preprocessing(size, tuple(value / factor for value in mean), tuple(value / factor for value in std))
+    try:
+        return Preprocessing(size, tuple(value / factor for value in mean), tuple(value / factor for value in std))
+    except InvalidInput as error:
+        raise ClassifierUnavailable(
+            f"{spec}, preprocessor_config.json (image_mean and image_std, by rescale_factor): {error}"
+        ) from error
 
 
 def _absent(spec: str, folder: Path, error: OSError) -> str:
