@@ -45,7 +45,7 @@ class Description:
 
 
 def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
-    """Description of the network in ``path``, and its bytes.
+    """Description of the network in ``path``, and its bytes, with the labels of the mapping file that it names.
 
     Raises
     ------
@@ -74,6 +74,8 @@ def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
     except (TypeError, ValueError, InvalidInput) as error:
         raise ClassifierUnavailable(f"{beside}: input_px, mean or std cannot be used: {error}") from error
     labels = _labels(fields["labels"], beside)
+    if _is_mapping_file(fields["labels"]):
+        content += "\x00".join(labels).encode()
     return Description(str(fields.get("name", "")) or path.stem, labels, inputs, fields["outputs"]), content
 
 
@@ -124,10 +126,14 @@ def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
 def _labels(labels: object, path: Path) -> tuple[str, ...]:
     if labels == "imagenet":
         return IMAGENET_WNIDS
-    if isinstance(labels, str) and labels.endswith(".csv"):
+    if isinstance(labels, str) and _is_mapping_file(labels):
         return read_labels(path.parent / labels)
     if isinstance(labels, list) and len(labels) >= 2 and all(isinstance(label, str) for label in labels):
         return tuple(labels)
     raise ClassifierUnavailable(
         f"{path}, field 'labels': write a list of names, \"imagenet\", or the name of a mapping file (.csv)."
     )
+
+
+def _is_mapping_file(labels: object) -> bool:
+    return isinstance(labels, str) and labels.endswith(".csv")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.classifiers.description import read_beside
+from analysis.classifiers.onnx_files import digest_of
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.classifiers.torchvision_import import INSTALL
 from analysis.errors import ClassifierUnavailable
@@ -83,6 +83,7 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     if path.suffix != ".onnx":
         raise ClassifierUnavailable(f"{path}: an ONNX network is a .onnx file.")
     described, content = read_beside(path, how_to_make="Export the network with torch.onnx.export")
+    digest = digest_of(path, content)
     session = _session(path, device)
     (batch, channels, *sides), kind = session.get_inputs()[0].shape or [None], session.get_inputs()[0].type
     expected = described.inputs.input_px
@@ -97,7 +98,7 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     return OnnxNetwork(
         name=described.name,
         labels=labels or described.labels,
-        digest=hashlib.sha256(path.read_bytes() + content).hexdigest(),
+        digest=digest,
         inputs=described.inputs,
         session=session,
         batch=batch if is_fixed else BATCH,

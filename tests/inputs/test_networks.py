@@ -38,3 +38,9 @@ def test_mean_and_std_of_0_to_255_are_refused_by_file(tmp_path: Path) -> None:
         ClassifierUnavailable, match=r"clean.json: .* for RGB from 0 to 1; these are for 0 to 255 .* 255"
     ):
         load_classifier(f"export:{tmp_path / 'clean.pt2'}")
+
+
+def test_two_trainings_of_one_onnx_graph_have_two_digests() -> None:
+    folder = handed_in("classifier-onnx-weights-beside-the-file")
+    digests = {load_classifier(f"onnx:{folder / name / 'net.onnx'}").digest for name in ("training-1", "training-2")}
+    assert len(digests) == 2
