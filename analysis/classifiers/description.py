@@ -113,6 +113,18 @@ def labels_beside(path: Path) -> tuple[str, ...] | None:
     return _labels(fields["labels"], beside) if "labels" in fields else None
 
 
+def weights_beside(path: Path) -> str:
+    """Which of several sets of weights in a file is meant, as a JSON file beside it says; empty where it does not.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If the JSON file cannot be used.
+    """
+    beside = path.with_suffix(".json")
+    return str(_parsed(beside.read_bytes(), beside).get("weights", "")) if beside.is_file() else ""
+
+
 def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
     try:
         fields = json.loads(content)

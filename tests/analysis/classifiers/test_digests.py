@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from safetensors.torch import load_file, save_file
 
 from analysis.categories import CATEGORIES
 from analysis.classifiers import load_classifier
@@ -121,3 +123,45 @@ def test_a_copy_elsewhere_is_the_same_network(tmp_path: Path) -> None:
     _one_file(onnx.load(path), path)
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     assert digest(f"onnx:{path}") == digest(f"onnx:{tmp_path / 'b' / 'net.onnx'}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "old", "new"),
+    [
+        ("hf", "config.json", '"gelu"', '"relu"'),
+        ("hf", "config.json", '"0": "airplane"', '"0": "truck"'),
+        ("hf", "preprocessor_config.json", "0.5", "0.4"),
+        ("open_clip", "open_clip_config.json", '"head_width": 16', '"head_width": 8'),
+    ],
+)
+def test_settings_files_of_a_folder_count(tmp_path: Path, kind: str, file: str, old: str, new: str) -> None:
+    folder = {"hf": small.hf_folder, "open_clip": small.clip_folder}[kind](tmp_path / "net")
+    before = digest(f"{kind}:{folder}")
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+    assert digest(f"{kind}:{folder}") != before
+
+
+def test_weights_in_parts_count_and_a_missing_part_is_refused(tmp_path: Path) -> None:
+    folder = small.hf_folder(tmp_path / "net")
+    whole = digest(f"hf:{folder}")
+    state = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    parts = {f"model-{number:05d}-of-00002.safetensors": names for number, names in enumerate(_halves(state), start=1)}
+    for part, names in parts.items():
+        save_file({name: state[name] for name in names}, folder / part, metadata={"format": "pt"})
+    index = {"metadata": {}, "weight_map": {name: part for part, names in parts.items() for name in names}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert digest(f"hf:{folder}") == whole
+    last = list(parts)[-1]
+    save_file({name: state[name] * 0.5 for name in parts[last]}, folder / last, metadata={"format": "pt"})
+    assert digest(f"hf:{folder}") != whole
+    (folder / last).unlink()
+    with pytest.raises(ClassifierUnavailable, match=last):
+        load_classifier(f"hf:{folder}")
+
+
+def _halves(state: dict[str, Any]) -> tuple[list[str], list[str]]:
+    names = sorted(state)
+    return names[: len(names) // 2], names[len(names) // 2 :]
