@@ -13,7 +13,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from analysis.errors import PictureRefused
+from analysis.file_names import composed, without_litter
 from analysis.published_trials import original_of
+from analysis.trial_meaning import number_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,10 +107,11 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
     condition: as a part of its name between underscores, or as a folder.
     """
     by_name: dict[str, list[str]] = {}
-    for name in names:
+    own, _ = without_litter(names)
+    for name in own:
         path = PurePosixPath(name)
         if path.suffix.lower() in SUFFIXES:
-            for key in {path.stem, original_of(path.name)}:
+            for key in {composed(path.stem), composed(original_of(path.name))}:
                 by_name.setdefault(key, []).append(name)
     conditions: dict[str, set[str]] = {}
     for picture in pictures:
@@ -125,7 +128,7 @@ def match_pictures(pictures: Sequence[PublishedPicture], names: Sequence[str], *
         else:
             files.append((picture, found[0]))
     _refuse(missing, doubled, where=where)
-    pictured = [name for name in names if PurePosixPath(name).suffix.lower() in SUFFIXES]
+    pictured = [name for name in own if PurePosixPath(name).suffix.lower() in SUFFIXES]
     return Matched(files, len(pictured) - len({name for _, name in files}))
 
 
@@ -144,15 +147,18 @@ def match_originals(pictures: Sequence[PublishedPicture], names: Sequence[str], 
 
 def _candidates(picture: PublishedPicture, by_name: dict[str, list[str]]) -> list[str]:
     """Files of the whole name, or else of its last part."""
-    whole = by_name.get(picture.original)
+    original = composed(picture.original)
+    whole = by_name.get(original)
     if whole or _WORDNET.fullmatch(picture.original):
         return whole or []
-    return by_name.get(picture.original.rsplit("_", 1)[-1], [])
+    return by_name.get(original.rsplit("_", 1)[-1], [])
 
 
 def _names_condition(name: str, condition: str) -> bool:
     path = PurePosixPath(name)
-    return condition in path.parent.parts or condition in path.stem.split("_")
+    number = number_in(condition)
+    parts = (*path.parent.parts, *path.stem.split("_"))
+    return condition in parts or (number is not None and number in map(number_in, parts))
 
 
 def _refuse(missing: Sequence[str], doubled: Sequence[str], *, where: str) -> None:

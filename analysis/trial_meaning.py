@@ -107,7 +107,7 @@ def spelling_of(conditions: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     by_value: dict[Decimal, list[str]] = {}
     words = []
     for text in sorted(set(conditions)):
-        number = _number(text)
+        number = number_in(text)
         if number is None:
             words.append(text)
         else:
@@ -141,7 +141,8 @@ def refuse_twins(column: str, names: Sequence[str]) -> None:
             )
 
 
-def _number(text: str) -> Decimal | None:
+def number_in(text: str) -> Decimal | None:
+    """The number that a whole text is, in one form; None where it is none."""
     try:
         value = Decimal(text)
     except InvalidOperation:

@@ -7,6 +7,7 @@ REFERENCE is ``MODEL/TAG`` (published weights), ``MODEL@FILE`` (own weights), ``
 from __future__ import annotations
 
 import importlib
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from analysis.categories import CATEGORIES
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.torchvision_import import INSTALL, import_torchvision, untrained
+from analysis.classifiers.weights import refuse_two_sets
 from analysis.errors import ClassifierUnavailable
 
 #: As a folder of a CLIP network names its weights.
@@ -53,7 +55,7 @@ def load(
     safetensors = importlib.import_module("safetensors")
     unreadable = (OSError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError, safetensors.SafetensorError)
     try:
-        network, tokenizer = _made(open_clip, reference, spec, allow_download=allow_download)
+        network, tokenizer, config = _made(open_clip, reference, spec, allow_download=allow_download)
     except unreadable as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ClassifierUnavailable(f"{spec} cannot be loaded: {reason}") from error
@@ -68,30 +70,33 @@ def load(
     return TorchNetwork(
         name=Path(reference).name if Path(reference).is_dir() else reference,
         labels=named,
-        digest=weights_digest(state, also=f"{inputs} {sentences}"),
+        digest=weights_digest(state, also=f"{inputs} {sentences} {config}"),
         inputs=inputs,
         forward=_zero_shot(frozen(network, device), tokenizer(sentences).to(device)),
         device=device,
     )
 
 
-def _made(open_clip: ModuleType, reference: str, spec: str, *, allow_download: bool) -> tuple[Any, Any]:
-    """The network with its weights, and its tokenizer."""
+def _made(open_clip: ModuleType, reference: str, spec: str, *, allow_download: bool) -> tuple[Any, Any, str]:
+    """The network with its weights, its tokenizer, and how it is built: equal weights may compute something else."""
     if Path(reference).is_dir():
         if not any((Path(reference) / name).is_file() for name in _WEIGHTS):
             raise ClassifierUnavailable(f"{spec}: the folder holds no weights ({' or '.join(_WEIGHTS)}).")
+        refuse_two_sets(Path(reference), _WEIGHTS, spec)
         name = f"local-dir:{reference}"
-        return open_clip.create_model(name), open_clip.get_tokenizer(name)
+        config = (Path(reference) / "open_clip_config.json").read_text(encoding="utf-8")
+        return open_clip.create_model(name), open_clip.get_tokenizer(name), config
     name, at, wanted = reference.partition("@")
     name, _, tag = name.partition("/") if not at else (name, "", "")
     if name not in open_clip.list_models():
         raise ClassifierUnavailable(f"open_clip has no network {name!r}; open_clip.list_models() names them.")
+    config = json.dumps(open_clip.get_model_config(name), sort_keys=True)
     if wanted == "random":
-        return untrained(lambda: open_clip.create_model(name)), open_clip.get_tokenizer(name)
+        return untrained(lambda: open_clip.create_model(name)), open_clip.get_tokenizer(name), config
     if at:
         if not Path(wanted).is_file():
             raise ClassifierUnavailable(f"{spec}: there is no file {wanted}. Give a file of weights, or random.")
-        return open_clip.create_model(name, pretrained=wanted), open_clip.get_tokenizer(name)
+        return open_clip.create_model(name, pretrained=wanted), open_clip.get_tokenizer(name), config
     tags = open_clip.list_pretrained_tags_by_model(name)
     if tag not in tags:
         raise ClassifierUnavailable(f"{spec}: write open_clip:{name}/TAG, where TAG is one of {', '.join(tags)}.")
@@ -100,7 +105,7 @@ def _made(open_clip: ModuleType, reference: str, spec: str, *, allow_download: b
             f"The weights of {spec} are not on this machine: allow the download, or give a file "
             f"(open_clip:{name}@FILE)."
         )
-    return open_clip.create_model(name, pretrained=tag), open_clip.get_tokenizer(name)
+    return open_clip.create_model(name, pretrained=tag), open_clip.get_tokenizer(name), config
 
 
 def _is_cached(published: dict[str, Any]) -> bool:

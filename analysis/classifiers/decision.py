@@ -78,12 +78,16 @@ def category_scores(probabilities: NDArray[Any], labels: Sequence[str], rule: Ru
     if not np.isfinite(values).all():
         row = int(np.argmin(np.isfinite(values).all(axis=1)))
         raise InvalidInput(f"The probabilities of picture {row + 1} are no numbers (NaN or infinite).")
-    if not np.all((values >= -1e-6) & (values <= 1 + 1e-6)):
-        raise InvalidInput("Probabilities lie in [0, 1]: turn a network's raw outputs into them by softmax first.")
+    _check_range(values)
     if rule not in get_args(Rule):
         raise UnknownName(f"There is no decision rule {rule!r}; there are: {', '.join(get_args(Rule))}.")
     found = columns_of_categories(labels)
     return np.stack([_REDUCE[rule](values[:, columns]) for columns in found], axis=1)
+
+
+def _check_range(values: NDArray[np.float64]) -> None:
+    if not np.all((values >= -1e-6) & (values <= 1 + 1e-6)):
+        raise InvalidInput("Probabilities lie in [0, 1]: turn a network's raw outputs into them by softmax first.")
 
 
 def columns_of_categories(labels: Sequence[str]) -> list[list[int]]:
@@ -137,10 +141,11 @@ def decide_labels(probabilities: NDArray[Any], labels: Sequence[str]) -> Decisio
     Raises
     ------
     InvalidInput
-        If the shapes disagree, or a value is no number.
+        If the shapes disagree, or a value is no probability.
     """
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(labels) or not np.isfinite(values).all():
         raise InvalidInput(f"{len(labels)} labels need finite probabilities of shape (n, {len(labels)}).")
+    _check_range(values)
     best = values.argmax(axis=1)
     return Decisions(np.array(labels)[best], np.clip(values.max(axis=1, initial=0), 0, 1), len(labels))

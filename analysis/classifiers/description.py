@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from analysis.categories import IMAGENET_WNIDS
 from analysis.classifiers.labels import read_labels
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import ClassifierUnavailable, InvalidInput
 
+#: Quantised networks round their probabilities.
+_ROUNDING = 0.02
 _FIELDS = ("labels", "input_px", "mean", "std", "outputs")
 
 
@@ -45,7 +50,7 @@ class Description:
 
 
 def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
-    """Description of the network in ``path``, and its bytes.
+    """Description of the network in ``path``, and its bytes, with the labels of the mapping file that it names.
 
     Raises
     ------
@@ -74,7 +79,56 @@ def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
     except (TypeError, ValueError, InvalidInput) as error:
         raise ClassifierUnavailable(f"{beside}: input_px, mean or std cannot be used: {error}") from error
     labels = _labels(fields["labels"], beside)
+    if _is_mapping_file(fields["labels"]):
+        content += "\x00".join(labels).encode()
     return Description(str(fields.get("name", "")) or path.stem, labels, inputs, fields["outputs"]), content
+
+
+def probing_pictures(side_px: int) -> NDArray[np.uint8]:
+    """Four plain pictures, uint8 (4, side, side, 3), on which a network shows what kind of numbers it puts out."""
+    ramp = np.linspace(0, 255, side_px).astype(np.uint8)
+    pictures = np.zeros((4, side_px, side_px, 3), dtype=np.uint8)
+    pictures[0] = 128
+    pictures[1] = ramp[:, None]
+    pictures[2, ..., 0], pictures[2, ..., 2] = ramp, ramp[::-1]
+    pictures[3] = np.random.default_rng(0).integers(0, 256, (side_px, side_px, 3))
+    return pictures
+
+
+def check_outputs(outputs: NDArray[np.float32], said: str, path: Path) -> None:
+    """Refuse a description whose ``outputs`` the network's own contradict: softmax taken twice, or never, goes unseen.
+
+    Parameters
+    ----------
+    outputs : ndarray
+        What the network puts out for `probing_pictures`; of another shape than (n, k) it is left to the first answer.
+    said : {"logits", "probabilities"}
+        Of the description.
+    path : Path
+        The network's file.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        Naming file, field and remedy.
+    """
+    if outputs.ndim != 2 or outputs.shape[1] < 2 or not np.isfinite(outputs).all():
+        return
+    beside, sums = path.with_suffix(".json"), outputs.sum(axis=1)
+    low, high = float(outputs.min()), float(outputs.max())
+    in_range = low >= -_ROUNDING and high <= 1 + _ROUNDING
+    are_probabilities = in_range and bool(np.abs(sums - 1).max() <= _ROUNDING)
+    if said == "logits" and are_probabilities:
+        raise ClassifierUnavailable(
+            f"{beside}, field 'outputs': it says logits, but {path.name} puts out probabilities (from 0 to 1, with a "
+            "sum of 1): the network ends with softmax, and another one would level its answers. Write probabilities."
+        )
+    if said == "probabilities" and not are_probabilities:
+        what = f"with a sum of {sums[0]:.3g}" if in_range else f"from {low:.3g} to {high:.3g}"
+        raise ClassifierUnavailable(
+            f"{beside}, field 'outputs': it says probabilities, but {path.name} puts out numbers {what}. Write logits; "
+            "if the network ends with a sigmoid for each label, export it without."
+        )
 
 
 def inputs_beside(path: Path, usual: Preprocessing) -> Preprocessing:
@@ -111,6 +165,18 @@ def labels_beside(path: Path) -> tuple[str, ...] | None:
     return _labels(fields["labels"], beside) if "labels" in fields else None
 
 
+def weights_beside(path: Path) -> str:
+    """Which of several sets of weights in a file is meant, as a JSON file beside it says; empty where it does not.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If the JSON file cannot be used.
+    """
+    beside = path.with_suffix(".json")
+    return str(_parsed(beside.read_bytes(), beside).get("weights", "")) if beside.is_file() else ""
+
+
 def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
     try:
         fields = json.loads(content)
@@ -124,10 +190,14 @@ def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
 def _labels(labels: object, path: Path) -> tuple[str, ...]:
     if labels == "imagenet":
         return IMAGENET_WNIDS
-    if isinstance(labels, str) and labels.endswith(".csv"):
+    if isinstance(labels, str) and _is_mapping_file(labels):
         return read_labels(path.parent / labels)
     if isinstance(labels, list) and len(labels) >= 2 and all(isinstance(label, str) for label in labels):
         return tuple(labels)
     raise ClassifierUnavailable(
         f"{path}, field 'labels': write a list of names, \"imagenet\", or the name of a mapping file (.csv)."
     )
+
+
+def _is_mapping_file(labels: object) -> bool:
+    return isinstance(labels, str) and labels.endswith(".csv")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from analysis.classifiers.description import Description, read_beside
+from analysis.classifiers.description import Description, check_outputs, probing_pictures, read_beside
 from analysis.classifiers.networks import TorchNetwork, check_device
 from analysis.errors import ClassifierUnavailable
 from analysis.examples import located
@@ -52,7 +52,11 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClassifierUnavailable(f"{path}: torch.export cannot read it ({reason}). Export it again.") from error
     program = _moved(program, "cpu")
-    _check_batches(program.module(), described.inputs.input_px, path)
+    on_processor = program.module()
+    _check_batches(on_processor, described.inputs.input_px, path)
+    with torch.inference_mode():
+        probing = torch.from_numpy(probing_pictures(described.inputs.input_px)).permute(0, 3, 1, 2).float().div_(255)
+        check_outputs(on_processor(described.inputs.apply_to_tensor(probing)).float().numpy(), described.outputs, path)
     if device != "cpu":
         program = _moved(program, device)
     # Without the guard on the largest batch that was named at export: any size is right, and retraining exports anew.

@@ -6,6 +6,7 @@ REFERENCE is a folder as ``save_pretrained`` writes it, with its ``preprocessor_
 from __future__ import annotations
 
 import importlib
+import json
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,12 @@ from analysis.classifiers.labels import imagenet_labels
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.torchvision_import import INSTALL, import_torchvision
-from analysis.errors import ClassifierUnavailable
+from analysis.classifiers.weights import refuse_two_sets
+from analysis.errors import ClassifierUnavailable, InvalidInput
+
+#: As a folder may name its weights, whole or by an index of parts.
+_WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+_WRITTEN_BY = ("transformers_version", "_name_or_path", "_commit_hash")
 
 
 def load(
@@ -45,6 +51,7 @@ def load(
             reference, output_loading_info=True, trust_remote_code=False, **where
         )
         preprocessing, _ = transformers.ImageProcessingMixin.get_image_processor_dict(reference, **where)
+        settings, _ = transformers.PretrainedConfig.get_config_dict(reference, **where)
     except OSError as error:
         raise ClassifierUnavailable(_absent(spec, Path(reference), error)) from error
     except unreadable as error:
@@ -55,17 +62,23 @@ def load(
             f"{spec} lacks weights of its classifier ({', '.join(wrong[:3])}): its answers would be random. Give a "
             "network that was trained to classify."
         )
+    refuse_two_sets(Path(reference), _WEIGHTS, spec)
     inputs = _inputs(network.config, preprocessing, spec)
     names = [network.config.id2label[number] for number in range(network.config.num_labels)]
     state = network.state_dict()
     return TorchNetwork(
         name=Path(reference).name if Path(reference).is_dir() else reference,
         labels=labels or imagenet_labels(names),
-        digest=weights_digest(state, also=str(inputs)),
+        digest=weights_digest(state, also=f"{inputs} {_told(settings)}"),
         inputs=inputs,
         forward=_logits_of(frozen(network, device)),
         device=device,
     )
+
+
+def _told(settings: Mapping[str, Any]) -> str:
+    """What config.json says of the network, without who wrote it where: equal weights may compute something else."""
+    return json.dumps({name: settings[name] for name in sorted(settings) if name not in _WRITTEN_BY}, sort_keys=True)
 
 
 def _logits_of(network: Any) -> Any:
@@ -100,7 +113,12 @@ def _inputs(config: Any, preprocessing: Mapping[str, Any], spec: str) -> Preproc
             f"{spec}: preprocessor_config.json names no size, image_mean or image_std. Add them, as the network was "
             "trained with."
         )
-    return Preprocessing(size, tuple(value / factor for value in mean), tuple(value / factor for value in std))
+    try:
+        return Preprocessing(size, tuple(value / factor for value in mean), tuple(value / factor for value in std))
+    except InvalidInput as error:
+        raise ClassifierUnavailable(
+            f"{spec}, preprocessor_config.json (image_mean and image_std, by rescale_factor): {error}"
+        ) from error
 
 
 def _absent(spec: str, folder: Path, error: OSError) -> str:

@@ -1,7 +1,8 @@
 """The labels of a network's outputs: the 16 categories, ImageNet's 1,000, or a lab's own with a mapping file.
 
 A mapping file is a CSV table of one row an output, in the order of the outputs: ``label`` (the network's own name for
-it) and ``category`` (one of the 16, or empty where the output stands for none of them).
+it; two outputs may have one name, as the cranes and the maillots of ImageNet) and ``category`` (one of the 16, or empty
+where the output stands for none of them).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from analysis.errors import TableRefused
 
 #: Appended to the name of an output that stands for no category, so that no name can be taken for one.
 _NO_CATEGORY = " (no category)"
+_OUTPUT = "row of the file"
 
 
 def read_labels(path: Path) -> tuple[str, ...]:
@@ -24,7 +26,7 @@ def read_labels(path: Path) -> tuple[str, ...]:
     TableRefused
         Naming file, row (1 = first after the header), column and remedy.
     """
-    from analysis.tables import Column, TableSchema
+    from analysis.tables import Column, TableSchema, read_table
 
     schema = TableSchema(
         name="labels",
@@ -32,10 +34,12 @@ def read_labels(path: Path) -> tuple[str, ...]:
         columns=(
             Column(name="label", kind="text", description="the network's own name of the output"),
             Column(name="category", kind="text", description="category", nullable=True, levels=CATEGORIES),
+            Column(name=_OUTPUT, kind="integer", description="rows are outputs, whatever their names"),
         ),
-        key=("label",),
+        key=(_OUTPUT,),
     )
-    table = schema.read(path)
+    rows = read_table(path)
+    table = schema.validate(rows.assign(**{_OUTPUT: range(len(rows))}), source=path.name)
     named = table["category"].fillna("").tolist()
     missing = [category for category in CATEGORIES if category not in named]
     if missing:

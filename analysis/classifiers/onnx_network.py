@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.classifiers.description import read_beside
+from analysis.classifiers.description import check_outputs, probing_pictures, read_beside
+from analysis.classifiers.onnx_files import digest_of
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.classifiers.torchvision_import import INSTALL
 from analysis.errors import ClassifierUnavailable
@@ -54,20 +54,24 @@ class OnnxNetwork:
             If the network's output has another width than its labels.
         """
         check_images(images)
+        outputs = self.put_out(images)
+        if outputs.ndim != 2 or outputs.shape[1] != len(self.labels):
+            raise ClassifierUnavailable(
+                f"{self.name} puts out {tuple(outputs.shape[1:])} values a picture but names "
+                f"{len(self.labels)} labels. Correct the labels."
+            )
+        return _softmax(outputs) if self.outputs == "logits" else outputs
+
+    def put_out(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The network's own outputs, its first ones, whatever they are."""
         name = self.session.get_inputs()[0].name
-        parts = [np.zeros((0, len(self.labels)), dtype=np.float32)]
+        parts = [] if len(images) else [np.zeros((0, len(self.labels)), dtype=np.float32)]
         for start in range(0, len(images), self.batch):
             inputs = self.inputs.apply(images[start : start + self.batch])
             n = len(inputs)
             if self.is_batch_fixed and n < self.batch:
                 inputs = np.concatenate([inputs, np.zeros((self.batch - n, *inputs.shape[1:]), np.float32)])
-            outputs = np.asarray(self.session.run(None, {name: inputs})[0], dtype=np.float32)[:n]
-            if outputs.ndim != 2 or outputs.shape[1] != len(self.labels):
-                raise ClassifierUnavailable(
-                    f"{self.name} puts out {tuple(outputs.shape[1:])} values a picture but names "
-                    f"{len(self.labels)} labels. Correct the labels."
-                )
-            parts.append(_softmax(outputs) if self.outputs == "logits" else outputs)
+            parts.append(np.asarray(self.session.run(None, {name: inputs})[0], dtype=np.float32)[:n])
         return np.concatenate(parts)
 
 
@@ -83,6 +87,7 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     if path.suffix != ".onnx":
         raise ClassifierUnavailable(f"{path}: an ONNX network is a .onnx file.")
     described, content = read_beside(path, how_to_make="Export the network with torch.onnx.export")
+    digest = digest_of(path, content)
     session = _session(path, device)
     (batch, channels, *sides), kind = session.get_inputs()[0].shape or [None], session.get_inputs()[0].type
     expected = described.inputs.input_px
@@ -94,16 +99,18 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
             "again."
         )
     is_fixed = isinstance(batch, int)
-    return OnnxNetwork(
+    network = OnnxNetwork(
         name=described.name,
         labels=labels or described.labels,
-        digest=hashlib.sha256(path.read_bytes() + content).hexdigest(),
+        digest=digest,
         inputs=described.inputs,
         session=session,
         batch=batch if is_fixed else BATCH,
         is_batch_fixed=is_fixed,
         outputs=described.outputs,
     )
+    check_outputs(network.put_out(probing_pictures(expected)), described.outputs, path)
+    return network
 
 
 def _session(path: Path, device: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -10,6 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InvalidInput, PictureRefused
+
+_LEVELS = 255
+#: Beyond these, mean and std are not about RGB from 0 to 1; those of levels from 0 to 255 are dozens.
+_MOST_MEAN, _MOST_STD = 1.0, 2.0
+#: Half of what turns 0 to 1 into 0 to 255.
+_LEAST_STD = 1 / 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,7 @@ class Preprocessing:
     input_px : int
         Height and width of the input; the whole picture is resized to it.
     mean, std : tuple of three floats
-        Subtracted from, and divided into, RGB in [0, 1].
+        Subtracted from, and divided into, RGB in [0, 1]. A network that takes 0 to 255 has std 1/255.
     """
 
     input_px: int
@@ -33,6 +40,7 @@ class Preprocessing:
             raise InvalidInput(f"A network's input is at least 1 pixel wide, not {self.input_px}.")
         if len(self.mean) != 3 or len(self.std) != 3 or not all(value > 0 for value in self.std):
             raise InvalidInput(f"mean and std are three numbers each, std positive, not {self.mean} and {self.std}.")
+        _check_units(self.mean, self.std)
 
     def __str__(self) -> str:
         mean, std = (", ".join(f"{value:g}" for value in three) for three in (self.mean, self.std))
@@ -71,6 +79,34 @@ class Preprocessing:
             pictures = (rows @ pictures @ columns.T).clamp(0, 1)
         mean, std = (_constants_on(pictures.device, three) for three in (self.mean, self.std))
         return (pictures - mean) / std
+
+
+def _check_units(mean: tuple[float, ...], std: tuple[float, ...]) -> None:
+    """Refuse what cannot be meant for RGB from 0 to 1: every picture would look the same to the network."""
+    if not all(map(math.isfinite, (*mean, *std))):
+        raise InvalidInput(f"mean and std are finite numbers, not {_three(mean)} and {_three(std)}.")
+    mean_is_255, std_is_255 = max(map(abs, mean)) > _MOST_MEAN, max(std) > _MOST_STD
+    if mean_is_255 and (std_is_255 or set(std) == {1.0}) or (std_is_255 and set(mean) == {0.0}):
+        ours = (tuple(value / _LEVELS for value in three) for three in (mean, std))
+        raise InvalidInput(
+            f"mean and std are for RGB from 0 to 1; these are for 0 to 255 (mean {_three(mean)}, std {_three(std)}): "
+            f"divide by 255, that is {' and '.join(map(_three, ours))}."
+        )
+    if mean_is_255 or std_is_255:
+        names = ("mean", "std") if mean_is_255 else ("std", "mean")
+        raise InvalidInput(
+            f"mean {_three(mean)} and std {_three(std)}: {names[0]} is for RGB from 0 to 255, {names[1]} for 0 to 1. "
+            f"Write both for 0 to 1: divide {names[0]} by 255."
+        )
+    if min(std) < _LEAST_STD:
+        raise InvalidInput(
+            f"std {_three(std)} makes the network's inputs larger than 0 to 255, the widest that is usual. Was it "
+            "divided by 255 twice? For RGB from 0 to 1, std lies between 1/255 and 1."
+        )
+
+
+def _three(values: tuple[float, ...]) -> str:
+    return f"({', '.join(f'{value:.4g}' for value in values)})"
 
 
 def check_images(images: NDArray[Any]) -> NDArray[np.uint8]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis.classifiers.description import weights_beside
 from analysis.classifiers.tensors import Unreadable, read_tensors
 from analysis.errors import ClassifierUnavailable
 
-#: Where checkpoints keep the weights, in the order of preference: an average of weights only where nothing else is.
+#: Where checkpoints keep the weights.
 _PLACES = ("state_dict", "model_state_dict", "model", "net", "network", "weights", "params")
+_BARE = "the file itself"
 _AVERAGES = ("model_ema", "state_dict_ema", "ema_state_dict", "ema")
 #: What wrappers put in front of names, in the order of preference: several devices, torch.compile, Lightning.
 _PREFIXES = ("", "module.", "model.", "_orig_mod.", "module.model.", "model._orig_mod.", "model.module.", "net.")
@@ -24,12 +27,14 @@ def load_weights(network: Any, path: Path, spec: str) -> None:
 
     Read are a bare dictionary of weights and the checkpoints of usual trainings: under ``state_dict``,
     ``model_state_dict``, ``model`` or ``model_ema``, and with ``module.``, ``model.`` (Lightning) or ``_orig_mod.``
-    (torch.compile) in front of the names.
+    (torch.compile) in front of the names. Where several of them hold the network's weights and differ, as with an
+    average over the training, the JSON file beside says which is meant.
 
     Raises
     ------
     ClassifierUnavailable
-        Naming what was found: no weights, another network's weights, or a layout that is not known.
+        Naming what was found: no weights, another network's weights, several sets of them, or a layout that is not
+        known.
     """
     content = _content(path, spec)
     if not isinstance(content, Mapping):
@@ -39,11 +44,82 @@ def load_weights(network: Any, path: Path, spec: str) -> None:
         )
     wanted = network.state_dict()
     layouts = list(_layouts(content))
-    for weights in layouts:
-        if (found := _named(weights, wanted)) is not None and _shapes_fit(found, wanted):
-            network.load_state_dict(found, strict=False)  # all that matters is there; counters may be missing
-            return
-    raise ClassifierUnavailable(f"{spec}: {path.name} {_refusal(layouts, wanted)}")
+    sets: dict[str, dict[str, Any]] = {}
+    for place, weights in layouts:
+        for prefix, found in _named(weights, wanted):
+            if _shapes_fit(found, wanted):
+                sets.setdefault(f"{place}:{prefix}" if place and prefix else place or prefix or _BARE, found)
+    if not sets:
+        raise ClassifierUnavailable(f"{spec}: {path.name} {_refusal([weights for _, weights in layouts], wanted)}")
+    # All that matters is there; counters may be missing.
+    network.load_state_dict(sets[_meant(sets, path, spec)], strict=False)
+
+
+def _meant(sets: Mapping[str, Mapping[str, Any]], path: Path, spec: str) -> str:
+    """Place of the set of weights that is meant."""
+    said, first = weights_beside(path), next(iter(sets))
+    if said in sets:
+        return said
+    others = [place for place in sets if not _are_equal(sets[place], sets[first])]
+    if not said and not others:
+        return first
+    names = ", ".join(map(repr, sets))
+    problem = (
+        f"{path.with_suffix('.json').name}, field 'weights': {said!r} is none of the sets of weights in {path.name}"
+        if said
+        else f"{path.name} holds several sets of weights that differ, and answers depend on which is taken"
+    )
+    raise ClassifierUnavailable(
+        f"{spec}: {problem}: {names}. Write the one that is meant to {path.with_suffix('.json').name} beside it, for "
+        f'example {{"weights": "{(others or [first])[-1]}"}}, or save it alone.'
+    )
+
+
+def refuse_two_sets(folder: Path, names: Sequence[str], spec: str) -> None:
+    """Refuse a folder that holds one network's weights twice, and not the same ones: a library would take one silently.
+
+    Parameters
+    ----------
+    folder : Path
+        Nothing is done where this is none.
+    names : sequence of str
+        Files of weights, or indices of their parts (.index.json).
+
+    Raises
+    ------
+    ClassifierUnavailable
+        Naming the two files.
+    """
+    there = [name for name in names if (folder / name).is_file()]
+    if len(there) < 2:
+        return
+    first = _whole(folder / there[0], spec)
+    for name in there[1:]:
+        if not _are_equal(first, _whole(folder / name, spec)):
+            raise ClassifierUnavailable(
+                f"{spec}: the folder holds two sets of weights that differ, {there[0]} and {name}. Move the one away "
+                "that is not meant."
+            )
+
+
+def _whole(path: Path, spec: str) -> dict[str, Any]:
+    """A file's tensors, or those of all parts that an index names."""
+    if not path.name.endswith(".index.json"):
+        return _tensors(_content(path, spec))
+    parts = sorted(set(json.loads(path.read_bytes())["weight_map"].values()))
+    return {name: value for part in parts for name, value in _tensors(_content(path.parent / part, spec)).items()}
+
+
+def _are_equal(some: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    """Whether two sets are the same weights, also if one was saved with fewer bits; counters decide nothing."""
+    shared = [name for name in some if name in others and _matters(name)]
+    return bool(shared) and all(_equal(some[name], others[name]) for name in shared)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one.shape != other.shape:
+        return False
+    return bool(one.equal(other) or one.to(other.dtype).equal(other) or other.to(one.dtype).equal(one))
 
 
 def _content(path: Path, spec: str) -> Any:
@@ -64,17 +140,20 @@ def _safetensors_error() -> type[Exception]:
         return Unreadable
 
 
-def _layouts(content: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
-    """Dictionaries of tensors in a checkpoint, the likeliest first, each by its names."""
-    known = [content.get(place) for place in (*_PLACES, *_AVERAGES)]
-    others = [value for key, value in content.items() if key not in (*_PLACES, *_AVERAGES)]
-    for candidate in (content, *known[: len(_PLACES)], *others, *known[len(_PLACES) :]):
-        if isinstance(candidate, Mapping) and (tensors := _tensors(candidate)):
-            yield tensors
-        if isinstance(candidate, Mapping) and candidate is not content:
-            inner = candidate.get("state_dict", candidate.get("module"))
-            if isinstance(inner, Mapping) and (tensors := _tensors(inner)):
-                yield tensors
+def _layouts(content: Mapping[Any, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Dictionaries of tensors in a checkpoint, the likeliest first, each with its place."""
+    if tensors := _tensors(content):
+        yield "", tensors
+    others = [key for key in content if key not in (*_PLACES, *_AVERAGES)]
+    for place in (*_PLACES, *others, *_AVERAGES):
+        candidate = content.get(place)
+        if not isinstance(candidate, Mapping):
+            continue
+        if tensors := _tensors(candidate):
+            yield str(place), tensors
+        inner = candidate.get("state_dict", candidate.get("module"))
+        if isinstance(inner, Mapping) and (tensors := _tensors(inner)):
+            yield str(place), tensors
 
 
 def _tensors(candidate: Mapping[Any, Any]) -> dict[str, Any]:
@@ -87,8 +166,8 @@ def _matters(name: str) -> bool:
     return not name.endswith(_COUNTERS)
 
 
-def _named(weights: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The network's weights under its own names, or None where this dictionary does not hold all of them.
+def _named(weights: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The network's weights under its own names, by what stood in front; nothing where they are not all there.
 
     With a prefix in front, other parts of a training (a loss, a teacher) may stand beside the network. Without one,
     a name too many means another network.
@@ -98,8 +177,7 @@ def _named(weights: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, A
         if any(_matters(name) and name not in found for name in wanted):
             continue
         if prefix or not any(_matters(name) for name in set(weights) - set(wanted)):
-            return found
-    return None
+            yield prefix, found
 
 
 def _shapes_fit(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from analysis import opencv as cv2
 from analysis.corruptions.registry import Picture
 from analysis.errors import InvalidInput
+from analysis.file_names import litter_in
 
 _SUFFIXES = frozenset({".png", ".jpg", ".jpeg"})
 _KEPT = 8
@@ -53,7 +54,8 @@ def photographs_in(folder: Path) -> Photographs:
     """
     if not folder.is_dir():
         raise InvalidInput(f"There is no folder {folder} with photographs of frost: correct FROST_TEXTURES.")
-    files = tuple(sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES))
+    named = (path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and not litter_in(path.name))
+    files = tuple(sorted(named))
     if not files:
         raise InvalidInput(f"The folder {folder} holds no PNG or JPEG photograph of frost: correct FROST_TEXTURES.")
     return Photographs(files, tuple(hashlib.sha256(path.read_bytes()).hexdigest() for path in files))

@@ -196,7 +196,7 @@ def import_shard(shard: Shard) -> ShardOutcome:
         if not missing:
             continue
         try:
-            original = prepare_original(Path(plan.original.path), shard.size_px, shard.framing)
+            original = prepare_original(Path(plan.original.path), shard.size_px, shard.framing, colours="stored")
             reference = VifReference(original)
         except PictureRefused as error:
             refusals.append(f"{plan.original.key}: {error}")
@@ -253,7 +253,7 @@ def _other(framing: Framing) -> Framing:
 
 def _best_correlation(path: Path, pictures: Sequence[Picture], size_px: int, framing: Framing) -> float | None:
     try:
-        original = grey(prepare_original(path, size_px, framing)).astype(np.float64).ravel()
+        original = grey(prepare_original(path, size_px, framing, colours="stored")).astype(np.float64).ravel()
     except PictureRefused:
         return None
     found = []
@@ -265,7 +265,7 @@ def _best_correlation(path: Path, pictures: Sequence[Picture], size_px: int, fra
 
 
 def _read(source: str, size_px: int) -> Picture:
-    picture = read_picture(Path(source))
+    picture = read_picture(Path(source), colours="stored")
     height, width = picture.shape[:2]
     if (height, width) != (size_px, size_px):
         raise PictureRefused(

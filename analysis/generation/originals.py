@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import math
+import mmap
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import IO, Literal, get_args
 
 import numpy as np
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused, UnknownName
+from analysis.generation.colour_profiles import in_srgb
+from analysis.generation.resemblance import thumbnail_of
 from analysis.visual_change import MINIMUM_SIDE_PX
 
 #: Other formats are refused unread: some decoders start programs, all of them widen the door.
@@ -31,9 +35,17 @@ MAXIMUM_ENLARGEMENT = 2.0
 #: side to 256/224 of the size (bilinear), middle square of the size, as pictures were prepared for ImageNet-C.
 Framing = Literal["whole", "imagenet"]
 _IMAGENET_MARGIN = 256 / 224
+#: Which colours a file's pixels mean. "shown": those that its colour profile says, as viewers show them, in sRGB.
+#: "stored": its numbers, whatever the profile; programs of published experiments and networks read them so.
+Colours = Literal["shown", "stored"]
 
 _MODES = frozenset({"RGB", "L", "1", "P", "PA", "LA", "La", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr"})
 _DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
+#: A marker of JPEG before a length; between markers decoders skip whatever stands there.
+_MARKER = re.compile(rb"\xff[^\x00\x01\xff\xd0-\xd8]", re.DOTALL)
+_SCAN, _END = 0xDA, 0xD9
+#: Ordinary files have a few dozen; more would keep the walk busy for minutes.
+_MAXIMUM_SEGMENTS = 20_000
 #: Rows are looked at in strips of about this many pixels, so that a large picture is in memory once.
 _STRIP_PIXELS = 1_000_000
 
@@ -52,6 +64,8 @@ class Inspection:
         Digest of size and pixels as seen: equal for one picture saved without loss as different kinds of file.
     width_px, height_px : int
         As seen (after the orientation that the camera noted).
+    thumbnail : bytes
+        For `resembling`; empty for a picture that is refused.
     refusal : str
         Empty for a picture that can be used.
     """
@@ -61,6 +75,7 @@ class Inspection:
     pixel_sha256: str = ""
     width_px: int = 0
     height_px: int = 0
+    thumbnail: bytes = b""
     refusal: str = ""
 
 
@@ -77,11 +92,11 @@ def inspect_originals(paths: Sequence[str], names: Sequence[str] | None = None) 
     return [_inspect(Path(path), name) for path, name in zip(paths, names or paths, strict=True)]
 
 
-def prepare_original(path: Path, size_px: int, framing: Framing = "whole") -> Picture:
+def prepare_original(path: Path, size_px: int, framing: Framing = "whole", *, colours: Colours = "shown") -> Picture:
     """Read a picture file, bring its shorter side to the size of the framing, and cut the square in the middle.
 
-    Camera orientation is applied; grey, palette, 16-bit and CMYK pictures become 8-bit RGB; an alpha channel that
-    hides nothing is dropped.
+    Camera orientation is applied; grey, palette, 16-bit and CMYK pictures become 8-bit RGB; colours become sRGB by the
+    file's profile; an alpha channel that hides nothing is dropped.
 
     Parameters
     ----------
@@ -93,6 +108,8 @@ def prepare_original(path: Path, size_px: int, framing: Framing = "whole") -> Pi
         "whole" brings the shorter side to ``size_px`` (bicubic). "imagenet" brings it to
         ``round(size_px * 256 / 224)`` (bilinear) and so cuts off a margin: Hendrycks and Dietterich (2019) prepared
         the pictures of ImageNet-C like that; sides and corners are rounded as by torchvision's Resize and CenterCrop.
+    colours : {"shown", "stored"}
+        "stored" leaves the file's colour profile out of account.
 
     Returns
     -------
@@ -110,7 +127,7 @@ def prepare_original(path: Path, size_px: int, framing: Framing = "whole") -> Pi
     if framing not in get_args(Framing):
         raise UnknownName(f"There is no framing {framing!r}; there are: {', '.join(get_args(Framing))}.")
     with _refusing(str(path)):
-        picture = _open_rgb(path, str(path))
+        picture = _open_rgb(path, str(path), colours)
     target = size_px if framing == "whole" else round(size_px * _IMAGENET_MARGIN)
     shorter = min(picture.size)
     if shorter * MAXIMUM_ENLARGEMENT < target:
@@ -174,16 +191,18 @@ def _look_at(path: Path, name: str) -> Inspection:
             levels |= {int(grey.min()), int(grey.max())}
     if len(levels) == 1:
         raise PictureRefused(f"{name}: the middle of the picture has one single grey level; remove it.")
-    return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height)
+    return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height, thumbnail_of(picture))
 
 
-def read_picture(path: Path) -> Picture:
+def read_picture(path: Path, *, colours: Colours = "shown") -> Picture:
     """Read a picture file as it is, without cutting or scaling it.
 
     Parameters
     ----------
     path : Path
         Picture file.
+    colours : {"shown", "stored"}
+        "stored" leaves the file's colour profile out of account.
 
     Returns
     -------
@@ -195,7 +214,7 @@ def read_picture(path: Path) -> Picture:
         Naming the file, what is wrong with it, and what to do.
     """
     with _refusing(str(path)):
-        return np.array(_open_rgb(path, str(path)), dtype=np.uint8)
+        return np.array(_open_rgb(path, str(path), colours), dtype=np.uint8)
 
 
 @contextmanager
@@ -222,7 +241,7 @@ def _refusing(name: str) -> Iterator[None]:
         ) from error
 
 
-def _open_rgb(path: Path, name: str) -> Image.Image:
+def _open_rgb(path: Path, name: str, colours: Colours = "shown") -> Image.Image:
     if path.stat().st_size > MAXIMUM_BYTES:
         raise PictureRefused(f"{name}: the file is over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
     _check_before_opening(path, name)
@@ -237,7 +256,8 @@ def _open_rgb(path: Path, name: str) -> Image.Image:
         picture: Image.Image = file
         if file.getexif().get(ExifTags.Base.Orientation, 1) != 1:
             picture = ImageOps.exif_transpose(file)
-        return _to_rgb(picture, name)
+        rgb = _to_rgb(picture, name)
+        return in_srgb(picture, rgb, name) if colours == "shown" else rgb
 
 
 def _check_before_opening(path: Path, name: str) -> None:
@@ -248,14 +268,22 @@ def _check_before_opening(path: Path, name: str) -> None:
             width, height = (1 + int.from_bytes(head[start : start + 3], "little") for start in (24, 27))
             if width * height > MAXIMUM_PIXELS:
                 raise Image.DecompressionBombError
-        if head[:3] == b"\xff\xd8\xff":
-            scans, before = 0, b""
-            stream.seek(0)
-            while block := stream.read(1 << 20):
-                scans += (before + block).count(b"\xff\xda")
-                before = block[-1:]
-            if scans > MAXIMUM_SCANS:
-                raise PictureRefused(f"{name}: the file takes {scans} passes to read; save it again.")
+        if head[:3] == b"\xff\xd8\xff" and (scans := _scans(stream, name)) > MAXIMUM_SCANS:
+            raise PictureRefused(f"{name}: the file takes {scans} passes to read; save it again.")
+
+
+def _scans(stream: IO[bytes], name: str) -> int:
+    """Scans of a JPEG file up to its end, by the steps of a decoder: a telephone puts a video behind the picture."""
+    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        scans, place = 0, 2
+        for _ in range(_MAXIMUM_SEGMENTS):
+            marker = _MARKER.search(content, place)
+            if marker is None or marker.group()[1] == _END:
+                return scans
+            scans += marker.group()[1] == _SCAN
+            place = marker.end()
+            place += int.from_bytes(content[place : place + 2], "big")  # a length; thumbnails stand within segments
+    raise PictureRefused(f"{name}: the file is in over {_MAXIMUM_SEGMENTS} parts; save it again.")
 
 
 def _to_rgb(picture: Image.Image, name: str) -> Image.Image:

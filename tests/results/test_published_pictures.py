@@ -206,7 +206,7 @@ def test_of_several_conditions_the_file_names_its_own(tmp_path: Path, pictures: 
     write_picture(pictures / "0.1" / "n02085620_7.png", "dog")
     with pytest.raises(CommandError, match=r"1 pictures of the trials are missing: 0\.6/n02085620_7"):
         run(*command)
-    write_picture(pictures / "0009_nse_dnn_0.6_dog_10_n02085620_7.png", "dog")
+    write_picture(pictures / "0009_nse_dnn_0.60_dog_10_n02085620_7.png", "dog")
     run(*command)
     assert StimulusSet.objects.get().stimuli.count() == 2
 

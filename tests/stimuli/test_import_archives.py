@@ -64,7 +64,8 @@ def test_what_is_no_picture_is_told(packed, picture_folder: Path) -> None:  # no
     assert "links, not pictures: cat/link.png" in told
     assert "archives within the source, not looked into: cat/more.zip" in told
     assert "LICENSE" in told
-    assert "Thumbs" not in told
+    assert "3 files left by systems and programs" in told
+    assert "Thumbs.db" in told
     assert report.source_set.import_report["ignored"] == report.ignored
 
 

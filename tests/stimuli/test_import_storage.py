@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def bucket(endpoint: str, picture_folder: Path, settings, monkeypatch: pytest.Mo
     for path in picture_folder.rglob("*.png"):
         client.upload_file(str(path), "lab", f"photos/{path.relative_to(picture_folder).as_posix()}")
     client.put_object(Bucket="lab", Key="photos/cat/", Body=b"")  # a folder, as some programs make it
+    client.put_object(Bucket="lab", Key="photos/cat/@eaDir/cat-0.png/SYNOPHOTO_THUMB_M.jpg", Body=b"a thumbnail")
 
     def use(address: str) -> None:
         settings.PICTURES_STORAGE = address
@@ -58,6 +60,9 @@ def bucket(endpoint: str, picture_folder: Path, settings, monkeypatch: pytest.Mo
 def test_a_prefix_is_imported(bucket, prefix: str) -> None:  # noqa: ANN001
     report = services.import_images(source=StorageSource(prefix), name="pets")
     assert report.per_category == {"cat": 4, "dog": 3, "knife": 1}
+    assert report.ignored == [
+        "1 file left by systems and programs (thumbnails, bins, hidden files): @eaDir",
+    ]
     assert report.source_set.provenance == f"s3://lab/{prefix.strip('/')}"
     assert SourceImage.objects.get(key="cat-0").source_name.endswith("cat/cat-0.png")
 
@@ -125,3 +130,12 @@ def test_an_address_becomes_options() -> None:
         "endpoint_url": "http://127.0.0.1:9000",
         "region_name": "eu-central-1",
     }
+
+
+def test_a_list_finds_objects_whose_names_store_accents_otherwise(bucket, endpoint: str, picture_folder: Path) -> None:  # noqa: ANN001
+    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
+    stored = unicodedata.normalize("NFD", "Kätzchen/Tom.png")
+    client.upload_file(str(picture_folder / "cat" / "cat-0.png"), "lab", f"listed/{stored}")
+    text = f"path,category\n{unicodedata.normalize('NFC', stored)},cat\n"
+    client.put_object(Bucket="lab", Key="listed/list.csv", Body=text.encode())
+    assert services.import_images(source=StorageSource("listed"), name="pets").per_category == {"cat": 1}

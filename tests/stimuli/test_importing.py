@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from PIL import Image
 
 from analysis.errors import TableRefused
 from humanexp.core.errors import InputRefused, InvalidRequest
@@ -24,7 +25,7 @@ def files_under_media(settings) -> list[Path]:  # noqa: ANN001
 def test_folders_become_a_source_set_with_copies(picture_folder: Path) -> None:
     report = services.import_images(source=picture_folder, name="pets", licence="CC0")
     assert report.per_category == {"cat": 4, "dog": 3, "knife": 1}
-    assert (report.n_images, report.duplicates, report.ignored) == (8, [], [])
+    assert (report.n_images, report.duplicates, report.ignored, report.alike) == (8, [], [], [])
     image = SourceImage.objects.get(key="cat-2")
     assert (image.category, image.width_px, image.height_px) == ("cat", 128, 128)
     content = media_path(image.file).read_bytes()
@@ -96,10 +97,23 @@ def test_one_bad_picture_refuses_everything_and_nothing_is_written(picture_folde
 
 
 def test_what_file_browsers_leave_behind_is_no_picture(picture_folder: Path) -> None:
-    for name in (".DS_Store", "Thumbs.db"):
-        (picture_folder / "cat" / name).write_bytes(b"icons")
-        (picture_folder / name).write_bytes(b"icons")
-    assert services.import_images(source=picture_folder, name="pets").n_images == 8
+    thumbnail = (picture_folder / "cat" / "cat-0.png").read_bytes()
+    for name in (".DS_Store", "Thumbs.db", "@eaDir/cat-0.png/SYNOPHOTO_THUMB_M.jpg", ".thumbnails/cat-0.png"):
+        for folder in (picture_folder, picture_folder / "dog"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(thumbnail)
+    report = services.import_images(source=picture_folder, name="pets")
+    assert report.n_images == 8
+    (sentence,) = report.ignored
+    assert sentence.startswith("8 files left by systems and programs")
+    assert "@eaDir (2)" in sentence
+
+
+def test_a_folder_of_nothing_else_says_what_was_left_out(tmp_path: Path, picture_folder: Path) -> None:
+    (tmp_path / "box").mkdir()
+    (picture_folder / "cat").rename(tmp_path / "box" / "#recycle")
+    with pytest.raises(InputRefused, match=r"no picture in it. Left out were 4 files .* #recycle \(4\)"):
+        services.import_images(source=tmp_path / "box", name="pets")
 
 
 def test_duplicates_are_left_out_and_reported(picture_folder: Path) -> None:
@@ -108,6 +122,16 @@ def test_duplicates_are_left_out_and_reported(picture_folder: Path) -> None:
     assert report.n_images == 8
     ((left_out, kept),) = report.duplicates
     assert (Path(left_out).name, Path(kept).name) == ("copy.png", "cat-0.png")
+
+
+def test_a_picture_saved_again_is_kept_and_told(picture_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Image.open(picture_folder / "cat" / "cat-0.png") as picture:
+        picture.save(picture_folder / "cat" / "again.jpg", quality=60)
+    call_command("import_images", str(picture_folder), name="pets")
+    told = capsys.readouterr().out
+    assert "pets: 9 pictures imported" in told
+    assert "kept, but looks the same: cat/cat-0.png and cat/again.jpg" in told
+    assert SourceSet.objects.get().import_report["alike"] == [["cat/cat-0.png", "cat/again.jpg"]]
 
 
 def test_one_picture_under_two_categories_is_refused(picture_folder: Path, settings) -> None:  # noqa: ANN001

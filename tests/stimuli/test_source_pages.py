@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from PIL import Image
 
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
@@ -229,3 +230,12 @@ def test_the_page_says_what_a_study_would_need(researcher: Client, source_set: S
 
 def test_unknown_names_are_plain_404(researcher: Client) -> None:
     assert "no set of pictures named" in body(researcher.get(reverse("stimuli:source_set", args=["none"])), 404)
+
+
+def test_pictures_that_look_the_same_are_named(researcher: Client, picture_folder: Path) -> None:
+    with Image.open(picture_folder / "cat" / "cat-0.png") as picture:
+        picture.save(picture_folder / "cat" / "again.jpg", quality=60)
+    made = services.import_images(source=picture_folder, name="pets").source_set
+    shown = body(researcher.get(reverse("stimuli:source_set", args=[made.name])))
+    assert "1 picture looks like an earlier one" in shown
+    assert "cat/cat-0.png looks like cat/again.jpg" in shown

@@ -8,10 +8,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from analysis.file_names import composed
 from analysis.generation import Inspection
+from analysis.generation.resemblance import resembling
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
@@ -32,6 +35,8 @@ class ImportReport:
     #: (left out, kept): two files with the same bytes, or the same pixels
     duplicates: list[tuple[str, str]]
     ignored: list[str]
+    #: (later, earlier): kept both, though they look the same
+    alike: list[tuple[str, str]]
     #: pictures that were left out because they cannot be used; only where the caller asked for that
     unusable: list[str] = field(default_factory=list)
 
@@ -60,6 +65,7 @@ class Collection:
         self._withdrawn: set[str] = set()
         self._per_category: Counter[str] = Counter()
         self._keys: Counter[str] = Counter()
+        self._thumbnails: list[tuple[str, bytes]] = []
         self._rows = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  ends with this
 
     def add(self, incoming: Incoming, inspection: Inspection, folder: Path) -> None:
@@ -83,6 +89,7 @@ class Collection:
         (folder / file.category).mkdir(exist_ok=True)
         incoming.path.rename(folder / relative)
         self._per_category[file.category] += 1
+        self._thumbnails.append((file.name, inspection.thumbnail))
         self._rows.write(json.dumps(self._row(file, inspection, relative)) + "\n")
 
     def close(self) -> None:
@@ -110,6 +117,13 @@ class Collection:
         rows: Iterator[dict[str, Any]] = map(json.loads, self._rows)
         return batches_of(size, (row for row in rows if row.pop("name") not in self._withdrawn))
 
+    @cached_property
+    def alike(self) -> list[tuple[str, str]]:
+        """Kept pictures that look like an earlier one; asked once all files were seen."""
+        kept = [(name, thumbnail) for name, thumbnail in self._thumbnails if name not in self._withdrawn]
+        pairs = resembling([thumbnail for _, thumbnail in kept])
+        return [(kept[later][0], kept[earlier][0]) for later, earlier in pairs]
+
     def report(self, source_set: SourceSet, found: FoundFiles) -> ImportReport:
         return ImportReport(
             source_set=source_set,
@@ -117,6 +131,7 @@ class Collection:
             per_category=dict(sorted((+self._per_category).items())),
             duplicates=self.duplicates,
             ignored=found.ignored,
+            alike=self.alike,
             unusable=self.refusals,
         )
 
@@ -126,6 +141,8 @@ class Collection:
             "n_files": len(found.files),
             "n_duplicates": len(self.duplicates),
             "duplicates": [list(map(readable, pair)) for pair in self.duplicates[:_STORED]],
+            "n_alike": len(self.alike),
+            "alike": [list(map(readable, pair)) for pair in self.alike[:_STORED]],
             "n_unusable": len(self.refusals),
             "unusable": self.refusals[:_STORED],
             "ignored": list(map(readable, found.ignored[:_STORED])),
@@ -169,7 +186,7 @@ class Collection:
 
     def _key(self, file: LabelledFile) -> str:
         """Name of an original in every table: category and file name, numbered where they would be equal."""
-        stem = re.sub(r"[^\w.-]+", "_", readable(PurePosixPath(file.name).stem))[:150]
+        stem = re.sub(r"[^\w.-]+", "_", composed(readable(PurePosixPath(file.name).stem)))[:150]
         key = stem if stem.startswith(f"{file.category}-") else f"{file.category}-{stem}"
         self._keys[key] += 1
         while self._keys[key] > 1:

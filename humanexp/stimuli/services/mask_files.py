@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import opencv as cv2
+from analysis.file_names import litter_in
 from analysis.generation.originals import FORMATS, prepare_original
 from analysis.masks import MaskKind, check_size, make_mask, mask_kind
 from humanexp.core.errors import InputRefused
@@ -87,7 +88,7 @@ def _pictures(kind: MaskKind, folder: Path | None) -> list[Path]:
         raise InputRefused(f"Masks of the kind {kind.name} are made from pictures: name their folder by --pictures.")
     if not folder.is_dir():
         raise InputRefused(f"There is no folder {folder}.")
-    sources = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
+    sources = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and not litter_in(path.name))
     if not sources:
         raise InputRefused(f"The folder {folder} holds no picture.")
     return sources

@@ -71,8 +71,8 @@ def adopt_pictures(
 ) -> tuple[StimulusSet, dict[str, str]]:
     """A complete stimulus set of these pictures in this order, and the key of each by its name; all or nothing.
 
-    Pixels stay as they are. With originals, the visual change of every picture is measured, and the experiment counts
-    as its corruption function.
+    Pixels stay as they are; colour profiles are left out of account, for people were shown the numbers. With originals,
+    the visual change of every picture is measured, and the experiment counts as its corruption function.
     """
     check_new_set_name(name)
     check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
@@ -103,7 +103,7 @@ def _written(
     size_px = 0
     with closing(source), closing(originals or source), _scratch(folder) as scratch:
         for number, one in enumerate(pictures, start=1):
-            picture = read_picture(_copied(source, one.file, scratch))
+            picture = read_picture(_copied(source, one.file, scratch), colours="stored")
             height, width = picture.shape[:2]
             size_px = size_px or height
             if not height == width == size_px:
@@ -120,7 +120,7 @@ def _written(
             }
             if originals is not None:
                 if one.original_file not in references:
-                    clean = prepare_original(_copied(originals, one.original_file, scratch), size_px)
+                    clean = prepare_original(_copied(originals, one.original_file, scratch), size_px, colours="stored")
                     references[one.original_file] = VifReference(clean)
                     kept[one.original_file] = _kept(clean, f"{beside}/{len(kept) + 1:06d}.png")
                 change = max(0.0, 1.0 - references[one.original_file].vif(picture))

@@ -30,6 +30,7 @@ class ArchiveSource(PictureSource):
     """A zip archive on this machine."""
 
     def __init__(self, path: Path, *, title: str = "") -> None:
+        super().__init__()
         self.title = title or str(path)
         try:
             _check_list(path, self.title)
@@ -46,6 +47,11 @@ class ArchiveSource(PictureSource):
 
     def names(self) -> list[str]:
         return sorted(self._entries)
+
+    def names_in(self, folder: str) -> set[str]:
+        inside = () if folder == "." else PurePosixPath(folder).parts
+        paths = (PurePosixPath(name).parts for name in self._entries)
+        return {parts[len(inside)] for parts in paths if parts[: len(inside)] == inside and len(parts) > len(inside)}
 
     def ignored(self) -> list[str]:
         return self._ignored

@@ -12,6 +12,7 @@ class FolderSource(PictureSource):
     """A folder on this machine. Links to files and folders are followed; it is the caller's own machine."""
 
     def __init__(self, folder: Path) -> None:
+        super().__init__()
         if not folder.exists():
             raise InputRefused(f"{folder}: there is no such folder or file.")
         self.folder = folder
@@ -25,6 +26,12 @@ class FolderSource(PictureSource):
             inner = Path(place).relative_to(self.folder)
             names += [(inner / name).as_posix() for name in files]
         return sorted(names)
+
+    def names_in(self, folder: str) -> list[str]:
+        try:
+            return os.listdir(self.folder / folder)
+        except OSError:  # opening the file says what is wrong
+            return []
 
     def open(self, name: str) -> IO[bytes]:
         path = self.folder / name

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.categories import WNID_TO_CATEGORY
+from analysis.file_names import composed, litter_in
 from analysis.generation.imagenet_c import LEVELS, PUBLISHED_FUNCTIONS
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
@@ -125,7 +126,7 @@ class Originals:
             folders = frozenset(name for name in (wnid, category, Path(source_name).parent.name) if name)
             # Sets that were imported before file names were kept have them in the key, behind the category.
             stem = Path(source_name).stem if source_name else key.removeprefix(f"{category}-")
-            self._by_stem.setdefault(stem, []).append((key, folders))
+            self._by_stem.setdefault(composed(stem), []).append((key, folders))
             self._classes |= folders
 
     def has_class(self, folder: str) -> bool:
@@ -133,7 +134,7 @@ class Originals:
 
     def find(self, folder: str, stem: str) -> str | None:
         """Key of the original of a file, if exactly one fits: one in the same folder before one of the category."""
-        known = self._by_stem.get(stem, ())
+        known = self._by_stem.get(composed(stem), ())
         for name in _names_of(folder):
             fitting = [key for key, folders in known if name in folders]
             if fitting:
@@ -219,6 +220,10 @@ def _folders_in(folder: Path) -> list[Path]:
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
+            return sorted((entry for entry in entries if not _is_litter(entry)), key=lambda entry: entry.name)
     except OSError as error:
         raise InputRefused(f"{folder}: the folder cannot be read ({error.strerror}).") from error
+
+
+def _is_litter(entry: os.DirEntry[str]) -> bool:
+    return bool(litter_in(f"{entry.name}/" if entry.is_dir() else entry.name))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
+from analysis.file_names import composed
 from analysis.tables import read_cells
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable, told
@@ -89,7 +90,7 @@ def read_wnid_list(text: str, *, source: str) -> dict[str, str]:
                 "ILSVRC2012_val_00000001.JPEG n01751748."
             )
         stem = PurePosixPath(words[0].replace("\\", "/")).name
-        stem = stem.rsplit(".", 1)[0] if "." in stem else stem
+        stem = composed(stem.rsplit(".", 1)[0] if "." in stem else stem)
         if wnids.setdefault(stem, words[1]) != words[1]:
             raise InputRefused(f"{source}, line {number}: {stem} has two WordNet ids. Remove one of the lines.")
     if not wnids:
@@ -122,7 +123,7 @@ def label_flat_files(names: list[str], wnids: Mapping[str, str], *, source: str)
     without: Counter[str] = Counter()
     for name in names:
         path = PurePosixPath(name)
-        wnid = wnids.get(path.stem)
+        wnid = wnids.get(composed(path.stem))
         if wnid is None:
             raise InputRefused(
                 f"{name}: {source} has no line for this picture. Complete the list, or remove the picture."

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from analysis.categories import CATEGORIES
+from analysis.file_names import without_litter
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources import labels
-from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource, readable, told
+from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource, Spellings, readable, told
 
 _PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
 _ARCHIVE_SUFFIXES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"})
-#: Left behind by file browsers in any folder that was looked at, and by macOS in any archive.
-_LITTER = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 #: A list of labels of all of ImageNet's training pictures has 60 MB.
 _MAXIMUM_LIST_BYTES = 100_000_000
 
@@ -46,19 +45,21 @@ def find_files(source: PictureSource, *, label_list: Path | None = None) -> Foun
     InputRefused
         Naming what stands in the way and what to do.
     """
-    names = source.names()
-    wanted = [name for name in names if not _is_litter(name)]
+    wanted, litter = without_litter(source.names())
+    Spellings(wanted, title=source.title)
     nested = [name for name in wanted if _suffix(name) in _ARCHIVE_SUFFIXES]
     ignored = source.ignored() + ([f"archives within the source, not looked into: {told(nested)}"] if nested else [])
+    ignored += _told_litter(litter)
     room = _find_room([name for name in wanted if _suffix(name) not in _ARCHIVE_SUFFIXES])
-    found = _found(source, room, label_list, frozenset(names))
+    found = _found(source, room, label_list)
+    ignored += found.ignored
     if not found.files:
-        without = f" Left out were {'; '.join(found.ignored)}." if found.ignored else ""
+        without = f" Left out were {'; '.join(ignored)}." if ignored else ""
         raise InputRefused(
             f"{source.title}: there is no picture in it.{without} Give a folder that holds one folder a category "
             f"({', '.join(CATEGORIES[:3])} and so on) or WordNet id, or a CSV file with the columns path and category."
         )
-    return FoundFiles(found.files, ignored + found.ignored)
+    return FoundFiles(found.files, ignored)
 
 
 def find_files_of_table(source: PictureSource, table: str) -> FoundFiles:
@@ -67,11 +68,11 @@ def find_files_of_table(source: PictureSource, table: str) -> FoundFiles:
     return labels.read_table(
         _read_bytes(source, table),
         source=f"{source.title}/{table}",
-        resolve=lambda path: (folder / path.replace("\\", "/")).as_posix(),
+        resolve=lambda path: source.as_written((folder / path.replace("\\", "/")).as_posix()),
     )
 
 
-def _found(source: PictureSource, room: _Room, label_list: Path | None, names: frozenset[str]) -> FoundFiles:
+def _found(source: PictureSource, room: _Room, label_list: Path | None) -> FoundFiles:
     pictures = [room.prefix + name for name in room.pictures]
     if label_list is not None:
         every = pictures + [name for inner in room.folders.values() for name in inner]
@@ -192,5 +193,9 @@ def _suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lower()
 
 
-def _is_litter(name: str) -> bool:
-    return any(part.startswith(".") or part.lower() in _LITTER for part in name.split("/"))
+def _told_litter(litter: Counter[str]) -> list[str]:
+    if not litter:
+        return []
+    kinds = [readable(name) if n == 1 else f"{readable(name)} ({n})" for name, n in litter.most_common()]
+    files = "1 file" if litter.total() == 1 else f"{litter.total()} files"
+    return [f"{files} left by systems and programs (thumbnails, bins, hidden files): {told(kinds)}"]

@@ -28,6 +28,7 @@ class StorageSource(PictureSource):
     """All files under a prefix of the configured storage, which keeps its connections for the next import."""
 
     def __init__(self, prefix: str) -> None:
+        super().__init__()
         if not is_storage_configured():
             raise InputRefused(_UNSET)
         self.prefix = prefix.strip("/")
@@ -43,13 +44,20 @@ class StorageSource(PictureSource):
             )
         return names
 
+    def names_in(self, folder: str) -> list[str]:
+        with self._telling():
+            folders, files = self._storage.listdir(self._key("" if folder == "." else folder))
+        return [*folders, *files]
+
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        key = f"{self.prefix}/{name}" if self.prefix else name
-        with self._telling(name), self._storage.open(key, "rb") as stream:
+        with self._telling(name), self._storage.open(self._key(name), "rb") as stream:
             if stream.size > MAXIMUM_BYTES:  # told by the answer that opened it, before a byte is fetched
                 raise InputRefused(f"{name}: over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
             yield stream
+
+    def _key(self, name: str) -> str:
+        return "/".join(part for part in (self.prefix, name) if part)
 
     def _walk(self, folder: str) -> Iterator[str]:
         """Names relative to the prefix."""

@@ -15,7 +15,7 @@ from analysis.classifiers import (
     rehearse,
     require_gradients,
 )
-from analysis.classifiers.labels import imagenet_labels
+from analysis.classifiers.labels import imagenet_labels, read_labels
 from analysis.errors import InvalidInput, TableRefused
 from tests.analysis.classifiers import small_networks as small
 
@@ -36,7 +36,6 @@ def test_own_labels_are_mapped_by_a_file(tmp_path: Path) -> None:
     [
         ("label\ncat\n", "labels.csv: column 'category' is missing"),
         ("label,category\nmy cat,lion\n", "labels.csv, row 1, column 'category': 'lion' is not one of"),
-        ("label,category\nmy cat,cat\nmy cat,dog\n", "row 2: a row with label=my cat stands twice"),
         ("label,category\nmy cat,cat\n", "no output stands for airplane"),
     ],
 )
@@ -44,6 +43,22 @@ def test_a_wrong_mapping_file_is_refused_by_row(text: str, message: str, tmp_pat
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(TableRefused, match=message):
         load_classifier("timm:test_vit@random", labels=tmp_path / "labels.csv")
+
+
+@pytest.mark.parametrize(
+    "doubled",
+    [
+        [("crane", "bird"), ("crane", "")],
+        [("maillot", ""), ("maillot", "")],
+        [("unused", ""), ("unused", ""), ("unused", "")],
+        [("cat", "cat"), ("cat", "dog")],
+    ],
+    ids=["cranes", "maillots", "unused", "one name, two categories"],
+)
+def test_rows_are_outputs_whatever_their_names(tmp_path: Path, doubled: list[tuple[str, str]]) -> None:
+    rows = [doubled[0], *((f"my {name}", name) for name in CATEGORIES), *doubled[1:]]
+    labels = read_labels(small.mapping_file(tmp_path, rows))
+    assert labels == tuple(category or f"{label} (no category)" for label, category in rows)
 
 
 def test_imagenet_names_are_known_with_and_without_background() -> None:

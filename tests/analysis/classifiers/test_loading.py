@@ -119,6 +119,46 @@ def test_impossible_preprocessing_is_refused(size: int, std: tuple[float, ...]) 
         Preprocessing(size, (0.0, 0.0, 0.0), std)
 
 
+@pytest.mark.parametrize(
+    ("mean", "std"),
+    [
+        ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+        ((0.0,) * 3, (1.0,) * 3),
+        ((0.0,) * 3, (1 / 255,) * 3),  # takes 0 to 255
+        ((123.68 / 255, 116.78 / 255, 103.94 / 255), (1 / 255,) * 3),  # Caffe
+        ((0.5,) * 3, (0.5,) * 3),  # -1 to 1
+        ((-1.0,) * 3, (1.0,) * 3),
+    ],
+)
+def test_every_honest_mean_and_std_can_be_written(mean: tuple[float, ...], std: tuple[float, ...]) -> None:
+    assert Preprocessing(8, mean, std).mean == mean
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "remedy"),
+    [
+        ((127.5,) * 3, (63.75,) * 3, r"divide by 255, that is \(0.5, 0.5, 0.5\) and \(0.25, 0.25, 0.25\)"),
+        (
+            (103.94, 116.78, 123.68),
+            (1.0,) * 3,
+            r"that is \(0.4076, 0.458, 0.485\) and \(0.003922, 0.003922, 0.003922\)",
+        ),
+        ((0.0,) * 3, (255.0,) * 3, r"that is \(0, 0, 0\) and \(1, 1, 1\)"),
+        ((123.68, 116.78, 103.94), (0.229, 0.224, 0.225), "mean is for RGB from 0 to 255, std for 0 to 1.*divide mean"),
+        ((0.485, 0.456, 0.406), (58.4, 57.1, 57.4), "std is for RGB from 0 to 255, mean for 0 to 1.*divide std"),
+        ((0.0019, 0.0018, 0.0016), (0.0009, 0.0009, 0.0009), "divided by 255 twice"),
+        ((-127.5,) * 3, (127.5,) * 3, "these are for 0 to 255"),
+        ((float("nan"),) * 3, (1.0,) * 3, "finite"),
+        ((0.5,) * 3, (float("inf"),) * 3, "finite"),
+    ],
+)
+def test_mean_and_std_of_other_units_are_refused_with_the_right_ones(
+    mean: tuple[float, ...], std: tuple[float, ...], remedy: str
+) -> None:
+    with pytest.raises(InvalidInput, match=remedy):
+        Preprocessing(8, mean, std)
+
+
 @pytest.mark.parametrize("spec", ["resnet50", "keras:model", "export:", ":model", ""])
 def test_an_unknown_scheme_is_refused_with_the_known_ones(spec: str) -> None:
     with pytest.raises(UnknownName, match="torchvision, timm, hf, open_clip, export, onnx, python, table"):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from analysis.classifiers import (
     load_classifier,
@@ -163,12 +164,60 @@ def test_the_checkpoints_of_usual_trainings_are_read(layout: str, tmp_path: Path
     assert found == expected != load_classifier("timm:test_vit@random").digest
 
 
-def test_an_average_of_weights_is_taken_only_where_nothing_else_is(tmp_path: Path) -> None:
+SEVERAL: dict[str, Any] = {
+    "model_ema": lambda state, average: {"model": state, "model_ema": average},
+    "state_dict_ema": lambda state, average: {"state_dict": state, "state_dict_ema": average},
+    "ema": lambda state, average: {"model": state, "ema": {"module": average}},
+    "teacher": lambda state, average: {"student": state, "teacher": average},
+    "state_dict:net.": lambda state, average: {
+        "state_dict": {**_in_front("model.")(state), **_in_front("net.")(average)}
+    },
+}
+
+
+@pytest.mark.parametrize("place", SEVERAL)
+def test_which_of_several_sets_of_weights_is_meant_must_be_said(place: str, tmp_path: Path) -> None:
     path = small.timm_weights(tmp_path / "weights.pt", 1000)
     state = torch.load(path, weights_only=True)["state_dict"]
-    torch.save({"model_ema": {name: value * 0 for name, value in state.items()}, "model": state}, tmp_path / "both.pt")
+    average = {name: value * 0.5 for name, value in state.items()}
+    torch.save(SEVERAL[place](state, average), tmp_path / "both.pt")
+    with pytest.raises(ClassifierUnavailable, match=rf"both.pt holds several sets of weights.*'{place}'.*both.json"):
+        load_classifier(f"timm:test_vit@{tmp_path / 'both.pt'}")
+    (tmp_path / "both.json").write_text(json.dumps({"weights": place}))
+    torch.save(average, tmp_path / "average.pt")
+    found = load_classifier(f"timm:test_vit@{tmp_path / 'both.pt'}").digest
+    assert found == load_classifier(f"timm:test_vit@{tmp_path / 'average.pt'}").digest
+    (tmp_path / "both.json").write_text(json.dumps({"weights": "best"}))
+    with pytest.raises(ClassifierUnavailable, match="both.json, field 'weights': 'best' is none of the sets"):
+        load_classifier(f"timm:test_vit@{tmp_path / 'both.pt'}")
+
+
+def test_one_set_of_weights_in_two_places_is_no_question(tmp_path: Path) -> None:
+    path = small.timm_weights(tmp_path / "weights.pt", 1000)
+    state = torch.load(path, weights_only=True)["state_dict"]
+    torch.save({"model": state, "model_ema": state}, tmp_path / "both.pt")
     found = load_classifier(f"timm:test_vit@{tmp_path / 'both.pt'}").digest
     assert found == load_classifier(f"timm:test_vit@{path}").digest
+
+
+@pytest.mark.parametrize("kind", ["hf", "open_clip"])
+def test_two_sets_of_weights_in_a_folder_are_refused_unless_they_are_the_same(kind: str, tmp_path: Path) -> None:
+    folder = {"hf": small.hf_folder, "open_clip": small.clip_folder}[kind](tmp_path / "net")
+    whole, pickled = {
+        "hf": ("model.safetensors", "pytorch_model.bin"),
+        "open_clip": ("open_clip_model.safetensors", "open_clip_pytorch_model.bin"),
+    }[kind]
+    before = load_classifier(f"{kind}:{folder}").digest
+    if kind == "hf":
+        state = load_file(folder / whole)
+        torch.save(state, folder / pickled)
+    else:
+        state = torch.load(folder / pickled, weights_only=True)
+        save_file(state, folder / whole)
+    assert load_classifier(f"{kind}:{folder}").digest == before
+    torch.save({name: value * 0.5 for name, value in state.items()}, folder / pickled)
+    with pytest.raises(ClassifierUnavailable, match=rf"two sets of weights that differ, {whole} and {pickled}"):
+        load_classifier(f"{kind}:{folder}")
 
 
 @pytest.mark.parametrize(

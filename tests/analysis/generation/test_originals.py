@@ -210,6 +210,43 @@ def test_a_jpeg_of_endless_passes_is_refused_unread(tmp_path: Path) -> None:
         check_original(path)
 
 
+BEHIND = {
+    "a video": b"\x00\x00\x00\x18ftypmp42" + b"\xff\xda" * 300,
+    "another JPEG of many scans": b"\xff\xd8" + b"\xff\xda\x00\x02" * 300 + b"\xff\xd9",
+    "notes": "the best one \N{CAT FACE}".encode() * 1000,
+    "an archive": b"PK\x03\x04" + b"\xff\xda" * 200,
+}
+
+
+@pytest.mark.parametrize("progressive", [False, True])
+@pytest.mark.parametrize("behind", BEHIND.values(), ids=BEHIND)
+def test_what_stands_behind_a_jpeg_does_not_count(tmp_path: Path, behind: bytes, progressive: bool) -> None:
+    path = _save(tmp_path / "moving.jpg", Image.fromarray(SCENE), quality=95, progressive=progressive)
+    alone = prepare_original(path, 160)
+    path.write_bytes(path.read_bytes() + behind)
+    assert np.array_equal(prepare_original(path, 160), alone)
+
+
+def test_what_stands_within_a_segment_does_not_count_and_passes_behind_it_do(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x927C] = b"\xff\xda" * 500  # a maker's note
+    path = _save(tmp_path / "noted.jpg", Image.fromarray(SCENE), exif=exif, progressive=True)
+    assert check_original(path) == (240, 160)
+    content = path.read_bytes()
+    last = content.rindex(b"\xff\xda")
+    path.write_bytes(content[:-2] + (b"rubbish" + content[last:-2]) * 200 + b"\xff\xd9")
+    with pytest.raises(PictureRefused, match=r"noted.jpg: the file takes 2\d\d passes"):
+        check_original(path)
+
+
+def test_a_jpeg_of_endless_parts_is_refused_unread(tmp_path: Path) -> None:
+    path = _save(tmp_path / "parts.jpg", Image.fromarray(SCENE))
+    content = path.read_bytes()
+    path.write_bytes(content[:2] + b"\xff\xfe\x00\x02" * 30_000 + content[2:])
+    with pytest.raises(PictureRefused, match=r"parts.jpg: the file is in over 20000 parts"):
+        check_original(path)
+
+
 def test_a_refusal_calls_the_file_by_the_name_it_was_given(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"nothing")
     (found,) = inspect_originals([str(tmp_path / "x")], ["cat/tom.jpg"])

@@ -59,6 +59,7 @@ class Command(OwnedCommand):
             word = {"yes": "yes", "smaller": "a smaller one", "no": "no"}[answer.verdict]
             self.stdout.write(f"  {answer.study}: {word}. {answer.text}")
         self._list([f"duplicate left out: {left} is the same picture as {kept}" for left, kept in report.duplicates])
+        self._list([f"kept, but looks the same: {later} and {earlier}" for later, earlier in report.alike])
         self._list([f"left out: {sentence}" for sentence in report.unusable])
         self._list([f"ignored: {sentence}" for sentence in report.ignored])
 
