@@ -16,14 +16,14 @@ DRAWINGS_ONLY = (
     "photographs: its pictures of them are blurred beyond recognition, and the scores say nothing about a model. "
     "Search drawings with it, or put a published autoencoder of taming-transformers on the server."
 )
-#: Of searches along a corruption before the walk looked past local maxima.
+#: Of searches along a corruption before the walk looked past local maxima and asked oracles at every strength.
 FORMER_WALK = (
-    "This search was made by an earlier version, whose walk along a corruption stopped around the first local maximum "
-    "of the loss. Its OOR can be too high. Compare it only with searches of that version, or search again."
+    "This search was made by an earlier version, whose walk along a corruption stopped short of the greatest loss that "
+    "the oracle accepts. Its OOR can be too high. Compare it only with searches of that version, or search again."
 )
 
 
-def caveats(spec: str, digest: str = "") -> list[str]:
+def caveats(spec: str, digest: str = "", *, by_people: bool = False) -> list[str]:
     """Caveats of a generator.
 
     Parameters
@@ -32,6 +32,8 @@ def caveats(spec: str, digest: str = "") -> list[str]:
         As for `load_generator`.
     digest : str
         Of the generator at the time of a search that was made with it; empty where none was.
+    by_people : bool
+        Whether people judge that search.
     """
     kind, _, rest = spec.partition(":")
     if kind == "vqgan" and is_shipped(Path(rest.partition(",")[0])):
@@ -41,7 +43,7 @@ def caveats(spec: str, digest: str = "") -> list[str]:
             generator = load_generator(spec)
         except UnknownName:  # a function of somebody's own that is gone
             return []
-        if isinstance(generator, CorruptionGenerator) and digest == generator.former_digest:
+        if isinstance(generator, CorruptionGenerator) and digest in generator.former_digests(by_people=by_people):
             return [FORMER_WALK]
     return []
 

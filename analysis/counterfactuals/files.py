@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from analysis.classifiers import load_classifier
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.ascent import Trace
+from analysis.counterfactuals.corrupting import beside
 from analysis.counterfactuals.input_controls import Control
 from analysis.counterfactuals.model_under_test import Target
 from analysis.counterfactuals.port import Generator, Oracle
-from analysis.counterfactuals.specifications import load_generator, load_oracle
+from analysis.counterfactuals.specifications import CROWD, load_generator, load_oracle
 from analysis.errors import PictureRefused, SearchRefused
 from analysis.examples import located
 from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
@@ -96,8 +97,9 @@ class SearchSettings:
         return Target(_classifier(self.classifier, self.device, self.allow_code, _files_of(self.classifier)))
 
     def load_generator(self) -> Generator:
-        """The generator; loaded once a process."""
-        return _generator(self.generator, self.device, _files_of(self.generator))
+        """The generator, beside the oracle if that answers at once; loaded once a process."""
+        generator = _generator(self.generator, self.device, _files_of(self.generator))
+        return generator if self.oracle == CROWD else beside(generator, self.load_oracle())
 
     def load_oracle(self) -> Oracle:
         """The oracle; loaded once a process."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.ascent import Ascent, Ending, Trace, check_budget
+from analysis.counterfactuals.corrupting import beside
 from analysis.counterfactuals.input_controls import AS_IT_IS, Control
 from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.counterfactuals.port import Generator, Oracle
@@ -151,6 +152,7 @@ def search(
         labels, len(checked), target=target, generator=generator, oracle=oracle, budget=budget, control=control,
         size_px=size_px, batch=batch,
     )  # fmt: skip
+    generator = beside(generator, oracle)
     seeds = picture_seeds(seed, range(len(checked)))
     found: list[Counterfactual] = []
     for places in _batches(range(len(checked)), batch):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from analysis.classifiers import load_classifier
-from analysis.counterfactuals.corrupting import CorruptionGenerator
+from analysis.counterfactuals.corrupting import STRIDE, CorruptionGenerator
 from analysis.counterfactuals.latents import load_latent_generator
 from analysis.counterfactuals.oracles import ClassifierOracle, EnsembleOracle
 from analysis.counterfactuals.pixels import PixelGenerator
@@ -51,7 +51,8 @@ def load_generator(spec: str, *, device: str = "cpu") -> Generator:
 
 
 def _corruption(main: str, options: dict[str, str], _device: str) -> Generator:
-    return CorruptionGenerator(main, **_numbers("corruption", options, {"step": "stride"}))
+    numbers = _numbers("corruption", options, {"step": "stride"})
+    return CorruptionGenerator(main, stride=numbers.get("stride", STRIDE))
 
 
 def _pixel(main: str, options: dict[str, str], _device: str) -> Generator:

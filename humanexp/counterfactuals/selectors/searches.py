@@ -12,6 +12,7 @@ from analysis.claims.robustness import RESAMPLED_INTERVALS
 from analysis.counterfactuals.caveats import caveats
 from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
 from analysis.counterfactuals.search import picture_seeds
+from analysis.counterfactuals.specifications import CROWD
 from humanexp.core.errors import existing
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -205,7 +206,7 @@ def records_of(run: SearchRun) -> list[SearchRecord]:
 
 def caveats_of(run: SearchRun) -> list[str]:
     """What a reader of the search should know of its generator."""
-    return caveats(run.generator, run.digests.get("generator", ""))
+    return caveats(run.generator, run.digests.get("generator", ""), by_people=run.oracle == CROWD)
 
 
 def said_of_intervals(run: SearchRun) -> str:

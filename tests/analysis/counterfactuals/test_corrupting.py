@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
+from analysis.categories import CATEGORIES
 from analysis.classifiers import load_classifier
 from analysis.corruptions import CORRUPTIONS, Corruption, corrupt, find_corruption
+from analysis.counterfactuals.ascent import Ascent
 from analysis.counterfactuals.corrupting import CLOSER, LOOKS, CorruptionGenerator
 from analysis.counterfactuals.model_under_test import Look, Target, category_numbers
+from analysis.counterfactuals.port import Acceptance
+from analysis.counterfactuals.search import run_to_the_end
 from analysis.generation.originals import prepare_original
 
 PHOTOGRAPHS = Path(os.environ.get("REFERENCE_DATA", "")) / "photos16"
@@ -95,8 +100,61 @@ FORMER = "31ceb9ceafb17252fb02641ee77f229730124f1b28512358a1dbc8c2aba8b076"
 
 def test_the_digest_tells_the_walks_apart() -> None:
     generator = CorruptionGenerator("gaussian_blur")
-    assert generator.former_digest == FORMER
-    assert generator.digest != generator.former_digest
+    assert generator.former_digests(by_people=True) == (FORMER,)
+    # Between people, the walk is the one that searches beside networks made before.
+    assert generator.former_digests(by_people=False) == (FORMER, generator.digest)
+    assert generator.beside(Brightness(1.0)).digest not in (FORMER, generator.digest)
+
+
+class Brightness:
+    """An oracle that accepts ``ramp`` up to a strength, and not within a gap."""
+
+    name, digest, classes = "brightness", "b", frozenset(CATEGORIES)
+
+    def __init__(self, most: float, gap: tuple[float, float] = (2.0, 2.0)) -> None:
+        self.most, self.gap = most, gap
+
+    def judge(self, pictures: np.ndarray, labels: Sequence[str]) -> Acceptance:
+        strengths = (pictures.reshape(len(pictures), -1).mean(axis=1) - 60) / 180
+        accepted = (strengths <= self.most + 1e-3) & ~((self.gap[0] < strengths) & (strengths < self.gap[1]))
+        return Acceptance(accepted, np.where(accepted, labels, ""))
+
+
+def found_beside(oracle: Brightness, target: object, budget: int = 10) -> Ascent:
+    generator = CorruptionGenerator("ramp").beside(oracle)
+    ascent = Ascent(GREY, ["cat"] * 3, [0, 0, 0], target=target, generator=generator, budget=budget)  # type: ignore[arg-type]
+    run_to_the_end(ascent, oracle)
+    return ascent
+
+
+@pytest.mark.parametrize("most", [0.0, 0.055, 0.3, 0.47, 0.994])
+def test_the_walk_goes_up_to_the_first_strength_that_is_refused(ramp, most: float) -> None:
+    ascent = found_beside(Brightness(most), Hills([0.0, 1.0], [0.0, 1.0]))
+    for trace in ascent.traces:
+        # What is refused within the last stride is proposed no more: the budget is spent.
+        is_proposed = most <= 0.9
+        assert trace.ending == ("refused" if is_proposed else "budget")
+        assert trace.losses[-1] == pytest.approx(most, abs=0.008)
+        assert len(trace.oracle_responses) == len(trace.losses) + is_proposed
+
+
+def test_what_the_oracle_accepts_behind_a_refusal_is_not_taken(ramp) -> None:
+    """It is accepted by chance there: on the way the object was lost."""
+    ascent = found_beside(Brightness(1.0, gap=(0.3, 0.7)), Hills([0.0, 1.0], [0.0, 1.0]))
+    assert ascent.traces[0].losses[-1] == pytest.approx(0.3, abs=0.008)
+
+
+def test_the_greatest_accepted_loss_is_kept_where_it_lies_before_the_refusal(ramp) -> None:
+    ascent = found_beside(Brightness(0.58), Hills([0.0, 0.25, 0.5, 1.0], [0.0, 1.0, 0.2, 5.0]))
+    assert ascent.traces[0].losses[-1] == pytest.approx(1.0, abs=0.05)
+    assert ascent.traces[0].ending == "refused"
+
+
+def test_an_oracle_that_accepts_everything_changes_nothing(ramp) -> None:
+    target = Hills([0.0, 0.2, 0.5, 0.9, 1.0], [0.0, 1.0, 0.2, 2.0, 1.5])
+    alone = [state["losses"][0] for state in walked(target, 10)][1:]
+    trace = found_beside(Brightness(1.0), target).traces[0]
+    assert (trace.ending, trace.losses[1:]) == ("budget", pytest.approx(alone))
 
 
 @pytest.fixture(scope="module")
