@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,6 +12,7 @@ from analysis.errors import TableRefused
 from analysis.observers import read_answer
 from analysis.observers.questions import Style
 from analysis.published_trials import picture_name
+from analysis.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,12 +83,8 @@ def read_answers(path: Path, trials: pd.DataFrame, style: Style) -> tuple[str, p
 
 
 def _texts(path: Path) -> list[tuple[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            missing = {"image", "response"} - set(reader.fieldnames or ())
-            if missing:
-                raise TableRefused(f"{path.name}: column {min(missing)!r} is missing. Add it.")
-            return [(row["image"].strip(), row["response"] or "") for row in reader]
-    except FileNotFoundError as error:
-        raise TableRefused(f"{path}: there is no such file. Check the name.") from error
+    table = read_table(path)
+    missing = sorted({"image", "response"} - set(table.columns))
+    if missing:
+        raise TableRefused(f"{path.name}: column {missing[0]!r} is missing. Add it.")
+    return list(zip(table["image"].str.strip().tolist(), table["response"].tolist(), strict=True))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from analysis.errors import PictureRefused
 from analysis.file_names import composed, without_litter
 from analysis.published_trials import original_of
+from analysis.trial_meaning import number_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +156,9 @@ def _candidates(picture: PublishedPicture, by_name: dict[str, list[str]]) -> lis
 
 def _names_condition(name: str, condition: str) -> bool:
     path = PurePosixPath(name)
-    return condition in path.parent.parts or condition in path.stem.split("_")
+    number = number_in(condition)
+    parts = (*path.parent.parts, *path.stem.split("_"))
+    return condition in parts or (number is not None and number in map(number_in, parts))
 
 
 def _refuse(missing: Sequence[str], doubled: Sequence[str], *, where: str) -> None:

@@ -8,23 +8,23 @@ further columns. Conditions stay text (``c100``, ``bw``, ``128-0-10``); ``na`` i
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from analysis.categories import CATEGORIES
 from analysis.errors import TableRefused
 from analysis.tables import TRIALS, read_table
+from analysis.trial_meaning import PER_SECOND, Kind, Unit, check_times, is_nothing, kinds_of, refuse_twins, spelling_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.observers.questions import Style
 
-Kind = Literal["human", "classifier"]
 NO_ANSWER = "na"
 REQUIRED = ("subj", "session", "trial", "object_response", "category", "condition", "imagename")
 #: ``0017_nse_s02_0.35_bicycle_10_n03792782_19053.JPEG``: the WordNet id and number name the original.
@@ -49,6 +49,8 @@ class PublishedTrials:
         sha256 over the files' digests; does not depend on names or order.
     kinds : dict of str to dict of str to int
         Of models whose answers are texts: how many of each kind of answer there are (`analysis.observers.read_answer`).
+    notes : tuple of str
+        What was decided about the files' meaning, a sentence each.
     """
 
     trials: pd.DataFrame
@@ -56,6 +58,7 @@ class PublishedTrials:
     files: tuple[tuple[str, str, int], ...]
     digest: str
     kinds: dict[str, dict[str, int]]
+    notes: tuple[str, ...] = ()
 
 
 def digest_of(paths: Sequence[Path]) -> str:
@@ -70,19 +73,30 @@ def digest_of(paths: Sequence[Path]) -> str:
 
 
 def read_published_trials(
-    paths: Sequence[Path], *, study: str, humans: str = "", answers: Sequence[Path] = (), style: Style = "words"
+    paths: Sequence[Path],
+    *,
+    study: str,
+    humans: str = "",
+    classifiers: str = "",
+    times_in: Unit = "s",
+    answers: Sequence[Path] = (),
+    style: Style = "words",
 ) -> PublishedTrials:
     """Read and check published trial files; all of them or none.
 
     Parameters
     ----------
     paths : sequence of Path
-        CSV (UTF-8) or Parquet files.
+        Files of text or Parquet, as `analysis.tables.read_table` takes them.
     study : str
         Value of the column ``study``.
     humans : str
         Pattern (as of file names: ``*``, ``?``, ``[...]``) of observers who are people besides those whose name begins
-        with "subject".
+        with "subject" and those who have reaction times.
+    classifiers : str
+        Pattern of observers who are none, whatever else they have.
+    times_in : {"s", "ms"}
+        Unit of ``rt``.
     answers : sequence of Path
         CSV files with the raw texts that models answered about the same pictures: columns ``image`` (the last part of
         ``imagename``) and ``response``. A model is called as its file, without a date in front. Whatever names no label
@@ -102,7 +116,7 @@ def read_published_trials(
     if not paths:
         raise TableRefused("No file was named: give at least one trial file.")
     digests = [_sha256(path) for path in (*paths, *answers)]
-    frames = [_read(path) for path in paths]
+    frames = [_read(path, times_in) for path in paths]
     kinds = {}
     for path in answers:
         name, frame, kinds_of_it = read_answers(path, pd.concat(frames[: len(paths)]), style)
@@ -111,11 +125,20 @@ def read_published_trials(
     paths = [*paths, *answers]
     _refuse_doubles(paths, frames)
     raw = pd.concat(frames, ignore_index=True)
-    observers: dict[str, Kind] = {
-        str(name): kind_of(str(name), humans) for name in dict.fromkeys(raw["subj"].astype(str))
-    }
-    images = raw["imagename"].astype(str)
-    originals = images.map(original_of)
+    has_times = raw["rt_ms"].notna().groupby(raw["subj"].astype(str), sort=False).any()
+    observers, notes = kinds_of({str(name): bool(any_) for name, any_ in has_times.items()}, humans, classifiers)
+    for path, frame in zip(paths, frames, strict=True):
+        of_people = frame[frame["subj"].map(observers) == "human"]
+        check_times(
+            path.name,
+            of_people["session"] + " of " + of_people["subj"],
+            of_people["rt_ms"].astype("float64") / 1000,
+            times_in,
+        )
+    refuse_twins("subj", list(observers))
+    spelling, same = spelling_of(raw["condition"].tolist())
+    condition = raw["condition"].map(lambda text: spelling.get(text, text)).astype("string")
+    originals = _originals(raw["imagename"].astype(str), raw["condition"], condition)
     response = raw["object_response"]
     trials = TRIALS.validate(
         pd.DataFrame(
@@ -128,11 +151,11 @@ def read_published_trials(
                 "task": "categorisation",
                 "role": "main",
                 "original": originals,
-                "stimulus": raw["condition"] + "/" + originals,
+                "stimulus": condition + "/" + originals,
                 "category": raw["category"],
                 "corruption": study,
                 "visual_change": raw["visual_change"],
-                "condition": raw["condition"],
+                "condition": condition,
                 "second_original": "",
                 "second_stimulus": "",
                 "second_corruption": "",
@@ -156,28 +179,19 @@ def read_published_trials(
         ),
         digest=_joined(digests),
         kinds=kinds,
+        notes=(*notes, *same),
     )
 
 
 _FILLED = frozenset(TRIALS.names[: TRIALS.names.index("simulated") + 1])
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: Path, times_in: Unit) -> pd.DataFrame:
     """One file with exactly the columns that are used, as text, rows checked."""
     import pandas as pd
 
-    if path.is_file() and path.stat().st_size == 0:
-        raise TableRefused(f"{path.name} is empty. Leave it out, or fetch it again.")
     table = read_table(path)
-    if not isinstance(table.index, pd.RangeIndex):
-        raise TableRefused(f"{path.name}: rows have more cells than the header has names. Name every column.")
-    by_lower: dict[str, Any] = {}
-    for name in table.columns:
-        key = str(name).strip().lower()
-        if key in by_lower and key in (*REQUIRED, "rt", "visual_change"):
-            raise TableRefused(f"{path.name}: two columns are called {key!r} when case is ignored. Remove one.")
-        by_lower.setdefault(key, name)
-    missing = [name for name in REQUIRED if name not in by_lower]
+    missing = [name for name in REQUIRED if name not in table.columns]
     if missing:
         raise TableRefused(
             f"{path.name}: column {missing[0]!r} is missing. Add it; "
@@ -185,40 +199,42 @@ def _read(path: Path) -> pd.DataFrame:
         )
     if table.empty:
         raise TableRefused(f"{path.name} has a header and no trials. Leave it out, or fetch it again.")
-    text = {name: table[by_lower[name]].astype("string").str.strip() for name in REQUIRED}
+    text = {name: table[name].astype("string").str.strip() for name in REQUIRED}
     frame = pd.DataFrame(text)
+    nothing = frame["object_response"].fillna("").map(is_nothing)
+    remedy = f"says nothing. Write `{NO_ANSWER}` where nobody answered in time: such a trial counts as wrong"
+    _refuse_rows(path, "object_response", frame["object_response"], nothing, remedy)
     for name in REQUIRED:
         _refuse_rows(path, name, frame[name], frame[name].isna() | (frame[name] == ""), "the cell is empty. Fill it in")
-    for name, allowed in (("category", CATEGORIES), ("object_response", (*CATEGORIES, NO_ANSWER))):
-        remedy = f"is not one of {', '.join(allowed)}. Correct it, or leave these trials out"
+    for name, allowed, remedy in (
+        ("category", CATEGORIES, "Correct it, or leave these trials out"),
+        ("object_response", (*CATEGORIES, NO_ANSWER), "Correct it"),
+    ):
         frame[name] = frame[name].str.lower()
-        _refuse_rows(path, name, frame[name], ~frame[name].isin(allowed), remedy)
+        said = f"is not one of {', '.join(allowed)}. {remedy}"
+        _refuse_rows(path, name, frame[name], ~frame[name].isin(allowed), said)
     trial = pd.to_numeric(frame["trial"], errors="coerce")
     _refuse_rows(
         path, "trial", frame["trial"], ~((trial >= 0) & (trial % 1 == 0)), "is not a whole number from 0. Correct it"
     )
-    seconds = _numbers(path, table, by_lower, "rt", "is not a time in seconds. Correct it, or leave the cell empty")
-    frame["rt_ms"] = (1000 * seconds).astype("string")
-    change = _numbers(path, table, by_lower, "visual_change", "is not a number from 0 to 1. Correct it", within=True)
+    times = _numbers(path, table, "rt", (0, math.inf), "is not a time above 0. Correct it, or leave the cell empty")
+    frame["rt_ms"] = (times * 1000 / PER_SECOND[times_in]).astype("string")
+    change = _numbers(path, table, "visual_change", (-math.ulp(0), 1), "is not a number from 0 to 1. Correct it")
     frame["visual_change"] = change.astype("string")
     return frame
 
 
-def _numbers(
-    path: Path, table: pd.DataFrame, by_lower: dict[str, Any], name: str, remedy: str, *, within: bool = False
-) -> pd.Series[Any]:
-    """An optional column of numbers; empty cells and NaN stay empty."""
+def _numbers(path: Path, table: pd.DataFrame, name: str, within: tuple[float, float], remedy: str) -> pd.Series[Any]:
+    """An optional column of finite numbers above one bound and up to another; cells that say nothing are empty."""
     import pandas as pd
 
-    if name not in by_lower:
+    if name not in table.columns:
         return pd.Series([float("nan")] * len(table), dtype="float64")
-    text = table[by_lower[name]].astype("string").str.strip()
-    empty = text.isna() | text.str.lower().isin(["", "nan", "na", "none"]).fillna(False)
+    text = table[name].astype("string").str.strip()
+    empty = text.fillna("").map(lambda cell: is_nothing(cell) or cell.lower() == NO_ANSWER)
     numbers: pd.Series[Any] = pd.to_numeric(text.mask(empty), errors="coerce").astype("float64")
-    wrong = numbers.isna() & ~empty | numbers.isin([float("inf"), float("-inf")])
-    if within:
-        wrong |= (numbers < 0) | (numbers > 1)
-    _refuse_rows(path, name, text, wrong, remedy)
+    fits = numbers.gt(within[0]) & numbers.le(within[1]) & numbers.lt(math.inf)
+    _refuse_rows(path, name, text, ~fits & ~empty, remedy)
     return numbers
 
 
@@ -259,10 +275,15 @@ def _refuse_doubles(paths: Sequence[Path], frames: Sequence[pd.DataFrame]) -> No
     )
 
 
-def kind_of(observer: str, humans: str) -> Kind:
-    """People are called subject..., or match the pattern `humans`; everybody else is a classifier."""
-    is_human = observer.lower().startswith("subject") or (bool(humans) and fnmatchcase(observer, humans))
-    return "human" if is_human else "classifier"
+def _originals(images: pd.Series[str], written: pd.Series[str], condition: pd.Series[str]) -> pd.Series[Any]:
+    """The pictures behind stimuli; where the name carries the condition, in that condition's one spelling."""
+    import pandas as pd
+
+    found = [
+        f"{right}_{original.removeprefix(f'{wrong}_')}" if original.startswith(f"{wrong}_") else original
+        for original, wrong, right in zip(images.map(original_of), written, condition, strict=True)
+    ]
+    return pd.Series(found, index=images.index, dtype="string")
 
 
 def original_of(image: str) -> str:

@@ -10,17 +10,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS
+from analysis.categories import CATEGORIES
 from analysis.classifiers.decision import Decisions, Rule, decide, decide_labels
+from analysis.classifiers.table_check import check_table, examine_table, numbers_of
 from analysis.errors import ClassifierUnavailable, TableRefused
-
-if TYPE_CHECKING:
-    from analysis.tables import Column, TableSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,72 +76,17 @@ def load(reference: str) -> PredictionTable:
     TableRefused
         Naming file, row (1 = first after the header), column and remedy.
     """
-    from analysis.tables import read_table
-
     path = Path(reference)
     if not path.is_file():
         raise ClassifierUnavailable(f"{path}: there is no such table of predictions.")
-    frame = read_table(path)
-    present = {str(column).strip().lower() for column in frame.columns}
-    labels, schema = _schema(present, path, has_response="response" in present)
-    table = schema.validate(frame, source=path.name)
-    stimuli = [str(stimulus) for stimulus in table["stimulus"]]
+    report = examine_table(path, ())
+    check_table(report)
+    frame, labels = report.frame, report.labels or CATEGORIES
     name, digest = path.name, hashlib.sha256(path.read_bytes()).hexdigest()
-    row_of = {stimulus: row for row, stimulus in enumerate(stimuli)}
-    if "response" in present:
-        return PredictionTable(
-            name,
-            labels,
-            digest,
-            row_of,
-            responses=table["response"].to_numpy(dtype=np.str_),
-            confidence=table["confidence"].to_numpy(dtype=np.float64, na_value=np.nan),
-        )
-    probabilities = table[list(labels)].to_numpy(dtype=np.float64)
-    totals = probabilities.sum(axis=1)
-    wrong = np.abs(totals - 1) > 0.01
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise TableRefused(
-            f"{path.name}, row {row + 1}: the {len(labels)} probabilities sum to {totals[row]:.3f}, not 1. "
-            "Write softmax outputs."
-        )
+    row_of = {stimulus: row for row, stimulus in enumerate(frame["stimulus"].str.strip().tolist())}
+    if report.kind == "responses":
+        confidence = numbers_of(frame["confidence"]) if report.has_confidence else np.full(len(frame), np.nan)
+        responses = frame["response"].str.strip().to_numpy(dtype=np.str_)
+        return PredictionTable(name, labels, digest, row_of, responses=responses, confidence=confidence)
+    probabilities = np.column_stack([numbers_of(frame[label]) for label in labels])
     return PredictionTable(name, labels, digest, row_of, probabilities=probabilities)
-
-
-def _schema(present: set[str], path: Path, *, has_response: bool) -> tuple[tuple[str, ...], TableSchema]:
-    from analysis.tables import Column, TableSchema
-
-    stimulus = Column(name="stimulus", kind="text", description="name of the stimulus, as in the stimulus table")
-    if has_response:
-        columns: tuple[Column, ...] = (
-            stimulus,
-            Column(name="response", kind="text", description="predicted category", levels=CATEGORIES),
-            Column(
-                name="confidence",
-                kind="number",
-                description="probability of the prediction",
-                nullable=True,
-                optional=True,
-                minimum=0,
-                maximum=1,
-            ),
-        )
-        labels: tuple[str, ...] = CATEGORIES
-    else:
-        labels = IMAGENET_WNIDS if IMAGENET_WNIDS[0] in present else CATEGORIES
-        if not present & set(labels):
-            raise TableRefused(
-                f"{path.name}: column 'response' is missing. Add it (one of the 16 categories), or one column of "
-                "probabilities for each of the 16 categories or of the 1,000 WordNet ids."
-            )
-        columns = (
-            stimulus,
-            *(
-                Column(name=label, kind="number", description=f"probability of {label}", minimum=0, maximum=1)
-                for label in labels
-            ),
-        )
-    return labels, TableSchema(
-        name="recorded predictions", description="One row a stimulus.", columns=columns, key=("stimulus",)
-    )

@@ -61,6 +61,10 @@ class TableReport:
     head: list[dict[str, str]] = field(default_factory=list)
     #: answers by category
     counts: dict[str, int] = field(default_factory=dict)
+    #: labels whose probabilities stand in it; of a table of responses none
+    labels: tuple[str, ...] = ()
+    #: all rows as text
+    frame: pd.DataFrame = field(kw_only=True, repr=False)
 
     @property
     def is_usable(self) -> bool:
@@ -100,7 +104,7 @@ def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> Tabl
     from analysis.tables import read_table
 
     frame = read_table(path)
-    frame = frame.rename(columns={column: str(column).strip().lower() for column in frame.columns})
+    frame = frame.assign(**{name: frame[name].astype("string").str.strip() for name in frame.columns})
     present = set(frame.columns)
     has_response = "response" in present
     labels = () if has_response else (IMAGENET_WNIDS if IMAGENET_WNIDS[0] in present else CATEGORIES)
@@ -112,20 +116,24 @@ def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> Tabl
         n_labels=len(labels) or len(CATEGORIES),
         has_confidence="confidence" in present,
         head=_head(frame, labels),
+        labels=labels,
+        frame=frame,
     )
     missing = [column for column in ("stimulus", *labels) if column not in present]
     if missing:
         report.add(_missing_columns(missing, labels, present))
         return report
-    text = frame["stimulus"].astype("string").str.strip().fillna("")
+    text = frame["stimulus"].fillna("")
     report.add(_stimulus_problems(text))
     report.add(_absent_stimuli(set(text.tolist()), stimuli))
     known = set(stimuli)
     report.n_found = len(known & set(text.tolist()))
     report.n_unknown = int((~text.isin(known)).sum())
     if has_response:
-        response = frame["response"].astype("string").str.strip().fillna("")
+        response = frame["response"].fillna("")
         report.add(_response_problems(response))
+        if set(CATEGORIES) <= present:
+            report.add(_contradictions(response, frame))
         if report.has_confidence:
             report.add(_confidence_problems(frame["confidence"]))
         report.counts = {category: int((response == category).sum()) for category in CATEGORIES}
@@ -200,10 +208,24 @@ def _response_problems(response: pd.Series[Any]) -> Iterator[Problem]:
         yield Problem(int(position) + 1, "response", f"{said}: write one of {', '.join(CATEGORIES)}.")
 
 
-def _confidence_problems(cells: pd.Series[Any]) -> Iterator[Problem]:
-    text = cells.astype("string").str.strip()
+def _contradictions(response: pd.Series[Any], frame: pd.DataFrame) -> Iterator[Problem]:
+    """Answers beside which another category has the highest probability: one of the two is of another picture."""
+    values = np.column_stack([numbers_of(frame[category]) for category in CATEGORIES])
+    highest = values.max(axis=1)
+    for position, (answer, row) in enumerate(zip(response.tolist(), values, strict=True)):
+        if answer in CATEGORIES and row[CATEGORIES.index(answer)] < highest[position]:
+            best = CATEGORIES[int(row.argmax())]
+            yield Problem(
+                position + 1,
+                "response",
+                f"{answer!r} is the answer, and {best} has the highest probability: correct one of them, or leave out "
+                "the column response.",
+            )
+
+
+def _confidence_problems(text: pd.Series[Any]) -> Iterator[Problem]:
     given = ~(text.isna() | text.str.lower().isin(["", "nan", "none"]).fillna(False)).to_numpy(dtype=bool)
-    numbers = _numbers(cells)
+    numbers = numbers_of(text)
     for position in np.flatnonzero(given & ~((numbers >= 0) & (numbers <= 1))):
         value = text.iloc[int(position)]
         yield Problem(
@@ -212,7 +234,7 @@ def _confidence_problems(cells: pd.Series[Any]) -> Iterator[Problem]:
 
 
 def _probability_problems(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Problem]:
-    values = np.column_stack([_numbers(frame[label]) for label in labels])
+    values = np.column_stack([numbers_of(frame[label]) for label in labels])
     good = (values >= 0) & (values <= 1)
     totals = np.where(good, values, 0).sum(axis=1)
     for position in np.flatnonzero(~good.all(axis=1) | (np.abs(totals - 1) > _SUM_TOLERANCE)):
@@ -228,7 +250,8 @@ def _probability_problems(frame: pd.DataFrame, labels: Sequence[str]) -> Iterato
         yield Problem(row + 1, column, f"{frame[column].iloc[row]!s} is no number from 0 to 1: write softmax outputs.")
 
 
-def _numbers(cells: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def numbers_of(cells: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Cells as numbers; nan where one is none."""
     import pandas as pd
 
-    return np.asarray(pd.to_numeric(cells.astype("string").str.strip(), errors="coerce"), dtype=np.float64)
+    return np.asarray(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)

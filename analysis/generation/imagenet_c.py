@@ -21,7 +21,7 @@ from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused
 from analysis.generation.files import UNFINISHED, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original, read_picture
-from analysis.generation.plan import OriginalPlan, StimulusRequest
+from analysis.generation.plan import OriginalPlan, StimulusRequest, stimulus_file, stimulus_name
 from analysis.generation.png import encode_png
 from analysis.generation.shards import SHARD_STIMULI, MadeStimulus, Shard, ShardOutcome, stimulus_row
 from analysis.original import Original
@@ -134,7 +134,7 @@ def plan_import(
     for corruption, level, source in wanted:
         determined_by = (IMPORTED_VERSION, original.sha256, corruption, level, size_px, framing)
         key = "\x1f".join(map(str, determined_by)).encode()
-        name = hashlib.blake2b(key, digest_size=8).hexdigest()
+        name = stimulus_name(int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()))
         requests.append(
             StimulusRequest(
                 stimulus=name,
@@ -142,7 +142,7 @@ def plan_import(
                 version=IMPORTED_VERSION if level else "",
                 target=None,
                 seed=0,
-                file=f"{name[:2]}/{name}.png",
+                file=stimulus_file(name),
                 sha256=digests.get(name),
                 parameter=float(level),
                 source=source,

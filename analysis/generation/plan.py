@@ -173,16 +173,26 @@ class StimulusPlan:
     ) -> StimulusRequest:
         strength = (target,) if parameter is None else (target, parameter)
         digest = _hash(original.sha256, corruption, version, *strength, seed, *self._picture, length=8)
-        name = f"{digest:016x}"
+        name = stimulus_name(digest)
         return StimulusRequest(
             stimulus=name,
             corruption=corruption,
             version=version,
             target=target,
             seed=seed,
-            file=f"{name[:2]}/{name}.png",
+            file=stimulus_file(name),
             parameter=parameter,
         )
+
+
+def stimulus_name(digest: int) -> str:
+    """A name of 64 bits; by its letter in front no spreadsheet, pandas or R takes it for a number and rounds it."""
+    return f"s{digest:016x}"
+
+
+def stimulus_file(name: str) -> str:
+    """Where a stimulus of this name lies in its set: not all in one folder."""
+    return f"{name[1:3]}/{name}.png"
 
 
 def order_originals(originals: Sequence[Original], seed: int) -> list[Original]:

@@ -13,6 +13,8 @@ from analysis.errors import InvalidInput
 #: Tables within tables; a study has four. Everything that reads what a file says goes down with it.
 DEEPEST = 12
 T = TypeVar("T")
+#: What editors of Windows put in front of a text.
+_BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 def read_toml(text: str, *, source: str) -> dict[str, object]:
@@ -24,7 +26,7 @@ def read_toml(text: str, *, source: str) -> dict[str, object]:
         Naming the source, and the line or the setting.
     """
     try:
-        values = tomllib.loads(text)
+        values = tomllib.loads(text.removeprefix(_BYTE_ORDER_MARK))
     except RecursionError as error:
         raise _too_deep(source) from error
     except ValueError as error:
@@ -124,7 +126,7 @@ def line_of(text: str, place: str) -> int | None:
 
 def _read(text: str) -> Mapping[str, object] | None:
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix(_BYTE_ORDER_MARK))
     except ValueError:
         return None
 

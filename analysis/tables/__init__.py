@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from analysis.tables.answers import ANSWERS
 from analysis.tables.closing import CLOSING
 from analysis.tables.predictions import LEVEL_PREDICTIONS, PREDICTIONS
-from analysis.tables.schema import Column, Kind, TableSchema, guard, read_table
+from analysis.tables.reading import header_of, read_cells, read_table, text_of
+from analysis.tables.schema import Column, Kind, TableSchema, guard
 from analysis.tables.sessions import SESSIONS
 from analysis.tables.setup import SETUP
 from analysis.tables.stimuli import STIMULI
@@ -38,5 +39,8 @@ __all__ = [
     "Kind",
     "TableSchema",
     "guard",
+    "header_of",
+    "read_cells",
     "read_table",
+    "text_of",
 ]

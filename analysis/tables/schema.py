@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from analysis.errors import TableRefused
+from analysis.tables.reading import check_names, is_csv, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,9 @@ class TableSchema:
         """
         import pandas as pd
 
-        by_lower = {str(name).strip().lower(): name for name in frame.columns}
+        names = [str(name).strip().lower() for name in frame.columns]
+        check_names(names, source)
+        by_lower = dict(zip(names, frame.columns, strict=True))
         typed: dict[str, Any] = {}
         for column in self.columns:
             if column.name not in by_lower:
@@ -106,7 +108,7 @@ class TableSchema:
         return result
 
     def read(self, path: Path) -> pd.DataFrame:
-        """Read and validate a .csv or .parquet file; in CSV the apostrophe before a guarded cell is taken off."""
+        """Read and validate a file of text or Parquet; in text the apostrophe before a guarded cell is taken off."""
         frame = read_table(path)
         if is_csv(path):
             guarded = {name: frame[name].map(_unguarded) for name in frame.columns}
@@ -225,11 +227,6 @@ class TableSchema:
 _FRICTIONLESS: Mapping[Kind, str] = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 
 
-def is_csv(path: Path) -> bool:
-    """Whether a table's file is CSV; any other is Parquet."""
-    return path.suffix == ".csv"
-
-
 def guard(text: str) -> str:
     """A cell of CSV that no spreadsheet runs as a formula; `_unguarded` is the inverse."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
@@ -237,36 +234,6 @@ def guard(text: str) -> str:
 
 def _unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """Any .csv (UTF-8, all cells text, ``na`` kept as text) or .parquet file as a frame.
-
-    Raises
-    ------
-    TableRefused
-        If the file is no table, not UTF-8, or of another kind.
-    """
-    import pandas as pd
-
-    try:
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        if path.suffix == ".csv":
-            content = path.read_bytes()
-            return pd.read_csv(io.StringIO(content.decode("utf-8-sig")), dtype="string", keep_default_na=False)
-    except UnicodeDecodeError as error:
-        row = content[: error.start].count(b"\n")
-        raise TableRefused(
-            f"{path.name}, row {row}: byte {content[error.start]:#04x} is not UTF-8. Save the file as UTF-8."
-        ) from error
-    except FileNotFoundError as error:
-        raise TableRefused(f"{path}: there is no such file.") from error
-    except (ValueError, OSError) as error:
-        raise TableRefused(
-            f"{path.name} cannot be read as a table: {str(error).strip()}. Export it again as CSV."
-        ) from error
-    raise TableRefused(f"{path.name}: tables are .csv or .parquet files.")
 
 
 def _typed(column: Column, cells: pd.Series[Any], source: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.text import slugify
 
 from analysis.published_trials import REQUIRED
+from analysis.tables import header_of
 from humanexp.core.errors import InputRefused
 from humanexp.evaluations import services as evaluations
 from humanexp.jobs import runner
@@ -54,18 +54,12 @@ def published_folders(folder: Path, pictures: Mapping[str, Path]) -> list[Publis
 
 def _folders(folder: Path, pictures: Mapping[str, Path]) -> Iterator[PublishedFolder]:
     for place in (folder, *sorted(path for path in folder.rglob("*") if path.is_dir())):
-        files = [path for path in sorted(place.glob("*.csv")) if _has_trials(path)]
+        files = [path for path in sorted(place.glob("*.csv")) if set(REQUIRED) <= set(header_of(path))]
         if files:
             name = slugify(place.resolve().name)
             beside = (place / one for one in _PICTURES)
             usual = next((path for path in (*beside, folder / "pictures" / place.name) if path.is_dir()), None)
             yield PublishedFolder(name, files, pictures.get(name, usual))
-
-
-def _has_trials(path: Path) -> bool:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        header = {name.strip().lower() for name in next(csv.reader(stream), [])}
-    return set(REQUIRED) <= header
 
 
 def score(*, folders: Sequence[PublishedFolder], spec: str, name: str, how: evaluations.How, tell: Tell) -> list[Study]:

@@ -90,7 +90,7 @@ def test_digest_knows_the_files_under_other_names_in_another_order(tmp_path: Pat
             r"row 3: trial 1 of session 1 of subject-01 stands already in trials.csv, row 1",
         ),
         ([ROWS[0].replace(",1,1,", ",1,one,")], HEADER, r"row 1, column 'trial': 'one' is not a whole number"),
-        ([ROWS[0].replace("0.5", "fast")], HEADER, r"row 1, column 'rt': 'fast' is not a time in seconds"),
+        ([ROWS[0].replace("0.5", "fast")], HEADER, r"row 1, column 'rt': 'fast' is not a time above 0"),
         ([ROWS[0].replace("c100,", ",", 1)], HEADER, r"row 1, column 'condition': the cell is empty"),
         ([ROWS[0]], HEADER.replace("category", "kind"), r"column 'category' is missing. Add it; the file has: subj"),
         (
@@ -98,8 +98,8 @@ def test_digest_knows_the_files_under_other_names_in_another_order(tmp_path: Pat
             HEADER + ",visual_change",
             r"row 1, column 'visual_change': '1.5' is not a number from 0 to 1",
         ),
-        ([ROWS[0] + ",2"], HEADER + ",Session", r"two columns are called 'session'"),
-        ([ROWS[0] + ",2"], HEADER, r"more cells than the header"),
+        ([ROWS[0] + ",2"], HEADER + ",Session", r"columns 2 and 9 are both called 'session'"),
+        ([ROWS[0] + ",2"], HEADER, r"row 1: the row has 1 more cell than the header"),
         ([], HEADER, r"a header and no trials"),
     ],
 )

@@ -17,6 +17,7 @@ from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 from humanexp.counterfactuals.selectors import groups, searches as selectors
 from humanexp.counterfactuals.selectors.searches import records_of, search_settings
+from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.counterfactuals.services.searching import run_search
 from humanexp.counterfactuals.services.transfer import run_transfer
 from humanexp.evaluations.models import EvaluationRun
@@ -207,6 +208,12 @@ def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
     for picture in told["pictures"]:
         content = media_path(f"{run.folder}/{picture['file']}").read_bytes()
         assert hashlib.sha256(content).hexdigest() == picture["sha256"]
+    changed = media_path(f"{run.folder}/{told['pictures'][0]['file']}")
+    content = changed.read_bytes()
+    changed.write_bytes(content + b"0")
+    with pytest.raises(Conflict, match=f"{told['pictures'][0]['file']} of .* was changed"):
+        write_archive(benchmark)
+    changed.write_bytes(content)
     made = services.as_stimuli(benchmark=benchmark)
     assert services.as_stimuli(benchmark=benchmark) == made and made.completed_at
     assert made.stimuli.filter(corruption="counterfactual").count() == benchmark.count

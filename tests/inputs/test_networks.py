@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -12,15 +11,9 @@ from analysis.categories import IMAGENET_WNIDS, WNID_TO_CATEGORY
 from analysis.classifiers import load_classifier
 from analysis.classifiers.labels import read_labels
 from analysis.errors import ClassifierUnavailable
+from tests.inputs.handed import handed_in
 
 EXAMPLES = Path("analysis/examples/classifiers")
-
-
-def handed_in(name: str) -> Path:
-    folder = Path(os.environ.get("REFERENCE_DATA", "/nonexistent")) / "inputs" / name
-    if not folder.is_dir():
-        pytest.skip(f"REFERENCE_DATA holds no inputs/{name}")
-    return folder
 
 
 def test_imagenets_own_names_are_a_mapping_file_though_two_are_cranes() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from django.core.management import call_command
 from analysis.generation import prepare_original
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage
+from tests.inputs.handed import handed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -20,13 +20,6 @@ def _own_media(settings, tmp_path: Path) -> None:  # noqa: ANN001
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     settings.COMPUTE = "serial"
-
-
-def handed_in(name: str) -> Path:
-    folder = Path(os.environ.get("REFERENCE_DATA", "/nonexistent")) / "inputs" / name
-    if not folder.is_dir():
-        pytest.skip(f"REFERENCE_DATA holds no inputs/{name}")
-    return folder
 
 
 def test_thumbnails_of_a_storage_box_are_no_originals(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,20 @@ test("one long stall moves neither median nor deviation", () => {
   assert.equal(estimate.longShare, 1 / 120);
 });
 
+test("a clock in steps longer than a frame leaves the mean interval, and says that it hides time", () => {
+  const stamps = Array.from({ length: 121 }, (_, frame) => 100 * Math.floor(frame / 6));
+  const estimate = estimateRefresh(stamps.slice(1).map((stamp, frame) => stamp - stamps[frame]));
+  assert.ok(Math.abs(estimate.medianMs - 1000 / 60) < 0.1);
+  assert.equal(framesFor(200, estimate.medianMs), 12);
+  assert.ok(refreshFaults(estimate).includes("jitter"));
+});
+
+test("a clock that stands still is taken for 60 Hz, and one in steps of a frame and a bit keeps its median", () => {
+  assert.equal(framesFor(200, estimateRefresh(Array(120).fill(0)).medianMs), 12);
+  const uneven = estimateRefresh(Array.from({ length: 120 }, (_, frame) => (frame % 3 ? 16 : 20)));
+  assert.equal(uneven.medianMs, 16);
+});
+
 test("a steady screen has no faults; each fault is named", () => {
   assert.deepEqual(refreshFaults(estimateRefresh(Array(120).fill(16.7))), []);
   assert.deepEqual(refreshFaults(estimateRefresh(Array(120).fill(33.4))), ["rate"]);

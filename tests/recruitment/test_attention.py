@@ -86,6 +86,8 @@ class TestFinishedHereAndNeverSubmitted:
         services.sync(study=study)
         row.refresh_from_db()
         assert (row.state, row.session.state) == ("returned", "completed")
+        with pytest.raises(Conflict, match="has not listed this assignment"):
+            services.plan_bonus(assignment=row, amount_cents=10, cause="care", reason="For your care.")
         assert told(study, "not-submitted").subject_pk == row.pk
         for _ in range(2):
             compensation = services.compensate(assignment=row, by=ada)
@@ -128,8 +130,8 @@ class TestFinishedHereAndNeverSubmitted:
             state="approved",
         )
         for _ in range(2):
-            paid = services.compensate(assignment=row, by=ada, amount_cents=70)
-        assert isinstance(paid, Payment)
+            paid = services.compensate(assignment=row, by=ada, amount_cents=70, reason="The page was down.")
+        assert isinstance(paid, Payment) and paid.reason == "The page was down."
         assert (paid.kind, paid.assignment, paid.amount_cents) == ("compensation", other, 70)
         assert Payment.objects.count() == 1
         assert nothing_waits(row.campaign.study)

@@ -27,6 +27,7 @@ from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db
 PID, SUBMISSION = "5f0c0ffee0ddba11deadbeef", "66aa00bb11cc22dd33ee44ff"
+OTHER_SUBMISSION = "66aa00bb11cc22dd33ee4400"
 BACK = "https://panel.example.org/done?code={code}&who={person}"
 
 
@@ -195,7 +196,7 @@ class TestEntry:
         assert first.open().status_code == 201
         person = RecruitedPerson.objects.get()
         assert person.given_id == PID and PID not in str(person.participant.code)
-        again = comes(campaign, submission="another0submission")
+        again = comes(campaign, submission=OTHER_SUBMISSION)
         assert again.open().status_code == 409  # only the browser that began goes on
         assert Session.objects.count() == 1
         first.answer_all()
@@ -212,14 +213,14 @@ class TestEntry:
         first = comes(campaign)
         first.open()
         secret = first.secret()
-        again = comes(campaign, submission="another0submission")
+        again = comes(campaign, submission=OTHER_SUBMISSION)
         assert again.open(secret=secret).status_code == 201
-        assert Assignment.objects.get().assignment_id == "another0submission"
+        assert Assignment.objects.get().assignment_id == OTHER_SUBMISSION
 
     def test_two_sites_may_give_the_same_id(self, campaign: Campaign, study: Study) -> None:
         other = launched(study, preset="plain")
-        assert comes(campaign, person="1023").open().status_code == 201
-        assert Visitor(other, worker_id="1023").open().status_code == 201
+        assert comes(campaign).open().status_code == 201
+        assert Visitor(other, worker_id=PID).open().status_code == 201
         assert RecruitedPerson.objects.values("participant").distinct().count() == 2
 
     def test_an_exclusion_list_has_bare_ids(self, campaign: Campaign, study: Study) -> None:
@@ -320,7 +321,7 @@ class TestWayOut:
 
     def test_a_full_and_a_stopped_study_send_people_back(self, campaign: Campaign, study: Study) -> None:
         for number in range(3):
-            visitor = comes(campaign, f"person{number}", f"submission{number}")
+            visitor = comes(campaign, f"a{number:023x}", f"b{number:023x}")
             visitor.open()
             visitor.answer_all()
         assert comes(campaign).open().json()["way_out"]["outcome"] == "full"

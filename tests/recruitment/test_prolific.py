@@ -441,7 +441,7 @@ def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
         never.submission: AssignmentState.TIMED_OUT,
     }
     [payment] = Payment.objects.all()
-    assert (payment.kind, payment.amount_cents) == ("compensation", 90)
+    assert (payment.kind, payment.amount_cents, bool(payment.reason)) == ("compensation", 90, True)
     assert payment.assignment.assignment_id == early.submission
     assert early.visitor.session.state == SessionState.SUBMITTED
     services.settle(study=study)

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.tables import TRIALS
-from humanexp.core.models import User
+from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
@@ -136,6 +136,7 @@ def test_every_answer_can_be_downloaded_and_read_back(
     from humanexp.results.tables import trials_of
 
     response = researcher.get(reverse("results:responses", args=[study.slug]))
+    assert AuditEvent.objects.filter(action="export", subject="responses.csv", study=study.slug).count() == 1
     path = Path(str(tmp_path)) / "responses.csv"
     path.write_bytes(b"".join(response.streaming_content))
     again, direct = TRIALS.read(path), trials_of(study)

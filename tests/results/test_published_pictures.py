@@ -52,7 +52,8 @@ def write_picture(path: Path, category: str, *, side: int = SIDE) -> None:
 def trial(observer: str, number: int, response: str, category: str, condition: str = "0") -> str:
     prefix = f"{number:04d}_edg_{observer[-3:]}"
     image = f"{prefix}_{condition}_{category}_00_{category}1.png"
-    return f"{observer},1,{number},0.5,{response},{category},{condition},{image}\n"
+    rt = "0.5" if observer.startswith("subject") else "NaN"
+    return f"{observer},1,{number},{rt},{response},{category},{condition},{image}\n"
 
 
 @pytest.fixture
@@ -205,7 +206,7 @@ def test_of_several_conditions_the_file_names_its_own(tmp_path: Path, pictures: 
     write_picture(pictures / "0.1" / "n02085620_7.png", "dog")
     with pytest.raises(CommandError, match=r"1 pictures of the trials are missing: 0\.6/n02085620_7"):
         run(*command)
-    write_picture(pictures / "0009_nse_dnn_0.6_dog_10_n02085620_7.png", "dog")
+    write_picture(pictures / "0009_nse_dnn_0.60_dog_10_n02085620_7.png", "dog")
     run(*command)
     assert StimulusSet.objects.get().stimuli.count() == 2
 

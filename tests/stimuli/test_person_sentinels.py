@@ -73,8 +73,8 @@ def test_pictures_are_made_or_brought_and_frozen_with_the_set(source_set: Source
         shown = np.asarray(Image.open(media_path(one.file)))
         assert np.array_equal(shown, prepare_original(media_path(one.source_image.file), 112))
         assert one.visual_change == 0.0 and one.source_image.source_set_id == conflicts.pk
-    # Names tell nothing: 16 digits of a digest, as those of every other stimulus.
-    assert {len(key) for key in who.stimuli.values_list("key", flat=True)} == {16}
+    # Names tell nothing: a letter and 16 digits of a digest, as those of every other stimulus.
+    assert {len(key) for key in who.stimuli.values_list("key", flat=True)} == {17}
     assert len(STIMULI.read(manifest_path(who))) == sum(counts.values())
     checked = verify_stimuli(who)
     assert checked.passed and checked.stimuli.identical == sum(counts.values())

@@ -6,6 +6,7 @@ import hashlib
 import json
 import tempfile
 import zipfile
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -97,15 +98,19 @@ def write_archive(benchmark: Benchmark) -> IO[bytes]:
     content = manifest_path(run).read_bytes()
     if hashlib.sha256(content).hexdigest() != benchmark.manifest_sha256:
         raise Conflict(f"The manifest of {benchmark} was changed: restore it from the backup of MEDIA_ROOT.")
-    archive: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  the response closes it
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
-        packed.writestr(MANIFEST, content)
-        for told in json.loads(content)["pictures"]:
-            picture = media_path(f"{run.folder}/{told['file']}").read_bytes()
-            if hashlib.sha256(picture).hexdigest() != told["sha256"]:
-                raise Conflict(f"{told['file']} of {benchmark} was changed: restore it from the backup of MEDIA_ROOT.")
-            packed.writestr(told["file"], picture)
-            original = f"originals/{told['key']}.png"
-            packed.writestr(original, media_path(f"{run.folder}/{original}").read_bytes())
-    archive.seek(0)
+    with ExitStack() as until_whole:
+        archive: IO[bytes] = until_whole.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
+            packed.writestr(MANIFEST, content)
+            for told in json.loads(content)["pictures"]:
+                picture = media_path(f"{run.folder}/{told['file']}").read_bytes()
+                if hashlib.sha256(picture).hexdigest() != told["sha256"]:
+                    raise Conflict(
+                        f"{told['file']} of {benchmark} was changed: restore it from the backup of MEDIA_ROOT."
+                    )
+                packed.writestr(told["file"], picture)
+                original = f"originals/{told['key']}.png"
+                packed.writestr(original, media_path(f"{run.folder}/{original}").read_bytes())
+        archive.seek(0)
+        until_whole.pop_all()  # the response closes it
     return archive

@@ -11,9 +11,6 @@ from humanexp.recruitment.recruiters import presets
 from humanexp.recruitment.recruiters.presets import Preset, TicketRefused
 from humanexp.recruitment.recruiters.tickets import Outcome, Ticket, WayOut
 
-#: What sites give people as ids; with anything else the address was changed on its way.
-_ID = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
-
 
 def site_of(terms: LinkTerms) -> Preset:
     return presets.preset_called(terms.preset)
@@ -24,14 +21,16 @@ def ticket_in(terms: LinkTerms, query: Mapping[str, str]) -> Ticket:
 
 
 def is_unfilled(terms: LinkTerms, ticket: Ticket) -> bool:
-    """Whether the site has not put ids in place of its placeholders."""
-    return presets.is_unfilled(ticket, site_of(terms).placeholders)
+    """Whether the site has not put people's ids into the address: placeholders stand there, or what it never gives."""
+    site = site_of(terms)
+    given = [id_ for id_ in (ticket.person, ticket.submission) if id_]
+    return presets.is_unfilled(ticket, site) or not all(re.fullmatch(site.ids, id_) for id_ in given)
 
 
 def check_ticket(terms: LinkTerms, ticket: Ticket) -> None:
-    """Refuse who comes without an id, or with the placeholder of one."""
+    """Refuse who comes without an id, or with one that the site has not given."""
     needed = [ticket.person, ticket.submission] if terms.submission_parameter else [ticket.person]
-    if is_unfilled(terms, ticket) or not all(_ID.fullmatch(given) for given in needed):
+    if is_unfilled(terms, ticket) or not all(needed):
         raise TicketRefused
 
 

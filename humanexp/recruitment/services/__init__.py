@@ -33,13 +33,14 @@ from humanexp.recruitment.services.extending import Extension, extend, prolong, 
 from humanexp.recruitment.services.forgetting import forget_by_policies, forget_ids
 from humanexp.recruitment.services.hearing import hear
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
+from humanexp.recruitment.services.id_lists import ids_of
 from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.launchers import may_launch_on, set_launchers
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.parked import found_paid, look_again, pay_again
-from humanexp.recruitment.services.pausing import pause_campaign, resume_campaign
+from humanexp.recruitment.services.pausing import pause_campaign, reopen_campaign, resume_campaign
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
@@ -75,6 +76,7 @@ __all__ = [
     "continue_batches",
     "open_batches",
     "pause_campaign",
+    "reopen_campaign",
     "resume_campaign",
     "TRY_JOB",
     "try_account",
@@ -104,6 +106,7 @@ __all__ = [
     "erase_reports",
     "exclude_family",
     "exclude_people",
+    "ids_of",
     "extend",
     "finish_link",
     "follow",

@@ -8,6 +8,7 @@ from pathlib import Path
 from django.db import transaction
 from django.utils.text import slugify
 
+from analysis.trial_meaning import Unit, kinds_of
 from humanexp.core import file_store
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
@@ -22,6 +23,8 @@ class Imported:
     trial_import: TrialImport
     #: False when the very same files had been imported before
     is_new: bool
+    #: what was decided about the files' meaning, a sentence each
+    notes: tuple[str, ...] = ()
 
 
 def import_trials(
@@ -29,6 +32,8 @@ def import_trials(
     paths: Sequence[Path],
     name: str,
     humans: str = "",
+    classifiers: str = "",
+    times_in: Unit = "s",
     pictures: Path | None = None,
     originals: Path | None = None,
     answers: Sequence[Path] = (),
@@ -44,18 +49,19 @@ def import_trials(
     from analysis.published_trials import digest_of, read_published_trials
     from analysis.tables import TRIALS
 
+    roles = {"humans": humans, "classifiers": classifiers}
     slug = slugify(name)
     if not slug:
         raise InputRefused(f"{name!r} is no name for a study: use letters and digits, e.g. --study noise.")
     before = Study.objects.filter(slug=slug).first()
     if before is not None:
-        known = _same_import(before, digest_of([*paths, *answers]), humans)
+        known = _same_import(before, digest_of([*paths, *answers]), **roles)
         if pictures is not None and not known.pictures_file:
             attach_pictures(study=before, pictures=pictures, originals=originals, by=by)
             known.refresh_from_db()
         return Imported(known, is_new=False)
     published = read_published_trials(
-        paths, study=slug, humans=humans, answers=answers, style="letters" if letters else "words"
+        paths, study=slug, **roles, times_in=times_in, answers=answers, style="letters" if letters else "words"
     )
     if pictures is not None:
         found_pictures(published.trials, published.observers, pictures, originals)
@@ -88,7 +94,7 @@ def import_trials(
             _forget(trial_import)
             raise
         trial_import.refresh_from_db()
-    return Imported(trial_import, is_new=True)
+    return Imported(trial_import, is_new=True, notes=published.notes)
 
 
 def _forget(trial_import: TrialImport) -> None:
@@ -100,7 +106,7 @@ def _forget(trial_import: TrialImport) -> None:
     file_store.local_path(trial_import.trials_file).unlink(missing_ok=True)
 
 
-def _same_import(study: Study, digest: str, humans: str) -> TrialImport:
+def _same_import(study: Study, digest: str, *, humans: str, classifiers: str) -> TrialImport:
     """The import that is already there, if it is of these files; another study of that name is kept as it is."""
     there = TrialImport.objects.filter(study=study).first()
     if there is None:
@@ -112,10 +118,9 @@ def _same_import(study: Study, digest: str, humans: str) -> TrialImport:
             f"The study {study.slug!r} holds {there.trials} trials of other files, and imported trials "
             "never change. Import these files under another name with --study."
         )
-    from analysis.published_trials import kind_of
-
     observers: dict[str, str] = there.observers
-    if humans and any(kind_of(name, humans) != kind for name, kind in observers.items()):
+    kinds, _ = kinds_of({name: kind == "human" for name, kind in observers.items()}, humans, classifiers)
+    if kinds != observers:
         raise InputRefused(
             f"The study {study.slug!r} holds these files, with other observers as people. "
             "Import them under another name."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections import Counter
@@ -11,6 +10,7 @@ from pathlib import PurePosixPath
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
 from analysis.file_names import composed
+from analysis.tables import read_cells
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable, told
 
@@ -41,17 +41,21 @@ def wnid_of(label: str, file_name: str, category: str) -> str:
     return wnid if file_name[9:10] == "_" and WNID_TO_CATEGORY.get(wnid) == category else ""
 
 
-def read_table(text: str, *, source: str, resolve: Callable[[str], str]) -> FoundFiles:
+def read_table(content: bytes, *, source: str, resolve: Callable[[str], str]) -> FoundFiles:
     """Files of a CSV table with the columns path and category (or WordNet id).
 
     `resolve` turns a path of the table into a name of the source.
     """
+    table = read_cells(content, source=source)
+    missing = [name for name in ("path", "category") if name not in table.names]
+    if missing:
+        raise InputRefused(
+            f"{source}: the column {missing[0]!r} is missing. The header must be path,category; the file has: "
+            f"{readable(', '.join(table.names))}."
+        )
     files: list[LabelledFile] = []
     without: Counter[str] = Counter()
-    for number, cells in enumerate(_rows(text, source), start=1):
-        missing = [name for name in ("path", "category") if name not in cells]
-        if missing:
-            raise InputRefused(f"{source}: the column {missing[0]!r} is missing. The header must be path,category.")
+    for number, cells in enumerate(table.records(), start=1):
         if not cells["path"]:
             raise InputRefused(f"{source}, row {number}: the column 'path' is empty. Fill it in.")
         label = cells["category"]
@@ -136,17 +140,6 @@ def _without_category(wnids: Counter[str]) -> list[str]:
     if not wnids:
         return []
     return [f"{wnids.total()} pictures whose WordNet ids belong to none of the 16 categories: {told(sorted(wnids))}"]
-
-
-def _rows(text: str, source: str) -> list[dict[str, str]]:
-    try:
-        rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    except csv.Error as error:
-        raise InputRefused(f"{source}: this is no CSV file ({error}). Save it as CSV, UTF-8.") from error
-    return [
-        {str(name).strip().lower(): (cell or "").strip() for name, cell in row.items() if name is not None}
-        for row in rows
-    ]
 
 
 def _class_numbers(class_table: bytes) -> dict[int, str]:

@@ -66,7 +66,7 @@ def find_files_of_table(source: PictureSource, table: str) -> FoundFiles:
     """Labelled files of a CSV table `path,category` that lies in the source."""
     folder = PurePosixPath(table).parent
     return labels.read_table(
-        _read_text(source, table),
+        _read_bytes(source, table),
         source=f"{source.title}/{table}",
         resolve=lambda path: source.as_written((folder / path.replace("\\", "/")).as_posix()),
     )

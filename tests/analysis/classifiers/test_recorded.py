@@ -74,19 +74,22 @@ PROBABILITIES = ",".join(CATEGORIES)
     [
         (
             "stimulus,response\ns1,cat\ns2,horse\n",
-            r"mine\.csv, row 2, column 'response': 'horse' is not one of airplane",
+            r"mine\.csv, row 2, column 'response': 'horse' is none of the 16 categories",
         ),
-        ("stimulus,response\ns1,\n", r"mine\.csv, row 1: column 'response' is empty\. Fill it in"),
+        ("stimulus,response\ns1,\n", r"mine\.csv, row 1, column 'response': The cell is empty"),
         (
             "stimulus,response,confidence\ns1,cat,1.2\n",
-            r"mine\.csv, row 1, column 'confidence': '1\.2' is not a number",
+            r"mine\.csv, row 1, column 'confidence': '1\.2' is no number from 0 to 1",
         ),
-        ("picture,response\ns1,cat\n", r"mine\.csv: column 'stimulus' is missing"),
-        ("stimulus,answer\ns1,cat\n", r"mine\.csv: column 'response' is missing.*16 categories"),
-        ("stimulus,response\ns1,cat\ns1,dog\n", r"mine\.csv, row 2: a row with stimulus=s1 stands twice"),
-        (f"stimulus,{PROBABILITIES}\ns1,{','.join(['0.5'] * 16)}\n", r"mine\.csv, row 1: .*sum to 8\.000, not 1"),
+        ("picture,response\ns1,cat\n", r"mine\.csv, column 'stimulus': The column is missing"),
+        ("stimulus,answer\ns1,cat\n", r"mine\.csv, column 'response': The column is missing.*16 categories"),
+        ("stimulus,response\ns1,cat\ns1,dog\n", r"mine\.csv, row 2, column 'stimulus': s1 has a row already"),
+        (
+            f"stimulus,{PROBABILITIES}\ns1,{','.join(['0.5'] * 16)}\n",
+            r"row 1, column 'airplane': .*sum to 8\.000, not 1",
+        ),
         (f"stimulus,{PROBABILITIES}\ns1,{','.join(['-3'] * 16)}\n", r"mine\.csv, row 1, column 'airplane'"),
-        ("stimulus,cat\ns1,1\n", r"mine\.csv: column 'airplane' is missing"),
+        ("stimulus,cat\ns1,1\n", r"mine\.csv, column 'airplane': The column is missing"),
     ],
 )
 def test_a_bad_table_is_refused_with_place_and_remedy(text: str, message: str, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_missing_columns_are_named(tmp_path: Path, text: str, message: str) -> N
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_bytes(b"PAR1 but no table")
-    with pytest.raises(TableRefused, match="cannot be read as a table"):
+    with pytest.raises(TableRefused, match="cannot be read as Parquet"):
         examine_table(tmp_path / "t.parquet", STIMULI)
 
 

@@ -24,6 +24,7 @@ from tests.recruitment.pages.test_recruit_page import terms
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db
+PEOPLE, TASKS = ([f"{kind}{number:023x}" for number in range(4)] for kind in "ab")
 
 
 @pytest.fixture
@@ -127,22 +128,30 @@ class TestSheet:
 
 class TestFinished:
     def test_the_file_says_who_finished_and_no_more(self, campaign: Campaign, console: Client) -> None:
-        takes_part(campaign, "p1", "s1")
-        takes_part(campaign, "p2", "s2", to_the_end=False)
-        takes_part(campaign, "p3", "s3", to_the_end=False).call("POST", "/api/v1/run/withdraw/", {"keep": True})
+        takes_part(campaign, PEOPLE[1], TASKS[1])
+        takes_part(campaign, PEOPLE[2], TASKS[2], to_the_end=False)
+        takes_part(campaign, PEOPLE[3], TASKS[3], to_the_end=False).call(
+            "POST", "/api/v1/run/withdraw/", {"keep": True}
+        )
         codes = {row.outcome: row.code for row in campaign.outcome_codes.all()}
         empty = {"suggested_bonus": "", "currency": ""}
         assert listed(console, campaign) == [
-            {"id": "p1", "submission": "s1", "finished": "yes", "code": codes[Outcome.FINISHED], **empty},
-            {"id": "p2", "submission": "s2", "finished": "under way", "code": "", **empty},
-            {"id": "p3", "submission": "s3", "finished": "no", "code": codes[Outcome.LEFT], **empty},
+            {
+                "id": PEOPLE[1],
+                "submission": TASKS[1],
+                "finished": "yes",
+                "code": codes[Outcome.FINISHED],
+                **empty,
+            },
+            {"id": PEOPLE[2], "submission": TASKS[2], "finished": "under way", "code": "", **empty},
+            {"id": PEOPLE[3], "submission": TASKS[3], "finished": "no", "code": codes[Outcome.LEFT], **empty},
         ]
 
     def test_who_stopped_is_suggested_what_the_study_pays_them(self, console: Client, study: Study) -> None:
         study.configuration = {**study.configuration, "recruitment": {"pay_on_leaving": "share"}}
         study.save()
         campaign = launch(study, preset="prolific", reward=150, currency="GBP")
-        visitor = takes_part(campaign, "p3", "s3", to_the_end=False)
+        visitor = takes_part(campaign, PEOPLE[3], TASKS[3], to_the_end=False)
         visitor.call("POST", "/api/v1/run/withdraw/", {"keep": True})
         session = Session.objects.get()
         assert session.left_at is not None
@@ -153,30 +162,30 @@ class TestFinished:
     def test_who_finished_stays_so_for_the_payer_when_the_answers_are_withdrawn(
         self, campaign: Campaign, console: Client
     ) -> None:
-        takes_part(campaign, "p1", "s1")
+        takes_part(campaign, PEOPLE[1], TASKS[1])
         withdraw_session(session=Session.objects.get())
         (row,) = listed(console, campaign)
         assert row["finished"] == "yes"
         assert row["code"] == campaign.outcome_codes.get(outcome=Outcome.FINISHED).code
 
     def test_each_use_is_recorded_without_an_id(self, campaign: Campaign, console: Client) -> None:
-        takes_part(campaign, "p1", "s1")
+        takes_part(campaign, PEOPLE[1], TASKS[1])
         listed(console, campaign)
         address = f"/studies/noise/recruit/{campaign.pk}/finished/"
-        assert "yes" in console.post(address, {"id": "p1"}).text
-        assert "yes" in console.post(address, {"id": "s1"}).text
+        assert "yes" in console.post(address, {"id": PEOPLE[1]}).text
+        assert "yes" in console.post(address, {"id": TASKS[1]}).text
         assert "No one with this id" in console.post(address, {"id": "nobody"}).text
         assert console.post(address, {"id": " "}).status_code == 422
         events = AuditEvent.objects.filter(action__in=["list-finished", "look-up-id"])
         assert [event.action for event in events.order_by("pk")] == ["list-finished", *["look-up-id"] * 3]
-        assert not any("p1" in str(event.facts) or "s1" in str(event.facts) for event in events)
+        assert not any(PEOPLE[1] in str(event.facts) or TASKS[1] in str(event.facts) for event in events)
         assert "looked up whether somebody finished" in console.get("/studies/noise/audit/").text
 
     @pytest.mark.parametrize("role", ["researcher", "reviewer", "viewer"])
     def test_only_who_may_pay_is_told(self, campaign: Campaign, member: Callable[[str], Client], role: str) -> None:
         client, base = member(role), f"/studies/noise/recruit/{campaign.pk}/finished"
         assert client.get(f"{base}/").status_code == client.post(f"{base}.csv").status_code == 403
-        assert client.post(f"{base}/", {"id": "p1"}).status_code == 403
+        assert client.post(f"{base}/", {"id": PEOPLE[1]}).status_code == 403
         assert not AuditEvent.objects.filter(action__in=["list-finished", "look-up-id"]).exists()
 
     def test_the_services_ask_for_the_right_themselves(self, campaign: Campaign) -> None:
@@ -185,7 +194,7 @@ class TestFinished:
             with pytest.raises(NotAllowed):
                 tell(terms=of, by=stranger)
         with pytest.raises(NotAllowed):
-            services.look_up(terms=of, said="p1", by=stranger)
+            services.look_up(terms=of, said=PEOPLE[1], by=stranger)
 
     def test_a_payer_may(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
         assert member("payer").get(f"/studies/noise/recruit/{campaign.pk}/finished/").status_code == 200

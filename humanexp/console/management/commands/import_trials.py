@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from analysis.errors import AnalysisError
+from analysis.trial_meaning import PER_SECOND
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.errors import ApplicationError
 from humanexp.results import services
@@ -20,15 +21,21 @@ class Command(OwnedCommand):
     owned = "study it is"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="CSV (UTF-8) or Parquet files")
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="CSV or Parquet files")
         parser.add_argument("--study", required=True, metavar="NAME", help="name of the study that is made")
         parser.add_argument(
             "--humans",
             default="",
             metavar="PATTERN",
-            help="observers who are people, besides those called subject...: a pattern such as 'observer-*'",
+            help="observers who are people, besides those called subject... or with reaction times: a pattern such as "
+            "'observer-*'",
         )
-
+        parser.add_argument(
+            "--classifiers", default="", metavar="PATTERN", help="observers who are none, whatever else they have"
+        )
+        parser.add_argument(
+            "--times-in", choices=PER_SECOND, default="s", help="unit of the column rt: s (usual) or ms"
+        )
         parser.add_argument(
             "--answers",
             nargs="+",
@@ -53,6 +60,8 @@ class Command(OwnedCommand):
                 paths=options["files"],
                 name=options["study"],
                 humans=options["humans"],
+                classifiers=options["classifiers"],
+                times_in=options["times_in"],
                 pictures=options["pictures"],
                 originals=options["originals"],
                 answers=options["answers"],
@@ -68,12 +77,13 @@ class Command(OwnedCommand):
                 f"These files are already the study {slug}: {trial_import.trials} trials. Nothing was changed."
             )
             return
+        notes = "".join(f"{note}\n" for note in imported.notes)
         kinds = list(trial_import.observers.values())
         self.stdout.write(
             f"Imported {trial_import.trials} trials of {kinds.count('human')} people and "
             f"{kinds.count('classifier')} classifiers as the study {slug}"
             f"{', with their pictures' if trial_import.pictures_file else ''}.\n"
-            f"{_told(trial_import.kinds)}Next: python manage.py analyse {slug}"
+            f"{_told(trial_import.kinds)}{notes}Next: python manage.py analyse {slug}"
         )
 
 

@@ -15,7 +15,12 @@ class Command(RecruitmentCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("family", metavar="FAMILY", help="name of the family; a study alone is its own")
         add = parser.add_mutually_exclusive_group()
-        add.add_argument("--worker-ids", metavar="FILE", type=Path, help="one id a line; hashed, and not kept")
+        add.add_argument(
+            "--worker-ids",
+            metavar="FILE",
+            type=Path,
+            help="one id a line, or a table with a column of ids; hashed, and not kept",
+        )
         add.add_argument("--hashes", metavar="FILE", type=Path, help="one hash a line, as --export wrote them")
         add.add_argument("--took-part", metavar="FAMILY", help="everybody who took part in that family so far")
         add.add_argument("--export", metavar="FILE", type=Path, help="write hashes of who took part in FAMILY so far")
@@ -44,8 +49,8 @@ class Command(RecruitmentCommand):
                 raise CommandError("Say by --to whose worker ids these are.")
             report = services.exclude_people(
                 family=family,
-                worker_ids=_lines(options["worker_ids"]),
-                hashes=_lines(options["hashes"]),
+                worker_ids=_ids(options["worker_ids"]),
+                hashes=_ids(options["hashes"]),
                 environment=options["to"] or "",
                 note=options["note"],
             )
@@ -56,11 +61,10 @@ class Command(RecruitmentCommand):
         self.stdout.write(f"{report.added} added, {report.known} were on the list")
 
 
-def _lines(path: Path | None) -> list[str]:
+def _ids(path: Path | None) -> list[str]:
     if path is None:
         return []
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as err:
-        raise CommandError(f"{path} cannot be read: {err}") from err
-    return [line.strip() for line in text.splitlines() if line.strip()]
+        return services.ids_of(path.read_bytes(), source=path.name)
+    except OSError as err:
+        raise CommandError(f"{path} cannot be read: {err.strerror}.") from err

@@ -47,6 +47,12 @@ HANDLING: Mapping[Outcome, Handling] = {
 }
 
 
+#: What sites give people as ids; with anything else the address was changed on its way.
+_ID = r"[A-Za-z0-9_.:-]{1,40}"
+#: What programs write for an id that they do not have.
+_NOBODY = frozenset({"undefined", "null", "none", "nan"})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Preset:
     """A site: how its ids arrive, and what its pages ask for."""
@@ -66,6 +72,8 @@ class Preset:
     refused_in_return: tuple[str, ...] = ()
     #: names of parameters and what stands for their values, by `person`, `submission` and `offer`
     parameters: Mapping[str, str] = field(default_factory=dict)
+    #: pattern of every id of a person and a submission that this site gives out
+    ids: str = _ID
     placeholders: Mapping[str, str] = field(default_factory=dict)
     #: the site's own words for actions and for kinds of codes, where it has some
     actions: Mapping[str, str] = field(default_factory=dict)
@@ -111,10 +119,11 @@ def ticket_of(parameters: Mapping[str, str], query: Mapping[str, str]) -> Ticket
     return Ticket(person=given.get("person", ""), submission=given.get("submission", ""), offer=given.get("offer", ""))
 
 
-def is_unfilled(ticket: Ticket, placeholders: Mapping[str, str]) -> bool:
-    """Whether an id is still the placeholder: somebody has opened the address that was meant for the site."""
+def is_unfilled(ticket: Ticket, site: Preset) -> bool:
+    """Whether an id is still the placeholder, or a program's word for none: the site has put nobody's id there."""
+    words = _NOBODY | {word.lower() for word in (*site.placeholders.values(), *site.parameters.values())}
     given = (ticket.person, ticket.submission, ticket.offer)
-    return any(id_ and (id_ in placeholders.values() or any(mark in id_ for mark in "{}%")) for id_ in given)
+    return any(id_.lower() in words or any(mark in id_ for mark in "{}%") for id_ in given if id_)
 
 
 def address_for_site(address: str, parameters: Mapping[str, str], placeholders: Mapping[str, str]) -> str:

@@ -22,14 +22,21 @@ export function lowerQuartile(values) {
   return values.length === 0 ? Number.NaN : [...values].sort((a, b) => a - b)[Math.ceil(values.length / 4) - 1];
 }
 
+/** What is taken for the interval where the page's clock does not move at all: the usual 60 Hz. */
+const USUAL_MS = 1000 / 60;
+
 /**
  * Median and median absolute deviation: unlike a mean, they do not move when one frame stalls.
+ *
+ * A browser that hides time lets the clock jump in steps longer than a frame; most intervals are then 0, and their mean
+ * is what remains of the truth. The deviation says so, and the set-up tells the participant.
  *
  * @param {number[]} intervalsMs differences of successive frame timestamps
  * @returns {{medianMs: number, madMs: number, longShare: number, intervals: number}}
  */
 export function estimateRefresh(intervalsMs) {
-  const medianMs = median(intervalsMs);
+  const meanMs = intervalsMs.reduce((sum, interval) => sum + interval, 0) / intervalsMs.length;
+  const medianMs = intervalsMs.length ? median(intervalsMs) || meanMs || USUAL_MS : Number.NaN;
   const madMs = median(intervalsMs.map((interval) => Math.abs(interval - medianMs)));
   const long = intervalsMs.filter((interval) => interval > LONG_FRAME * medianMs).length;
   return { medianMs, madMs, longShare: intervalsMs.length ? long / intervalsMs.length : Number.NaN, intervals: intervalsMs.length };

@@ -1,0 +1,52 @@
+"""Lists of people's ids from elsewhere: one id a line, or a table of which one column holds them."""
+
+from __future__ import annotations
+
+import re
+
+from analysis.tables import read_cells, text_of
+from humanexp.core.errors import InputRefused
+from humanexp.recruitment.recruiters.presets import presets
+
+#: How columns of people's ids are called, letters and digits alone, beside the names that sites have for them.
+_HEADER = re.compile(r".*(participant|worker|p)id|participant|worker|id")
+#: What a spreadsheet makes of a long number.
+_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)
+
+
+def ids_of(content: bytes, *, source: str) -> list[str]:
+    """The ids of a list, in order, without its header.
+
+    Raises
+    ------
+    InputRefused
+        Naming the line: of a table without a column of ids, of a number that a spreadsheet has rounded, of what can
+        only be a header. An id is never repeated in a message.
+    TableRefused
+        If it is no text.
+    """
+    lines = [line.strip() for line in text_of(content, source=source).splitlines() if line.strip()]
+    if any(re.search(r"[,;|\t]", line) for line in lines):
+        table = read_cells(content, source=source)
+        named = [name for name in table.names if _is_header(name)]
+        if len(named) != 1:
+            said = f"{' and '.join(named)} can both hold the ids" if named else "no column is known to hold ids"
+            raise InputRefused(f"{source}: {said}. Keep one column: one id a line.")
+        ids = [record[named[0]] for record in table.records()]
+    else:
+        ids = lines[1:] if lines and _is_header(lines[0]) else lines
+        if len(ids) > 2 and not re.search(r"\d", ids[0]) and all(re.search(r"\d", one) for one in ids[1:]):
+            raise InputRefused(f"{source}, line 1: this seems to be a header, not an id. Remove the line.")
+    for number, one in enumerate(ids, start=1):
+        if _ROUNDED.fullmatch(one):
+            raise InputRefused(f"{source}, id {number}: a spreadsheet has rounded it. Export the list again as text.")
+    return ids
+
+
+def _is_header(name: str) -> bool:
+    known = {_plain(site.parameters["person"]) for site in presets().values()}
+    return _plain(name) in known or _HEADER.fullmatch(_plain(name)) is not None
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
