@@ -1,8 +1,8 @@
 """Do the mixed models that an export holds give back what was planted?
 
     python -m benchmarks.mixed_models FOLDER [--people 40] [--trials-each 100] [--originals 160] [--seed 1]
-    Rscript analysis/mixed_models/mixed_model.R FOLDER
-    python analysis/mixed_models/mixed_model.py FOLDER
+    Rscript humanexp/results/mixed_models/mixed_model.R FOLDER
+    python humanexp/results/mixed_models/mixed_model.py FOLDER
 
 Writes FOLDER/trials.csv, as an export holds it, from the very model of these scripts: three corruptions with known
 curves, and known sds of people, categories and originals. Prints the truth in the scripts' order.

@@ -29,10 +29,6 @@ DESCRIPTION = "analysis.json"
 FINDINGS = "findings.json"
 #: Largest difference between numbers computed on different platforms.
 TOLERANCE = 1e-9
-#: Scripts for readers' own environments (R with lme4, Python with bambi), which the analysis itself never imports.
-MIXED_MODEL_SCRIPTS = tuple(
-    Path(__file__).resolve().parent.parent / "mixed_models" / f"mixed_model.{suffix}" for suffix in ("R", "py")
-)
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow")
 
 

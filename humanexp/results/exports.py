@@ -62,6 +62,10 @@ WITHDRAWN = "sessions_withdrawn_since"
 TRIAL_FILES = "model-vs-human"
 #: Folder of the scripts that fit a mixed model to the answers, in R and in Python.
 MIXED_MODEL = "mixed-model"
+#: For readers' own environments (R with lme4, Python with bambi): copied, never imported; each names what it needs.
+MIXED_MODEL_SCRIPTS = tuple(
+    Path(__file__).resolve().parent / "mixed_models" / f"mixed_model.{suffix}" for suffix in ("R", "py")
+)
 CERTIFICATE = "timing_certificate"
 COVERAGE = "coverage"
 #: Before the name of a sheet of curves.
@@ -146,8 +150,6 @@ def _trial_files(study: Study, folder: Path) -> list[Path]:
 
 def _mixed_model(folder: Path) -> Iterator[Path]:
     """Scripts that read the exported trials with lme4 and with bambi."""
-    from analysis.findings.reproduction import MIXED_MODEL_SCRIPTS
-
     (folder / MIXED_MODEL).mkdir(exist_ok=True)
     for script in MIXED_MODEL_SCRIPTS:
         yield _written(folder / MIXED_MODEL / script.name, script.read_text(encoding="utf-8"))

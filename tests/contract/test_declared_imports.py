@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.product.declared_imports import ROOT, undeclared
+from tests.product.declared_imports import COPIED, ROOT, undeclared, undeclared_by_scripts
 
 
 @pytest.mark.verify
@@ -37,3 +37,22 @@ def test_what_the_platform_may_import_the_analysis_may_not(tmp_path: Path) -> No
     for name in ("manage.py", "gunicorn.conf.py"):
         (tmp_path / name).write_text("")
     assert [line.split(" ")[:2] for line in undeclared(tmp_path)] == [["analysis/web.py:2:", "requests"]]
+
+
+@pytest.mark.parametrize(
+    ("block", "missing"),
+    [
+        ('# /// script\n# dependencies = ["numpy", "arviz>=0.17"]\n# ///\n', []),
+        ('# /// script\n# dependencies = [\n#   "numpy",\n# ]\n# ///\n', ["arviz"]),
+        ("", ["arviz", "numpy"]),
+    ],
+)
+def test_a_copied_script_names_what_it_needs_itself(tmp_path: Path, block: str, missing: list[str]) -> None:
+    (tmp_path / COPIED[0]).mkdir(parents=True)
+    (tmp_path / COPIED[0] / "fit.py").write_text(f"{block}import json\n\nimport arviz as az\nfrom numpy import eye\n")
+    assert [line.split()[-1] for line in undeclared_by_scripts(tmp_path)] == missing
+
+
+def test_no_script_of_an_export_stands_in_the_package_for_analysis() -> None:
+    assert undeclared_by_scripts() == []
+    assert [folder for folder in COPIED if folder.startswith("analysis/")] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
@@ -16,8 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: What is installed as the product: tests, benchmarks and the scripts of the documents are not.
 PRODUCT = ("analysis", "humanexp", "manage.py", "gunicorn.conf.py")
-#: Scripts that every export holds, for an environment of the reader's own: the product copies them.
-COPIED = ("analysis/mixed_models",)
+#: Scripts that every export holds, for an environment of the reader's own: the product copies them, and each names what
+#: it needs in a block of its own (PEP 723).
+COPIED = ("humanexp/results/mixed_models",)
 #: What each part has wherever it is installed, and what some of its work needs besides.
 SCIENCE = ("requirements/analysis.txt",)
 PLATFORM = (*SCIENCE, "requirements/server.txt")
@@ -75,12 +77,28 @@ def _spelled(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def undeclared_by_scripts(root: Path = ROOT) -> list[str]:
+    """Sentences about imports of the copied scripts that their own blocks do not name."""
+    wrong = []
+    for folder in COPIED:
+        for file in sorted((root / folder).glob("*.py")):
+            text = file.read_text(encoding="utf-8")
+            block = re.search(r"^# /// script\n((?:#.*\n)+?)# ///$", text, re.MULTILINE)
+            lines = [] if block is None else block[1].splitlines()
+            named = tomllib.loads("\n".join(line.removeprefix("#").strip() for line in lines)).get("dependencies", [])
+            needs = {match[1] for name in named if (match := _NAME.match(name)) is not None}
+            modules = {module.partition(".")[0] for node in _nodes(ast.parse(text)) for module in _modules(node)}
+            missing = sorted(modules - needs - set(sys.stdlib_module_names) - {"__future__"})
+            wrong += [f"{file.relative_to(root)}: its block of dependencies does not name {name}" for name in missing]
+    return wrong
+
+
 def undeclared(root: Path = ROOT) -> list[str]:
     """Sentences about imports that no requirement file stands for; empty where all is declared."""
     science, platform, optional = (declared(root, files) for files in (SCIENCE, PLATFORM, OPTIONAL))
     distributions = metadata.packages_distributions()
     own = {Path(name).stem for name in PRODUCT}
-    wrong = []
+    wrong = undeclared_by_scripts(root)
     for module, place in imports_of(root):
         if module in sys.stdlib_module_names or module in own or module == "__future__":
             continue

@@ -127,6 +127,11 @@ def test_a_torch_network_can_be_differentiated_and_agrees_with_its_predictions(
     assert float(tensor.grad[:, :, border].abs().sum()) > 0
 
 
+def test_an_onnx_network_looks_at_few_pictures_at_once_on_a_processor(tmp_path: Path) -> None:
+    assert load_classifier(f"onnx:{small.onnx_file(tmp_path / 'free.onnx')}").batch == 4  # type: ignore[union-attr]
+    assert load_classifier(f"onnx:{small.onnx_file(tmp_path / 'fixed.onnx', batch=2)}").batch == 2  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("kind", ["onnx", "python", "table"])
 def test_what_has_no_gradients_says_so(kind: str, made: dict[str, Made]) -> None:
     with pytest.raises(ClassifierUnavailable, match="gives no gradients"):

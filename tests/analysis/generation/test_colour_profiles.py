@@ -10,7 +10,7 @@ from PIL import Image, ImageCms
 from analysis.errors import PictureRefused
 from analysis.generation import prepare_original
 from analysis.generation.originals import read_picture
-from tests.analysis.generation.icc import ADOBE_RGB, DISPLAY_P3, SRGB, grey_profile, rgb_profile
+from tests.analysis.generation.icc import ADOBE_RGB, DISPLAY_P3, SRGB, grey_profile, ink_profile, rgb_profile
 from tests.analysis.generation.originals import coloured
 
 SCENE = coloured(3, 128, 128)
@@ -53,6 +53,20 @@ def test_a_grey_profile_goes_with_a_grey_picture(tmp_path: Path) -> None:
     assert (seen == seen[..., :1]).all()
     of_colour = _saved(tmp_path / "of-colour.png", SCENE, rgb_profile(ADOBE_RGB, 1.0), "L")
     assert np.abs(read_picture(of_colour).astype(int) - seen).max() <= 1
+
+
+def test_inks_are_those_that_the_profile_means(tmp_path: Path) -> None:
+    inks = np.zeros((128, 128, 4), np.uint8)
+    inks[:, 32:64, 0] = 255  # cyan, which is light grey in this profile
+    inks[:, 64:96, 3] = 128
+    inks[:, 96:, 3] = 255
+    path = tmp_path / "print.tiff"
+    Image.fromarray(inks, "CMYK").save(path, icc_profile=ink_profile())
+    seen = read_picture(path)[64, [16, 48, 80, 112]].astype(int)
+    assert np.ptp(seen, axis=1).max() <= 2
+    # Lightness of 100, 67, 50 and 0 in sRGB.
+    assert np.abs(seen[:, 0] - [255, 162, 119, 0]).max() <= 4
+    assert read_picture(path, colours="stored")[64, 48].tolist() == [0, 255, 255]
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,13 @@ def test_every_later_one_is_named_once_with_the_earliest() -> None:
     assert resembling([]) == resembling([one]) == []
 
 
+def test_pictures_of_little_contrast_are_not_taken_for_one_another() -> None:
+    fog = [np.full((96, 96, 3), 120, np.uint8) for _ in range(3)]
+    fog[1][::2, ::2] += 2  # fine texture, of which nothing is left
+    fog[2][30:60, 30:60] += 4
+    assert resembling([thumbnail_of(Image.fromarray(pixels)) for pixels in (*fog, fog[0])]) == []
+
+
 def test_it_agrees_with_comparing_every_pair() -> None:
     rng = np.random.default_rng(4)
     first = rng.integers(0, 256, (60, 256))

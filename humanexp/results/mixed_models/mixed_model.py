@@ -2,7 +2,8 @@
 
     python mixed_model.py [FOLDER] [--draws 1000] [--tune 1000] [--chains 4]
 
-FOLDER holds an export's trials.csv; without one, it is the folder above this file. Needs bambi (`pip install bambi`).
+FOLDER holds an export's trials.csv; without one, it is the folder above this file. Needs what the block below names:
+`uv run mixed_model.py` installs it for one run, `pip install bambi "matplotlib<3.11"` for good.
 
     P(right) = g + (1 - g) / (1 + exp(-eta)),  g = 1 / 16
     eta      = curve of the corruption at the visual change + person + category + original within category
@@ -11,6 +12,11 @@ A curve is the natural cubic spline through its values at KNOTS: these values, l
 effects. An area is the mean over visual change from 0 to 1 of P(right), over people and originals like these. Intervals
 hold 95 % of the posterior.
 """
+
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["arviz", "bambi>=0.17", "matplotlib<3.11", "numpy", "pandas", "pytensor", "scipy"]
+# ///
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.findings.observations import CURVE_ROLES
-from analysis.findings.reproduction import MIXED_MODEL_SCRIPTS
 from analysis.tables import TRIALS
 from benchmarks.mixed_models import CURVES, area, write_trials
+from humanexp.results.exports import MIXED_MODEL_SCRIPTS
 
 R_SCRIPT, PYTHON_SCRIPT = MIXED_MODEL_SCRIPTS
 
