@@ -16,7 +16,7 @@ from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.models import AgreedText
 from humanexp.studies.models import Study
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits, shot
 from tests.browser.person import Judge, Person
 from tests.browser.researcher import sign_in
@@ -53,28 +53,28 @@ def test_the_pages_of_a_timed_study(page: Any, live_server: Any, study: Study) -
     session = studies.open_session(study)
     person.enters(session)
     person.sees("checks")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     person.passes_the_checks()
     person.sees("instructions-categorisation")
     for _ in range(4):
-        assert grave_violations(page) == []
+        assert violations(page) == []
         person.presses("next")
     person.sees("ready")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     person.presses("start")
     person.sees_the_choices()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     person.answers_round(session, lambda _: "dog")
     page.evaluate(_FEEDBACK)
-    assert grave_violations(page) == []
+    assert violations(page) == []
     page.evaluate(_NO_FEEDBACK)
     for _ in session.blocks[1:]:
         person.sees("ready")
-        assert grave_violations(page) == []
+        assert violations(page) == []
         person.presses("start")
         person.answers_round(session, lambda _: "dog")
     person.sees("done")
-    assert grave_violations(page) == []
+    assert violations(page) == []
 
 
 def test_the_pages_of_pairs(page: Any, live_server: Any, drawings: Path) -> None:
@@ -90,16 +90,16 @@ def test_the_pages_of_pairs(page: Any, live_server: Any, drawings: Path) -> None
     for _ in range(6):
         page.keyboard.press("ArrowRight")
     expect(page.locator("[data-card]")).to_have_js_property("offsetWidth", 330)
-    assert grave_violations(page) == []
+    assert violations(page) == []
     shot(page, "frames-calibration")
     person.presses("fitted")
     person.sees("instructions-discrimination")
     for _ in range(4):
-        assert grave_violations(page) == []
+        assert violations(page) == []
         person.presses("next")
     person.presses("start")
     person.sees_the_choices()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     shot(page, "frames-pairs")
 
 
@@ -112,7 +112,7 @@ def test_leaving_on_a_phone(page: Any, live_server: Any, drawings: Path) -> None
     page.click("[data-leave]")
     page.wait_for_selector("dialog[open]")
     expect(page.locator("[data-leave-answer=stay]")).to_be_focused()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     page.click("[data-leave-answer=stay]")
     for part in ("[data-part=saved]", "[data-part=count]"):
         text, way_out = page.locator(part).bounding_box(), page.locator("[data-leave]").bounding_box()
@@ -127,14 +127,14 @@ def test_the_pages_of_a_validation(page: Any, live_server: Any, drawings: Path, 
     judge.passes_the_checks()
     judge.sees("instructions-validation")
     for _ in range(3):
-        assert grave_violations(page) == []
+        assert violations(page) == []
         judge.presses("next")
     judge.presses("start")
     judge.sees_picture("Practice picture 1 of 2")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     judge.judges("no-no")
     page.wait_for_selector('[data-verdict]:has-text("both")')
-    assert grave_violations(page) == []
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize(("width", "language"), [(1280, "en"), (390, "de")])
@@ -155,7 +155,7 @@ def test_the_pages_that_only_some_people_meet(
             part.hidden = part.dataset.screen !== name; document.body.dataset.state = name; }""",
             name,
         )
-        assert grave_violations(page) == [], name
+        assert violations(page) == [], name
         fits(page, f"rare-{name}-{width}")
 
 
@@ -180,7 +180,7 @@ def test_the_pages_on_what_people_agreed_to_and_said(page: Any, live_server: Any
         page.get_by_role(
             "heading", name={"agreed": "What was agreed to"}.get(name[:6], "What participants said at the end")
         ).first.wait_for()
-        assert grave_violations(page) == [], name
+        assert violations(page) == [], name
         fits(page, f"rare-{name[:6]}-{width}")
 
 
@@ -201,7 +201,7 @@ def test_every_step_of_the_entry_page(
             panel.hidden = panel.dataset.panel !== name; }""",
             name,
         )
-        assert grave_violations(page) == [], name
+        assert violations(page) == [], name
         fits(page, f"entry-{name}-{to}-{language}-{width}")
 
 
@@ -267,14 +267,14 @@ def test_the_way_in(page: Any, live_server: Any, study: Study, width: int) -> No
     )
     for path in (f"/take/{link.entry}/", f"/take/{work.entry}/", "/take/nothing/"):
         page.goto(live_server.url + path)
-        assert grave_violations(page) == [], path
+        assert violations(page) == [], path
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_console(page: Any, live_server: Any, study: Study, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     page.goto(f"{live_server.url}/login/")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     sign_in(page, live_server.url, is_staff=True)
     own = study.memberships.create(user=User.objects.create_user("ben"), role="payer")
     now = timezone.now()
@@ -291,4 +291,4 @@ def test_the_console(page: Any, live_server: Any, study: Study, width: int) -> N
     rooms += (f"members/{own.pk}/", "audit/", "design/power/")
     for path in ("/", "/studies/new/", "/classifiers/retrain/", *(f"/studies/{study.slug}/{room}" for room in rooms)):
         assert page.goto(live_server.url + path).status == 200, path
-        assert grave_violations(page) == [], path
+        assert violations(page) == [], path

@@ -14,7 +14,7 @@ from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.jobs import runner
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits, refused
 from tests.browser.researcher import sign_in
 
@@ -58,7 +58,7 @@ def looked_at(page: Any, name: str) -> None:
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 860})
         fits(page, f"classifiers-{name}-{width}")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     assert refused(page) == []
 
 

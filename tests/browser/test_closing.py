@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from humanexp.participation.models import ClosingAnswers, Session
 from humanexp.recruitment import services as recruitment
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, shot
 from tests.browser.person import PATIENCE_MS, Person
 
@@ -30,7 +30,7 @@ def finished(page: Any, live_server: Any, session: Session, study: Study) -> Per
 
 
 def test_everything_is_optional_and_finish_leads_on(finished: Person, page: Any) -> None:
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "closing-1280")
     page.reload()
     finished.sees("closing")

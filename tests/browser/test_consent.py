@@ -14,7 +14,7 @@ from humanexp.participation.models import Participant, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, RecruitedPerson
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits, shot
 from tests.browser.person import PATIENCE_MS, Person
 
@@ -73,7 +73,7 @@ def test_the_blocks_fit_and_are_read_in_order(
         page.goto(f"{live_server.url}/take/{campaign.entry}/{path}?language={language}")
         page.get_by_text({"en": ENGLISH, "de": GERMAN}[language]["controller"]).wait_for()
         fits(page, f"consent-{name}-{language}-{width}")
-        assert grave_violations(page) == []
+        assert violations(page) == []
         levels = page.eval_on_selector_all("h1, h2, h3", "all => all.filter(e => e.offsetParent).map(e => e.tagName)")
         assert levels[:3] == ["H1", "H2", "H3"] and levels.count("H1") == 1
     page.emulate_media(media="print")
@@ -106,7 +106,7 @@ def test_a_person_who_is_too_young_is_refused_and_can_correct_a_mistake(
     expect(page.locator("[data-action=start]")).to_be_hidden()
     expect(page.locator("text=Questions? Write to lab@example.org.").first).to_be_visible()
     fits(page, "consent-too-young")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     page.get_by_role("button", name="Back: that was a mistake").click()
     page.get_by_role("button", name="Start the study").wait_for()
     assert set(calls) == {"GET"} and nothing_is_stored()
@@ -123,7 +123,7 @@ def test_with_a_guardian_two_people_agree(page: Any, live_server: Any, drawings:
     page.get_by_role("button", name="Start the study").click()
     page.get_by_text("Both of you have to tick a box first.").wait_for()
     fits(page, "consent-guardian")
-    assert grave_violations(page) == [] and nothing_is_stored()
+    assert violations(page) == [] and nothing_is_stored()
     page.locator("[data-assent]").check()
     with page.expect_popup() as popup:
         page.get_by_role("button", name="Start the study").click()
@@ -148,7 +148,7 @@ def test_a_pause_lets_people_under_way_finish(page: Any, live_server: Any, drawi
     again.get_by_role("heading", name="This study is paused").wait_for()
     expect(again.locator("text=Questions? Write to lab@example.org.").first).to_be_visible()
     fits(again, "consent-paused")
-    assert grave_violations(again) == []
+    assert violations(again) == []
     with again.expect_popup() as popup:
         again.get_by_role("button", name="Continue where I stopped").click()
     Person(popup.value, live_server.url).sees("checks")

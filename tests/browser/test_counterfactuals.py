@@ -14,7 +14,7 @@ from humanexp.counterfactuals.models import SearchRun
 from humanexp.jobs import runner
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.researcher import sign_in
 
@@ -56,7 +56,7 @@ def test_pages_are_fit_for_everybody(signed_in: Any, live_server: Any) -> None:
         signed_in.wait_for_load_state("networkidle")
         for width in (390, 1280):
             signed_in.set_viewport_size({"width": width, "height": 900})
-            assert grave_violations(signed_in) == [], name
+            assert violations(signed_in) == [], name
             fits(signed_in, f"counterfactuals-{name}-{width}")
     assert signed_in.complaints == []
 

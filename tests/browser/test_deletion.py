@@ -12,7 +12,7 @@ from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.services import deletion_codes
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.person import PATIENCE_MS, Person
 
@@ -50,7 +50,7 @@ def test_the_code_is_shown_at_the_end_and_works(
     closing = window.locator(f"[data-screen={ending}] p", has_text="You can close this window.")
     code_ends_at = window.locator(shown).bounding_box()
     assert code_ends_at and closing.bounding_box()["y"] >= code_ends_at["y"] + code_ends_at["height"]
-    assert grave_violations(window) == []
+    assert violations(window) == []
     fits(window, f"deletion-code-{ending}-1280")
     window.set_viewport_size({"width": 390, "height": 844})
     fits(window, f"deletion-code-{ending}-390")
@@ -58,7 +58,7 @@ def test_the_code_is_shown_at_the_end_and_works(
     expect(window.locator(shown)).to_contain_text(re.compile(r"http\S+/delete"), use_inner_text=True)
     [address] = re.findall(r"http\S+/delete", window.inner_text(shown))
     window.goto(f"{address}?language=de")
-    assert grave_violations(window) == []
+    assert violations(window) == []
     fits(window, "deletion-page-de")
     window.fill("[name=code]", "D-2222222222222222")
     window.get_by_role("button", name="Meine Antworten löschen").click()

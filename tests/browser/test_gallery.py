@@ -17,7 +17,7 @@ from humanexp.participation.models import Participant, Preview, Session
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.studies.models import Study
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import shot
 from tests.made_up import TAG, made_up_bundle
 
@@ -68,7 +68,7 @@ def test_every_page_in_each_language_and_at_three_widths(page: Any, live_server:
         page.locator('iframe[src*="run-checks"]').first.scroll_into_view_if_needed()
         frame = page.frame_locator('iframe[src*="run-checks"]').first
         frame.get_by_role("heading", name=started, include_hidden=True).wait_for(state="attached")
-        assert grave_violations(page) == []
+        assert violations(page) == []
         shot(page, f"gallery-{language}")
         for key in keys:
             page.goto(f"{address}{key}/?language={language}&to=marketplace")

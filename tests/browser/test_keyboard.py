@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from analysis.categories import RESPONSE_GRID
 from humanexp.participation.models import Response
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import shot
 from tests.browser.person import Person
 from tests.browser.studies import given, right_answers
@@ -40,7 +40,7 @@ def test_row_and_column_answer_in_german(page: Any, live_server: Any, drawings: 
             expect(page.locator("[data-grid] [data-row]")).to_have_count(4)
             if position == block["first"]:
                 shot(page, f"keyboard-row-{block['index']}")
-                assert grave_violations(page) == []
+                assert violations(page) == []
             page.keyboard.press(str(column + 1))
             person.sees_them_go()
     person.sees("done")

@@ -13,7 +13,7 @@ from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, refused, shot
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
@@ -37,7 +37,7 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
     page.get_by_role("heading", name="Ihre Entscheidung").wait_for()
     speaks(page, "de")
     expect(page).to_have_url(re.compile(r"\?language=de$"))
-    assert grave_violations(page) == []
+    assert violations(page) == []
     shot(page, "frames-german-entry")
     window = agrees(page, page)
     person = Participant(window, window.keyboard)
@@ -132,7 +132,7 @@ def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawin
     wanted = session.trials.get(position=0).wanted
     expect(window.locator("[data-link]"), wanted).to_have_attribute("href", re.compile(r"de\.wikipedia\.org"))
     shot(window, "frames-german-phone-judge")
-    assert grave_violations(window) == []
+    assert violations(window) == []
     person.judges("no-no")
     window.wait_for_selector("[data-verdict]:has-text(':')", timeout=PATIENCE_MS)
     shot(window, "frames-german-phone-feedback")

@@ -11,7 +11,7 @@ from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import shot
 from tests.browser.person import PATIENCE_MS, Person
 
@@ -26,7 +26,7 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
     # Staying changes nothing.
     page.click("[data-leave]")
     page.wait_for_selector("dialog[open]")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     shot(page, "frames-leave-dialog")
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog:not([open])", state="attached")
@@ -64,7 +64,7 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     text.value.get_by_role("button", name="Print").wait_for()
     expect(text.value.locator("main")).to_contain_text(HOUSE_VERSION, use_inner_text=True)
     expect(text.value.locator("main")).to_contain_text("lab@example.org", use_inner_text=True)
-    assert grave_violations(text.value) == []
+    assert violations(text.value) == []
     text.value.emulate_media(media="print")
     expect(text.value.locator("[data-action=print]")).to_be_hidden()
     shot(text.value, "frames-consent-print")

@@ -11,7 +11,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.recruiters.registry import registered
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.researcher import sign_in
 from tests.recruitment.studies import make_study
@@ -55,4 +55,4 @@ def test_it_reads_well(page: Any, live_server: Any, study: Study, width: int) ->
         page.goto(f"{live_server.url}/{address}")
         page.get_by_role("heading", name=heading, exact=True).wait_for()
         fits(page, f"{name}-{width}")
-        assert grave_violations(page) == []
+        assert violations(page) == []

@@ -13,7 +13,7 @@ from humanexp.core import clock
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.studies.models import Study
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits, refused
 from tests.browser.person import PATIENCE_MS
 from tests.browser.researcher import sign_in
@@ -60,7 +60,7 @@ def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: 
     address = f"{live_server.url}/studies/{study.slug}/sessions/"
     page.goto(address)
     page.get_by_role("heading", name="No sessions yet").wait_for()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     put(study, "P-1", cursor=11, state="submitted", minutes_ago=50)
     put(study, "P-2", cursor=11, state="completed", minutes_ago=4)
     put(study, "P-3", cursor=8, minutes_ago=1)
@@ -70,7 +70,7 @@ def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: 
     page.reload()
     page.get_by_text("2 people are taking part now;").wait_for()
     fits(page, f"sessions-full-{width}")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     page.get_by_role("link", name="silent").click()
     page.get_by_role("rowheader", name="P-5").wait_for()
     expect(page.get_by_role("rowheader", name="P-1")).to_be_hidden()

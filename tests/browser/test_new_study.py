@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.factories import SIZE_PX, make_stimulus_set
@@ -65,7 +65,7 @@ def test_form_file_and_plan_show_one_another(page: Any, live_server: Any) -> Non
     expect(page.locator("[name=answers_per_picture]")).to_be_visible()
     page.check('[name=task][value="categorisation"]')
     page.wait_for_selector("[data-draft=good] [data-toml]:not(:has-text('validation'))")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     assert not Study.objects.exists()
 
     page.click("[data-create]")

@@ -14,7 +14,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Payment, PaymentKind
 from humanexp.screening import selectors as screening
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand
@@ -35,7 +35,7 @@ def ada(page: Any, platform: str, study: Study) -> Hand:
 
 def looks_right(hand: Hand, what: str) -> None:
     hand.shot(what)
-    assert grave_violations(hand.page) == [], what
+    assert violations(hand.page) == [], what
 
 
 @pytest.mark.gate

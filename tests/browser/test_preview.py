@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from humanexp.participation.models import Preview, Response, Session
 from humanexp.studies.models import Study
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.person import Person
 from tests.browser.researcher import sign_in
@@ -24,7 +24,7 @@ def opens(page: Any, address: str, study: Study, *, pace: str) -> Person:
     page.goto(f"{address}/studies/{study.slug}/")
     page.get_by_role("link", name="Take it yourself").click()
     page.check(f'[name=pace][value="{pace}"]')
-    assert grave_violations(page) == []
+    assert violations(page) == []
     with page.expect_popup() as popup:
         page.get_by_role("button", name="Open in a new window").click()
     return Person(popup.value, address)
@@ -42,7 +42,7 @@ def test_the_whole_study_at_true_timing(page: Any, live_server: Any, study: Stud
     person.sees("checks")
     person.reads("Preview: nothing is stored.")
     expect(person.page.locator("[data-preview-auto]")).not_to_be_checked()
-    assert grave_violations(person.page) == []
+    assert violations(person.page) == []
     fits(person.page, "preview-checks-1280")
     person.passes_the_checks()
     person.sees("instructions-categorisation")
@@ -61,7 +61,7 @@ def test_the_whole_study_at_true_timing(page: Any, live_server: Any, study: Stud
             person.clicks("dog")
     ends(person)
     person.reads("PREVIEW")
-    assert grave_violations(person.page) == []
+    assert violations(person.page) == []
     fits(person.page, "preview-done-1280")
     assert not Session.objects.exists() and not Response.objects.exists() and not Preview.objects.exists()
     person.page.get_by_role("button", name="End preview").click()
@@ -105,6 +105,6 @@ def test_a_validation_goes_by_itself_on_any_width(page: Any, live_server: Any, d
     person.page.set_viewport_size({"width": width, "height": 844})
     person.sees("validation")
     fits(person.page, f"preview-validation-{width}")
-    assert grave_violations(person.page) == []
+    assert violations(person.page) == []
     ends(person)
     assert not Session.objects.exists()

@@ -13,7 +13,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, OutcomeCode
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
@@ -60,7 +60,7 @@ def test_a_person_of_the_panel_takes_part_and_goes_back(
     expect(entry.locator("body")).to_contain_text("1.20 GBP", use_inner_text=True)
     expect(entry.locator("body")).not_to_contain_text(re.compile(r"\bHITs?\b"), use_inner_text=True)
     fits(entry, "prolific-entry-1280")
-    assert grave_violations(entry) == []
+    assert violations(entry) == []
     entry.locator("[data-consent]").check()
     with entry.expect_popup() as popup:
         entry.get_by_role("button", name="Start the study").click()
@@ -114,7 +114,7 @@ def test_its_owner_pauses_it_and_rejects_by_a_ground(
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "prolific-paused-390")
     page.set_viewport_size({"width": 1280, "height": 800})
-    assert grave_violations(page) == []
+    assert violations(page) == []
     page.goto(f"{address}/studies/{study.slug}/assignments/{Assignment.objects.get().pk}/")
     page.get_by_text("Reject …").click()
     ground = page.get_by_label("Ground, in the recruiter's words")
@@ -124,7 +124,7 @@ def test_its_owner_pauses_it_and_rejects_by_a_ground(
     fits(page, "prolific-reject-1280")
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "prolific-reject-390")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     ground.select_option("NO_DATA")
     page.get_by_label("Reason, as the worker will read it").fill("Nothing of what was sent can be read. " * 4)
     page.get_by_label("Your evidence, for the record").fill("Looked at it in both of the files.")

@@ -11,7 +11,7 @@ from humanexp.console import sites
 from humanexp.console.models import LocalSite
 from humanexp.jobs import runner
 from humanexp.recruitment import recruiters
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand
@@ -37,7 +37,7 @@ def ada(page: Any, live_server: Any, settings: Any) -> Iterator[Hand]:
 
 def looks_right(hand: Hand, what: str) -> None:
     hand.shot(what)
-    assert grave_violations(hand.page) == [], what
+    assert violations(hand.page) == [], what
 
 
 def test_a_site_starts_and_an_account_is_opened(ada: Hand) -> None:

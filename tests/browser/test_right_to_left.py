@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from humanexp.participation.models import Session
 from humanexp.recruitment import services
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, shot
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
@@ -91,7 +91,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
     page.goto(f"{live_server.url}/take/{link.entry}/?p=panel-7")
     page.get_by_role("link", name=made_up_bundle().name).click()
     page.get_by_role("heading", name=said("Your decision")).wait_for()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "rtl-entry")
     expect(page.locator("h1 bdi"), "of an English title").to_have_css("direction", "ltr")
     window = agrees(page, page)
@@ -101,7 +101,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
     button = places(window, '[data-screen="checks"] button[data-primary]')[0]
     assert button["left"] - box["left"] < box["right"] - button["right"], "the way on is where a line ends"
     assert places(window, "[data-leave]")[0]["left"] > 640 and places(window, "[data-languages]")[0]["left"] < 100
-    assert grave_violations(window) == []
+    assert violations(window) == []
     fits(window, "rtl-checks")
     session = Session.objects.get()
     right = {trial.position: trial.correct_response for trial in session.trials.all()}
@@ -109,7 +109,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
     person.sees("instructions-categorisation")
     for number in range(window.locator('[data-screen="instructions-categorisation"] [data-page]').count()):
         fits(window, f"rtl-instructions-{number + 1}")
-        assert grave_violations(window) == []
+        assert violations(window) == []
         person.presses("next")
     for block in session.blocks:
         person.sees("ready")
@@ -143,7 +143,7 @@ def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> 
     person.presses("start")
     person.sees("validation")
     fits(window, "rtl-phone-judge")
-    assert grave_violations(window) == []
+    assert violations(window) == []
     window.set_viewport_size({"width": 390, "height": 500})
     window.click("[data-leave]")
     window.wait_for_selector("dialog[open]")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from humanexp.participation.models import Session, SetUp
 from humanexp.recruitment import services as recruitment
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import after_two_frames, fits
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.studies import right_answers
@@ -69,7 +69,7 @@ def test_everything_is_asked_by_keyboard_and_stored(
 
 
 def looks_right(page: Any, name: str) -> None:
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, f"{name}-1280")
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, f"{name}-390")
@@ -130,7 +130,7 @@ def test_a_small_window_is_refused_before_consent_with_nothing_stored(
     page.wait_for_selector("[data-panel=small]:not([hidden])", timeout=PATIENCE_MS)
     expect(page.locator("[data-consent]")).to_be_hidden()
     expect(page.locator("[data-panel=consent]")).to_be_hidden()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "setup-small-560")
     assert not Session.objects.exists()
     page.set_viewport_size({"width": 1280, "height": 860})

@@ -16,7 +16,7 @@ from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, OutcomeCode, RecruitedPerson
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, refused, shot
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
@@ -102,7 +102,7 @@ def test_finish_leads_back_with_the_code_and_nothing_before_it(page: Any, live_s
     tells(window)
     closing = window.locator("[data-screen=closing]")
     expect(closing).to_contain_text("We compared people with computers.", use_inner_text=True)
-    assert grave_violations(window) == []
+    assert violations(window) == []
     fits(window, "site-closing-1280")
     # One button leads out: not this page while Finish is there.
     expect(page.locator("[data-panel=under-way]")).to_be_visible()
@@ -149,7 +149,7 @@ def test_who_says_no_goes_back_and_nothing_is_kept(page: Any, arrives: Any) -> N
     page.get_by_role("button", name="I do not want to take part").click()
     page.get_by_role("link", name="Go back to Prolific").wait_for()
     tells(page, Outcome.NO_CONSENT)
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "site-declined-1280")
     page.get_by_role("link", name="Go back to Prolific").click()
     page.wait_for_url("https://app.prolific.com/**")
@@ -187,7 +187,7 @@ def test_an_address_without_ids_says_what_to_do(page: Any, arrives: Any, query: 
     page.get_by_role("heading", name=heading).wait_for()
     expect(page.locator("[data-consent]")).to_be_hidden()
     tells(page)
-    assert grave_violations(page) == []
+    assert violations(page) == []
     shot(page, f"site-{'unfilled' if query else 'unnamed'}-1280")
 
 
@@ -257,7 +257,7 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     form.get_by_text("What people read").click()
     form.locator("#id_contact").fill("lab@example.org")
     page.get_by_text("app.prolific.com").wait_for()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "site-launch-1280")
     page.get_by_role("button", name="Open the link").click()
     page.get_by_role("link", name="What to paste there").wait_for()
@@ -265,7 +265,7 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     page.get_by_role("link", name="What to paste there").click()
     page.get_by_role("heading", name="What to paste: Prolific").wait_for()
     expect(page.get_by_role("button", name="Print")).to_be_visible()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "site-sheet-1280")
     page.set_viewport_size(PHONE["viewport"])
     fits(page, "site-sheet-390")
@@ -276,7 +276,7 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     page.get_by_text("No one with this id has begun here.").wait_for()
     fits(page, "site-finished-390")
     page.set_viewport_size({"width": 1280, "height": 860})
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "site-finished-1280")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download everyone (CSV)").click()
@@ -290,7 +290,7 @@ def test_a_personal_link_opens_once_and_goes_on_in_the_same_browser(page: Any, l
     campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
     page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/invitations/")
     page.fill("#id_labels", "Ada\nGrace")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     with page.expect_download() as download:
         page.get_by_role("button", name="Make links and download").click()
     lines = Path(download.value.path()).read_text().splitlines()

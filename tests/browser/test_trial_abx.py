@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from analysis.design import DiscriminationDesign
 from humanexp.participation.models import Response
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.person import Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -27,12 +27,12 @@ def test_three_pictures_are_shown_and_answered_by_key_and_pointer(page: Any, liv
     person.enters(session)
     person.passes_the_checks()
     person.sees("instructions-abx")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     person.presses("next")
     page.click('[data-play="a"][data-pace="real"]')
     person.reads("Speckles, coarse squares, speckles: like A")
     for _ in range(3):
-        assert grave_violations(page) == []
+        assert violations(page) == []
         person.presses("next")
     person.reads("2 comparisons of three pictures")
     for block in session.blocks:
@@ -42,7 +42,7 @@ def test_three_pictures_are_shown_and_answered_by_key_and_pointer(page: Any, liv
             question = "Was the third picture changed like A, the first, or like B, the second?"
             expect(page.locator("[data-grid]")).to_have_attribute("aria-label", question)
             if position == 0:
-                assert grave_violations(page) == []
+                assert violations(page) == []
                 wrong = {"a": "b", "b": "a"}[right[0]]
                 page.keyboard.press({"a": "1", "b": "2"}[wrong])
                 person.reads(f"It was: {'A, the first' if right[0] == 'a' else 'B, the second'}")

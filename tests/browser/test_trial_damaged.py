@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Response, Session
 from humanexp.participation.selectors.faults import damaged_files
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import shot
 from tests.browser.person import Person
 
@@ -29,7 +29,7 @@ def test_a_damaged_picture_has_a_kind_page(page: Any, live_server: Any, session:
         person.presses("next")
     person.sees("damaged")
     expect(page.locator("[data-screen=damaged]")).to_contain_text("our fault", use_inner_text=True)
-    assert grave_violations(page) == []
+    assert violations(page) == []
     shot(page, "frames-damaged")
     assert not Response.objects.filter(session=session).exists()
     assert [one.sessions for one in damaged_files()] == [1]

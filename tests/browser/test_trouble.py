@@ -12,7 +12,7 @@ from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.models import TroubleReport
 from humanexp.recruitment.services import reporting_trouble
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.person import Person
 from tests.browser.researcher import sign_in
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 
 
 def looks_good(page: Any, name: str) -> None:
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, f"{name}-1280")
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, f"{name}-390")

@@ -15,7 +15,7 @@ from humanexp.recruitment.models import Campaign, VolunteerTerms
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
 from tests.browser import studies
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
@@ -77,11 +77,11 @@ def begins(page: Any) -> Any:
 
 def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, campaign: Campaign, chromium: Any) -> None:
     page.goto(f"{live_server.url}/volunteer/")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "volunteer-list-1280")
     page.get_by_role("link", name="More about this study").click()
     page.get_by_role("heading", name="What you do").wait_for()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "volunteer-study-1280")
     page.get_by_role("link", name="Read the information and decide").click()
     page.get_by_role("heading", name="A mark in your browser").wait_for()
@@ -97,12 +97,12 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
         window.get_by_role("link", name="See how often you were right").click()
     result = popup.value
     result.get_by_role("heading", name="Your result").wait_for()
-    assert grave_violations(result) == []
+    assert violations(result) == []
     fits(result, "volunteer-result-1280")
     result.get_by_role("button", name="Make a card").click()
     result.get_by_role("button", name="Take the card back").wait_for()
     assert result.locator(".shared-card").evaluate("(one) => one.decode().then(() => one.naturalWidth)") == 1200
-    assert grave_violations(result) == []
+    assert violations(result) == []
     fits(result, "volunteer-card-made-1280")
     result.set_viewport_size({"width": 390, "height": 844})
     fits(result, "volunteer-result-390")
@@ -113,7 +113,7 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
     friend = context.new_page()
     friend.goto(f"{live_server.url}{address}")
     friend.get_by_role("heading", name="How well do people recognise").wait_for()
-    assert grave_violations(friend) == []
+    assert violations(friend) == []
     fits(friend, "volunteer-card-390")
     friend.goto(f"{live_server.url}{address.replace('language=en', 'language=de')}")
     friend.get_by_role("link", name="Selbst mitmachen").wait_for()
@@ -158,7 +158,7 @@ def test_a_phone_reads_that_a_timed_study_needs_a_computer(chromium: Any, live_s
     page = context.new_page()
     page.goto(f"{live_server.url}/volunteer/")
     page.get_by_text("only on a desktop or laptop computer").wait_for()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "volunteer-list-390")
     page.get_by_role("link", name="More about this study").click()
     page.get_by_text("which phones and tablets cannot do exactly").wait_for()
@@ -197,7 +197,7 @@ def test_a_validation_study_is_taken_on_a_phone(
 def test_nothing_is_open(page: Any, live_server: Any, transactional_db: None) -> None:
     page.goto(f"{live_server.url}/volunteer/")
     page.get_by_role("heading", name="No study is open at the moment").wait_for()
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "volunteer-empty-1280")
     page.get_by_role("link", name="Deutsch").click()
     page.get_by_role("heading", name="Zurzeit ist keine Studie offen").wait_for()
@@ -215,7 +215,7 @@ def test_a_researcher_opens_a_study_to_volunteers(page: Any, live_server: Any, s
     form.locator("#id_assignments").fill("2")
     form.get_by_text("What people read").click()
     form.locator("#id_contact").fill("lab@example.org")
-    assert grave_violations(page) == []
+    assert violations(page) == []
     fits(page, "volunteer-launch-1280")
     page.get_by_role("button", name="Open the study to volunteers").click()
     page.get_by_text("It is also listed with all open studies").wait_for()

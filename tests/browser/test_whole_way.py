@@ -22,7 +22,7 @@ from humanexp.results.models import AnalysisRun
 from humanexp.screening import services as screening
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
 from tests.browser.studies import open_session
@@ -54,7 +54,7 @@ def test_from_pictures_to_curves(page: Any, live_server: Any, settings: Any, tmp
     for observer in ("people", "elsewhere"):
         expect(page.locator(f"input[name=observer][value='{observer}']")).to_be_checked()
     expect(page.locator(".summary").first).to_contain_text(re.compile(r"\b2\b"), use_inner_text=True)
-    assert grave_violations(page) == []
+    assert violations(page) == []
     assert refused(page) == page.complaints == []
 
 

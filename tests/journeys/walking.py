@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Session
-from tests.browser.axe import grave_violations
+from tests.browser.axe import violations
 from tests.browser.looks import fits, transcript
 from tests.browser.participant import Participant
 from tests.browser.person import NO_DOUBLE_CLICK_MS, PATIENCE_MS, lets_time_pass
@@ -25,7 +25,7 @@ def looks_at(page: Any, name: str) -> None:
     _seen.add((name, language, width))
     fits(page, f"{name}-{language}-{width}")
     transcript(page, f"{name}-{language}")
-    found = grave_violations(page)
+    found = violations(page)
     assert not found, f"{name}: {found}"
 
 

@@ -44,7 +44,7 @@ export class Autopilot {
     this.#cancel = this.#later(() => this.#tick(), TICK_MS);
     const screen = this.#document.querySelector("[data-screen]:not([hidden])");
     if (!screen || this.#document.querySelector("dialog[open]")) return;
-    const page = screen.querySelector("[data-page]:not([hidden]) h2, [data-heading]")?.textContent ?? "";
+    const page = screen.querySelector("[data-page]:not([hidden]) h1, [data-heading]")?.textContent ?? "";
     const seen = `${screen.dataset.screen} ${page}`;
     const now = this.#clock();
     if (seen !== this.#seen) {

@@ -68,7 +68,7 @@ function turnTo(screens, pages, at) {
   });
   screens.find("[data-action=back]").hidden = at === 0;
   screens.fill({ page: at + 1, pages: pages.length });
-  pages[at].querySelector("h2").focus({ preventScroll: true });
+  pages[at].querySelector("h1").focus({ preventScroll: true });
 }
 
 /** A choice as the instructions show it. */
