@@ -67,6 +67,7 @@ class TestExclusions:
             (b"name,status\nP1,ok\n", "no column is known to hold ids. Keep one column: one id a line"),
             (b"worker id,participant id\nP1,P2\n", "worker id and participant id can both hold the ids"),
             (b"P1\n9.74077E+15\n", "id 2: a spreadsheet has rounded it"),
+            (b"5f0c0ffee0ddba11deadbee0\n5f0c0ffee0ddba11deadbee1\nP7\n", "id 3: it has another form than the others"),
         ],
     )
     def test_what_may_be_no_list_of_ids_is_refused_without_repeating_an_id(self, content: bytes, said: str) -> None:

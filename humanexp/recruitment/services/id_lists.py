@@ -10,6 +10,9 @@ from humanexp.recruitment.recruiters.presets import presets
 
 #: How columns of people's ids are called, letters and digits alone, beside the names that sites have for them.
 _HEADER = re.compile(r".*(participant|worker|p)id|participant|worker|id")
+#: Forms that large sites give their ids; where most of a list have one of them, all must.
+_FORMS = (re.compile(r"[0-9a-f]{24}"), re.compile(r"A[A-Z0-9]{8,20}"))
+_ANY = re.compile(r".*", re.DOTALL)
 #: What a spreadsheet makes of a long number.
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)
 
@@ -37,7 +40,10 @@ def ids_of(content: bytes, *, source: str) -> list[str]:
         ids = lines[1:] if lines and _is_header(lines[0]) else lines
         if len(ids) > 2 and not re.search(r"\d", ids[0]) and all(re.search(r"\d", one) for one in ids[1:]):
             raise InputRefused(f"{source}, line 1: this seems to be a header, not an id. Remove the line.")
+    usual = next((form for form in _FORMS if 2 * sum(map(bool, map(form.fullmatch, ids))) > len(ids)), _ANY)
     for number, one in enumerate(ids, start=1):
+        if not usual.fullmatch(one) and not _ROUNDED.fullmatch(one):
+            raise InputRefused(f"{source}, id {number}: it has another form than the others. Correct or remove it.")
         if _ROUNDED.fullmatch(one):
             raise InputRefused(f"{source}, id {number}: a spreadsheet has rounded it. Export the list again as text.")
     return ids
