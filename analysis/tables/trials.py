@@ -79,7 +79,12 @@ TRIALS = TableSchema(
             nullable=True,
         ),
         Column(
-            name="rt_ms", kind="number", description="response time from the choices' onset", unit="ms", nullable=True
+            name="rt_ms",
+            kind="number",
+            description="response time from the choices' onset",
+            unit="ms",
+            nullable=True,
+            minimum=0,
         ),
         Column(name="timing_ok", kind="boolean", description="derived by the rule named in timing_rule", nullable=True),
         Column(
