@@ -79,6 +79,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:extend": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:change": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:pause": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:reopen": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:limits": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:approval": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:rejections": (Action.MEMBERS, Action.MEMBERS),

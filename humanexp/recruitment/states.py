@@ -20,7 +20,8 @@ class CampaignState(models.TextChoices):
 CAMPAIGN_TRANSITIONS: Mapping[str, frozenset[str]] = {
     CampaignState.LIVE: frozenset({CampaignState.STOPPING}),
     CampaignState.STOPPING: frozenset({CampaignState.STOPPED}),
-    CampaignState.STOPPED: frozenset(),
+    # links alone: nobody else was told of the end, and no money was given back
+    CampaignState.STOPPED: frozenset({CampaignState.LIVE}),
 }
 
 

@@ -54,6 +54,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/rejections/", recruit.rejections, name="rejections"),
     path("studies/<slug:slug>/recruit/<int:pk>/extend/", campaigns.extend, name="extend"),
     path("studies/<slug:slug>/recruit/<int:pk>/pause/", campaigns.pause, name="pause"),
+    path("studies/<slug:slug>/recruit/<int:pk>/reopen/", campaigns.reopen, name="reopen"),
     path("studies/<slug:slug>/recruit/<int:pk>/change/", campaigns.change, name="change"),
     path("studies/<slug:slug>/recruit/notify/", campaigns.notify, name="notify"),
     path("studies/<slug:slug>/recruit/exclusions/", recruit.exclusions, name="exclusions"),

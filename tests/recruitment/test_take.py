@@ -10,9 +10,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from humanexp.core.errors import Conflict, StudyRefused
+from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Participant, RefusedCall, Session, SessionState
 from humanexp.participation.services import verify_session
-from humanexp.recruitment import services
+from humanexp.recruitment import selectors, services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.people import person_for
@@ -389,6 +391,45 @@ class TestLink:
         assert b"This study has ended" in someone.get().content
         assert Visitor(link).open().status_code == 409
         assert someone.open().status_code == 201  # who has begun may finish
+
+    def test_stopped_it_is_opened_again_at_its_address_and_stopped_again(
+        self, link: Campaign, admin_user: User
+    ) -> None:
+        first = Visitor(link, worker_id="panel-7")
+        first.open()
+        first.answer_all()
+        for time in (1, 2):
+            services.stop(study=link.study)
+            services.sync(study=link.study)
+            link.refresh_from_db()
+            assert (link.state, link.hits.get().state) == ("stopped", "closed")
+            assert Visitor(link, worker_id=f"panel-8{time}").open().status_code == 409
+            for _ in range(2):  # twice is once
+                services.reopen_campaign(campaign=link, by=admin_user)
+            services.sync(study=link.study)
+            link.refresh_from_db()
+            assert (link.state, link.stopped_at, link.hits.get().state) == ("live", None, "open")
+            assert selectors.free_sessions(link.study) + selectors.places_left(link) == link.study.planned_sessions - 1
+            assert AuditEvent.objects.filter(action="reopen", by=admin_user).count() == time
+        assert Visitor(link, worker_id="panel-9").open().status_code == 201
+        first.open()
+        assert Session.objects.count() == 2, "who has finished gets no second one"
+
+    def test_it_stays_closed_where_others_have_its_sessions(self, link: Campaign, admin_user: User) -> None:
+        services.stop(study=link.study)
+        free = selectors.free_sessions(link.study)
+        others = services.LaunchTerms(to="link", assignments=free - link.assignments + 1)
+        services.publish(study=link.study, terms=others)
+        with pytest.raises(StudyRefused, match="Launch a new link with at most"):
+            services.reopen_campaign(campaign=link, by=admin_user)
+
+    def test_a_campaign_through_a_recruiter_is_never_opened_again(self, study: Study, admin_user: User) -> None:
+        terms = services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
+        campaign = services.publish(study=study, terms=terms)
+        Campaign.objects.update(state="stopped")
+        campaign.refresh_from_db()
+        with pytest.raises(Conflict, match="new address"):
+            services.reopen_campaign(campaign=campaign, by=admin_user)
 
     def test_an_address_is_no_panel_id(self, link: Campaign) -> None:
         assert Visitor(link, worker_id="ada@example.org").open().status_code == 422

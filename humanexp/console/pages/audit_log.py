@@ -38,6 +38,7 @@ ACTS: Mapping[str, str | Promise] = {
     "preflight": _("ran the pre-flight check"),
     "publish": _("launched"),
     "stop": _("stopped a campaign"),
+    "reopen": _("opened a stopped campaign again"),
     "extend": _("added places"),
     "prolong": _("kept a campaign open longer"),
     "retry-hit": _("published a HIT again"),

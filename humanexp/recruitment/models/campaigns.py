@@ -121,6 +121,11 @@ class Campaign(models.Model):
         return self.compensates_id is not None
 
     @property
+    def can_reopen(self) -> bool:
+        """It was stopped, and can take people again at its old address."""
+        return self.state == CampaignState.STOPPED and self.capabilities.reopens and not self.is_compensation
+
+    @property
     def asks_for(self) -> WorkerRequirements:
         return WorkerRequirements.from_dict(self.requirements)
 

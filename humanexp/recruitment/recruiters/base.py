@@ -102,6 +102,11 @@ class Capabilities:
     currency: str = "USD"
     repeats: Repeats = Repeats()
 
+    @property
+    def reopens(self) -> bool:
+        """A campaign that was stopped can be opened again: its offer is our own row, and no money was promised."""
+        return not (self.pays or self.vouches)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Holds:

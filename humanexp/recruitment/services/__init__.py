@@ -39,7 +39,7 @@ from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.parked import found_paid, look_again, pay_again
-from humanexp.recruitment.services.pausing import pause_campaign, resume_campaign
+from humanexp.recruitment.services.pausing import pause_campaign, reopen_campaign, resume_campaign
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
@@ -75,6 +75,7 @@ __all__ = [
     "continue_batches",
     "open_batches",
     "pause_campaign",
+    "reopen_campaign",
     "resume_campaign",
     "TRY_JOB",
     "try_account",

@@ -55,6 +55,8 @@ def plan_prolonging(*, hit: Hit, until: datetime, by: User | None) -> HitWrite:
 
 def plan_expiry(*, hit: Hit, by: User | None) -> HitWrite:
     known = hit.writes.filter(kind=HitWriteKind.EXPIRE).first()
+    if known is not None and known.state == WriteState.CONFIRMED:  # of an earlier stop: it was opened again since
+        advance(known, WriteState.PLANNED)
     return known or _plan(hit, HitWriteKind.EXPIRE, by)
 
 

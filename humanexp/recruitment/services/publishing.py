@@ -154,7 +154,7 @@ def publish(
     with transaction.atomic():
         _lock(study, shown_campaigns)
         reserve(study=study, environment=terms.to, cents=price.total_cents, what="This campaign")
-        _check_pilot(study, price)
+        check_pilot(study, price.assignments)
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
             studies.start_collecting(study=study, by=by)
@@ -245,7 +245,7 @@ def place_duration_s(*, study: Study, to: str, minutes: int, stated_s: int | Non
 def _lock(study: Study, shown_campaigns: int | None) -> None:
     """One launch of a study at a time, of the study as it is now, and not from a page that shows it as it was."""
     study.state = Study.objects.select_for_update(of=("self",)).get(pk=study.pk).state
-    _check_open(study)
+    check_collects(study)
     if shown_campaigns is not None and shown_campaigns != study.campaigns.filter(compensates=None).count():
         raise Conflict(
             "A campaign of this study was launched since this page was opened; nothing was launched now. Look at it "
@@ -253,7 +253,7 @@ def _lock(study: Study, shown_campaigns: int | None) -> None:
         )
 
 
-def _check_open(study: Study) -> None:
+def check_collects(study: Study) -> None:
     if study.state == StudyState.STOPPED:
         raise StudyRefused("This study is stopped; make a new version of it to go on.")
 
@@ -269,7 +269,7 @@ def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> No
 def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | None) -> None:
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials; no one can be recruited for it.")
-    _check_open(study)
+    check_collects(study)
     if capabilities_of(to).needs_https and not settings.PUBLIC_URL.startswith("https://"):
         raise StudyRefused(
             f"PUBLIC_URL is {settings.PUBLIC_URL}: {name_of(to)} shows studies from https addresses only. "
@@ -330,14 +330,14 @@ def _check_planned(study: Study, recruiter: str) -> None:
         )
 
 
-def _check_pilot(study: Study, price: pricing.Quote) -> None:
+def check_pilot(study: Study, places: int) -> None:
     """The reward of the many follows from the times of the few who come first, where the plan says so."""
     most = selectors.planned_pilot(study)
     if most is None:
         return
     live = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
     offered = sum(live.values_list("assignments", flat=True))
-    if offered + price.assignments > most:
+    if offered + places > most:
         raise StudyRefused(
             f"This study begins with a pilot of at most {most} people (pilot_places), {offered} of whose places are "
             f"offered already: launch at most {max(0, most - offered)} places. More can be launched once the times of "

@@ -81,6 +81,28 @@ class TestApproval:
         assert not selectors.approval_of(study).is_withdrawn
 
 
+class TestOpeningAgain:
+    def test_a_stopped_link_can_be_opened_again_on_the_page(
+        self, study: Study, console: Client, member: Callable[[str], Client]
+    ) -> None:
+        link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
+        recruit, again = f"/studies/{study.slug}/recruit/", f"/studies/{study.slug}/recruit/{link.pk}/reopen/"
+        assert "You can open a stopped link again here" in console.get(recruit).text
+        page = console.post(f"{recruit}stop/", follow=True).text
+        assert "not recruiting" in page and "for the 3 places that are left" in page and again in page
+        payer = member("payer")
+        assert again not in payer.get(recruit).text and payer.post(again).status_code == 403
+        page = console.post(again, follow=True).text
+        assert "The same address takes people again." in page and "This study is recruiting." in page
+        assert "not recruiting" not in page and again not in page
+
+    def test_nothing_paid_is_opened_again(self, study: Study, console: Client) -> None:
+        services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100))
+        assert "What is stopped stays stopped" in console.get(f"/studies/{study.slug}/recruit/").text
+        Campaign.objects.update(state="stopped")
+        assert "/reopen/" not in console.get(f"/studies/{study.slug}/recruit/").text
+
+
 class TestPrice:
     def test_the_exact_cost_stands_beside_the_launch(self, study: Study, console: Client) -> None:
         page = price(console, study)
@@ -301,7 +323,7 @@ class TestRunning:
         assert "Link to hand out" in console.get(recruit).text
         stopped = console.post(f"{recruit}stop/", follow=True).text
         assert "People who have begun can finish." in stopped and "and are paid" not in stopped
-        assert "Link to hand out" not in stopped and "leads nowhere any more" in stopped
+        assert "Link to hand out" not in stopped and "leads nowhere until it is opened again" in stopped
 
     def test_limits_are_stored_and_taken_away(self, study: Study, console: Client) -> None:
         address = f"/studies/{study.slug}/recruit/limits/"

@@ -83,6 +83,16 @@ def pause(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     return redirect("recruitment:recruit", slug=study.slug)
 
 
+@study_page("POST")
+def reopen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """A stopped link takes people again."""
+    campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
+    with refusals_told(request):
+        services.reopen_campaign(campaign=campaign, by=user_of(request))
+        messages.success(request, _("The same address takes people again."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
 def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[str, Any]:
     context: dict[str, Any] = {"study": study, "campaign": campaign, "form": form, "extension": None}
     context |= {

@@ -151,6 +151,10 @@ def _page(
         "campaigns": rows,
         "n_launched": sum(not row["campaign"].is_compensation for row in rows),
         "may_finish": _may_finish(study),
+        "stays_stopped": any(
+            campaign.state == CampaignState.LIVE and not campaign.capabilities.reopens
+            for campaign in tally.campaigns.values()
+        ),
         "is_live": any(campaign.state == CampaignState.LIVE for campaign in tally.campaigns.values()),
         "free_sessions": free_sessions,
         "attention": selectors.attention(study, tally),
