@@ -101,6 +101,7 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
     config = {
         "api": reverse("participation:preview-session").removesuffix("session/"),
         "hurry": opened.hurry,
+        "stated": previewing.stated_times(study),
         "end": reverse("console:preview", args=[slug]),
     }
     offered = offer(request, bundles_of(study))

@@ -236,6 +236,14 @@ def _protocol(study: Study, hurry: int) -> ProtocolConfig:
     return whole.but(**shorter)
 
 
+def stated_times(study: Study) -> dict[str, int]:
+    """What participants are told of time, whatever the pace of a preview; nothing of a study without a protocol."""
+    if study.protocol is None:
+        return {}
+    whole = ProtocolConfig.from_dict(study.protocol.configuration)
+    return {"stimulus_ms": whole.stimulus_ms, "response_ms": whole.response_ms}
+
+
 def _ended(preview: Preview, course: Course, state: SessionState) -> Session:
     session = _as_session(preview, course, state)
     Preview.objects.filter(pk=preview.pk).delete()

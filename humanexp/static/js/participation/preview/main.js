@@ -9,6 +9,8 @@ openPage().then((page) => {
     ...page,
     // What a preview keeps over a reload is gone with its window.
     local: page.tab,
+    // What is written is said of participants, also where everything here is shorter.
+    stated: config.stated,
     sleep: (ms) => page.sleep(ms / config.hurry),
   };
   openBar({ run, config, autopilot: new Autopilot({ document, clock: page.clock, later: page.later }) });

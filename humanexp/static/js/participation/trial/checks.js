@@ -62,7 +62,8 @@ export function showQuestions(run) {
   // What is disabled is in no form: an unasked question has no answer, not even the one that is marked beforehand.
   for (const part of screens.findAll("[data-step]")) part.disabled = part.hidden = !run.session.set_up.includes(part.dataset.step);
   const inSeconds = (ms) => (ms / 1000).toLocaleString(run.document?.documentElement.lang);
-  screens.fill({ response_s: inSeconds(run.session.protocol.response_ms), longer_s: inSeconds(run.session.longer_window_ms ?? 0) });
+  const stated = { ...run.session.protocol, ...run.stated };
+  screens.fill({ response_s: inSeconds(stated.response_ms), longer_s: inSeconds(run.session.longer_window_ms ?? 0) });
   for (const part of screens.findAll("[data-full-screen]")) part.hidden = !view.document.fullscreenEnabled;
   const isTimed = areTimed(run.session.blocks.map(({ task }) => task));
   for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;

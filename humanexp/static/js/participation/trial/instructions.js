@@ -17,9 +17,10 @@ const CHANGES = {
 export async function instruct(run, task) {
   const { screens, session } = run;
   const { protocol } = session;
+  const stated = { ...protocol, ...run.stated };
   screens.show(`instructions-${task}`, {
-    stimulus_s: seconds(protocol.stimulus_ms, run.document),
-    response_s: seconds(protocol.response_ms, run.document),
+    stimulus_s: seconds(stated.stimulus_ms, run.document),
+    response_s: seconds(stated.response_ms, run.document),
   });
   for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
   const choices = session.choices[task] ?? [];
