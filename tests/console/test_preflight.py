@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from analysis.spec import StudyConfiguration
 from humanexp.console.models import Preflight
-from humanexp.console.preflight import addresses, gate, terms
+from humanexp.console.preflight import addresses, gate, operation, terms
 from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.gate import fingerprint_of, standing_of
 from humanexp.console.preflight.running import request_preflight, run_preflight
@@ -21,9 +22,11 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Preview, RefusedCall, Response, Session
-from humanexp.recruitment import entry_preview, launch_gates, selectors, services
+from humanexp.recruitment import entry_preview, launch_gates, money, selectors, services
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pricing import FeeTable, quote, terms_of
+from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
+from humanexp.recruitment.recruiters.registry import registered
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from humanexp.studies.plans import planned_stimuli
@@ -45,6 +48,14 @@ def study(user: User, live_server: Any, settings: Any, monkeypatch: Any) -> Stud
     settings.PUBLIC_URL = live_server.url
     make_stimulus_set()
     return draft_study(by=user, design=DESIGN, recruitment={"contact": "lab@example.org"})
+
+
+@pytest.fixture
+def account() -> Iterator[MemoryRecruiter]:
+    """Of a recruiter that pays, in this process."""
+    kind = Memory()
+    with registered(kind):
+        yield kind.of()
 
 
 def line(made: Preflight, key: str) -> dict[str, str]:
@@ -142,6 +153,25 @@ def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study)
     assert "costs $1.21, and at the check the account held $1.20" in gate.refuse(
         study=study, to="marketplace", price=dearer
     )
+
+
+def test_an_account_that_may_not_spend_so_much_this_month_is_named_before_the_launch(
+    study: Study, account: MemoryRecruiter
+) -> None:
+    services.set_month_cap(environment="memory", cap_cents=119, by=None)
+    launch = Launch(study=study, to="memory")
+    total = launch.price.total_cents
+    assert 119 < total < account.balance_cents()
+    found = operation.account(launch)
+    places = launch.price.assignments
+    assert (found.tone, found.url) == ("bad", reverse("console:account", args=["memory"]))
+    assert found.detail == (
+        f"The account may spend $1.19 more this month; all {places} places cost {money.shown(total, 'USD')} with fees."
+    )
+    services.set_month_cap(environment="memory", cap_cents=total, by=None)
+    assert operation.account(launch).tone == "good", "just enough"
+    services.set_month_cap(environment="memory", cap_cents=None, by=None)
+    assert operation.account(launch).tone == "good"
 
 
 def test_a_change_of_study_stimuli_or_recruiter_makes_the_result_stale(study: Study, settings: Any) -> None:

@@ -227,6 +227,12 @@ def test_a_pause_is_asked_twice_and_ends_by_a_button(ada: Client, own_ground: st
 
 
 @pytest.mark.process
+def test_a_button_that_the_page_does_not_have_is_said(ada: Client, own_ground: str) -> None:
+    address = reverse("console:account", args=["marketplace"])
+    assert "Nothing was changed" in words_after(ada, address, {"do": "sell"})
+
+
+@pytest.mark.process
 def test_the_doctor_reads_every_account_and_says_which_site_is_silent(ada: Client, own_ground: str) -> None:
     assert (operation.panel().state, operation.recruiter_accounts().state) == ("note", "ok")
     assert operation.recruiter_accounts().detail == "without keys: own marketplace, Prolific, practice panel"

@@ -116,6 +116,14 @@ class TestAnInvitation:
         grace = User.objects.get(username="grace")
         assert (grace.house_role, grace.is_staff, grace.is_superuser) == (role, is_staff, is_staff)
 
+    @pytest.mark.parametrize("role", ["", "emperor"])
+    def test_a_role_that_there_is_not_is_refused_next_to_the_field(self, office: Client, ada: User, role: str) -> None:
+        answer = office.post(f"/accounts/{ada.pk}/", {"do": "role", "role": role})
+        assert answer.status_code == 422 and 'id="id_role_error"' in answer.text
+        assert ("emperor is not one of the available choices" in answer.text) is bool(role)
+        ada.refresh_from_db()
+        assert ada.house_role == "member"
+
     def test_a_taken_name_is_refused_next_to_the_field(self, office: Client, ada: User) -> None:
         answer = invite(office, username="ADA")
         assert answer.status_code == 422 and "already" in answer.content.decode()

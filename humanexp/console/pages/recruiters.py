@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from humanexp.console import sites
 from humanexp.console.pages.recruiter_rows import AccountRow, account_row, kind_cards
-from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound
 from humanexp.core.ownership import is_head, keeps_money
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import head_of, user_of
@@ -155,6 +155,8 @@ def _change(request: HttpRequest, code: str) -> HttpResponse:
                 messages.success(request, _("Resumed. What has waited is being sent."))
             case "test":
                 services.request_try(code=code, by=by)
+            case _:
+                raise InvalidRequest(_("Nothing was changed: this page knows no such button. Load it again."))
     if request.POST.get("back") == "list":
         return redirect("console:recruiters")
     return redirect("console:account", code=code)

@@ -38,6 +38,7 @@ def accounts(request: HttpRequest) -> HttpResponse:
 def one_account(request: HttpRequest, pk: int) -> HttpResponse:
     """What an administrator sees and does about one account."""
     head, user = selectors.head_of(request), selectors.account_of(pk)
+    form, status = RoleForm(initial={"role": user.house_role}), 200
     match request.POST.get("do", ""):
         case "link":
             return _link(request, user, services.entry_link(user=user, by=head))
@@ -53,7 +54,8 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
                 messages.success(
                     request, _("%(name)s has the role %(role)s now.") % {"name": user, "role": user.house_role.label}
                 )
-            return redirect("manage-account", pk)
+                return redirect("manage-account", pk)
+            status = 422
         case "factor":
             services.reset_second_factor(user=user, by=head)
             messages.success(request, _("%(name)s signs in with the password alone.") % {"name": user})
@@ -64,13 +66,13 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("manage-account", pk)
     context = {
         "account": user,
-        "role_form": RoleForm(initial={"role": user.house_role}),
+        "role_form": form,
         "has_factor": second_factors.has_one(user),
         "invitation": selectors.open_invitation(user),
         "sessions": selectors.sessions_of(user),
         "sign_ins": selectors.sign_ins_of(user),
     }
-    return render(request, "console/account/one_account.html", context)
+    return render(request, "console/account/one_account.html", context, status=status)
 
 
 def _link(request: HttpRequest, user: User, link: str) -> HttpResponse:
