@@ -111,18 +111,34 @@ def _windows(answers: Sequence[tuple[float, bool]]) -> Iterator[OwnWindow]:
     cells: list[list[bool]] = [[] for _ in range(WINDOWS)]
     for change, is_right in answers:
         cells[min(int(change * WINDOWS), WINDOWS - 1)].append(is_right)
+    for first, end, group in joined(cells):
+        yield _window(first / WINDOWS, end / WINDOWS, group)
+
+
+def joined(cells: Sequence[Sequence[bool]]) -> list[tuple[int, int, list[bool]]]:
+    """Put neighbouring cells together until each group has `FEWEST_IN_WINDOW` answers.
+
+    Parameters
+    ----------
+    cells : sequence of sequence of bool
+
+    Returns
+    -------
+    list of (int, int, list of bool)
+        The first cell of each group, the one after its last, and its answers. What is left at the end joins the last
+        group, so that nothing is missing; empty where all answers together are too few.
+    """
     groups: list[tuple[int, int, list[bool]]] = []
     start, gathered = 0, list[bool]()
     for number, cell in enumerate(cells, start=1):
-        gathered = gathered + cell
+        gathered += cell
         if len(gathered) >= FEWEST_IN_WINDOW:
             groups.append((start, number, gathered))
             start, gathered = number, []
-    if gathered and groups:
+    if groups and start < len(cells):
         first, _, last = groups.pop()
-        groups.append((first, WINDOWS, last + gathered))
-    for first, end, group in groups:
-        yield _window(first / WINDOWS, end / WINDOWS, group)
+        groups.append((first, len(cells), last + gathered))
+    return groups
 
 
 def _window(start: float, end: float, answers: Sequence[bool]) -> OwnWindow:

@@ -42,8 +42,9 @@ class Ending(Sparse):
     own_result: Annotated[
         bool,
         Field(
-            description="categorisation: after a person's last session of the family, offer a page that says in about "
-            "how many pictures of ten they were right, by amount of change; it works for 30 days"
+            description="after a person's last session of the family, offer a page that says in about how many of ten "
+            "they were right: pictures that they named by amount of change, comparisons by what was right; it works "
+            "for 30 days"
         ),
         InForm(
             _("Own result at the end"),

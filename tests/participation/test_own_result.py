@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from analysis.own_performance import FEWEST_IN_WINDOW, joined
 from humanexp.participation import credentials, services
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import Session, SessionState, Trial
 from humanexp.participation.selectors import own_result_address, own_result_behind
-from humanexp.participation.selectors.own_results import FEWEST
+from humanexp.participation.selectors.own_results import OwnShares
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 
@@ -27,13 +29,36 @@ def study(db: None) -> Study:
 
 def finished(client: Any, session: Session) -> str:
     """Every trial answered, right where the pictures are little changed; the address of the result."""
+
+    def answer(trial: Trial) -> str:
+        is_right = trial.stimulus.visual_change < 0.5 and trial.role != "gold"
+        others = [name for name in ("dog", "cat") if name != trial.correct_response]
+        return str(trial.correct_response if is_right else others[0])
+
+    return finished_as(client, session, answer)
+
+
+def finished_as(client: Any, session: Session, answer: Callable[[Trial], str]) -> str:
     tab = Tab(client, session)
     tab.take_lease()
     for trial in session.trials.select_related("stimulus").order_by("position"):
-        is_right = trial.stimulus.visual_change < 0.5 and trial.role != "gold"
-        others = [name for name in ("dog", "cat") if name != trial.correct_response]
-        tab.answer(trial.position, trial.correct_response if is_right else others[0])
+        tab.answer(trial.position, answer(trial))
     return str(tab.post("complete/", {}).json()["own_result"])
+
+
+def shares_behind(address: str) -> OwnShares:
+    _session, result = own_result_behind(address.split("of=")[1].replace("%3A", ":"))
+    [shares] = result.shares
+    return shares
+
+
+def assert_nothing_is_missing(shares: OwnShares, counted: Any) -> None:
+    """Every picture is behind one of the rows, and ten or more behind each."""
+    assert [part.first for part in shares.parts] == [0, *(part.end for part in shares.parts[:-1])]
+    assert shares.parts[-1].end == 4
+    for part in shares.parts:
+        inside = [one for one in counted if part.first <= min(int(4 * one.stimulus.visual_change), 3) < part.end]
+        assert len(inside) >= FEWEST_IN_WINDOW
 
 
 def test_shares_by_amount_of_change_and_nothing_else(client: Any, study: Study) -> None:
@@ -42,17 +67,12 @@ def test_shares_by_amount_of_change_and_nothing_else(client: Any, study: Study) 
     before = (Session.objects.values().get(), list(session.responses.values()))
     page = client.get(address)
     assert page.status_code == 200 and page["Referrer-Policy"] == "no-referrer" and "no-store" in page["Cache-Control"]
-    _session, result = own_result_behind(address.split("of=")[1].replace("%3A", ":"))
+    shares = shares_behind(address)
     counted = session.trials.filter(role__in=["main", "clean"])
-    assert result.pictures == counted.count() < session.total, "nothing that checks the participant"
-    for part in result.parts:
-        lowest, highest = part.amount / 4, (part.amount + 1) / 4
-        inside = [one for one in counted if lowest <= one.stimulus.visual_change <= highest]
-        assert len(inside) >= FEWEST and part.of_ten == (10 if part.amount < 2 else 0)
-    assert {part.amount for part in result.parts} >= {0, 3}
-    told = {part.amount for part in result.parts}
-    assert result.left_out == sum(min(int(4 * one.stimulus.visual_change), 3) not in told for one in counted)
-    assert "not an eye test" in page.text and f"You named {result.pictures} pictures" in page.text
+    assert shares.answers == counted.count() < session.total, "nothing that checks the participant"
+    assert_nothing_is_missing(shares, counted)
+    assert shares.parts[0].of_ten == 10 and shares.parts[-1].of_ten < 5
+    assert "not an eye test" in page.text and f"You named {shares.answers} pictures" in page.text
     assert not re.search(r"\b(rank|gold|best|percentile|dog|cat)\b", page.text)
     assert (Session.objects.values().get(), list(session.responses.values())) == before, "nothing is stored"
     assert "kein Sehtest" in client.get(f"{address}&language=de").text
@@ -97,11 +117,51 @@ def test_who_ended_with_the_qualification_has_none(client: Any, study: Study) ->
     assert client.get(address).status_code == 404
 
 
-def test_too_few_pictures_of_one_amount_are_left_out(client: Any, db: None) -> None:
+def test_amounts_with_too_few_pictures_are_joined_with_their_neighbours(client: Any, db: None) -> None:
     make_stimulus_set()
     session = new_session(collecting_study(spec=4))
     address = finished(client, session)
-    shown = own_result_behind(address.split("of=")[1].replace("%3A", ":"))[1].parts if address else ()
     counted = session.trials.filter(role__in=["main", "clean"])
     much = [one for one in counted if one.stimulus.visual_change > 0.75]
-    assert 0 < len(much) < FEWEST and 3 not in {part.amount for part in shown}
+    assert 0 < len(much) < FEWEST_IN_WINDOW <= counted.count()
+    shares = shares_behind(address)
+    assert len(shares.parts) < 4 and shares.answers == counted.count()
+    assert_nothing_is_missing(shares, counted)
+    page = client.get(address).text
+    assert "to changed very much" in page or "all together" in page
+
+
+def test_neighbours_are_joined_from_the_least_on_and_what_is_left_joins_the_last() -> None:
+    yes = [True]
+    assert [group[:2] for group in joined([yes * 10, yes * 4, yes * 6, yes * 9])] == [(0, 1), (1, 4)]
+    assert [group[:2] for group in joined([[], yes * 10, []])] == [(0, 3)]
+    assert joined([yes * 4, yes * 5]) == []
+
+
+PAIRS = {"sessions": 2, "main_trials": 0, "discrimination": {"trials": 24, "sentinels": 2, "practice": 1}}
+
+
+def test_comparisons_are_told_by_what_was_right(client: Any, db: None) -> None:
+    make_stimulus_set(per_category=8, per_function=160)
+    session = new_session(collecting_study(spec=4, design=PAIRS))
+    address = finished_as(client, session, lambda trial: "same")
+    shares = shares_behind(address)
+    asked = session.trials.filter(role="main")
+    assert (shares.task, shares.answers) == ("discrimination", asked.count())
+    n_same = asked.filter(correct_response="same").count()
+    if min(n_same, shares.answers - n_same) >= FEWEST_IN_WINDOW:
+        assert [part.of_ten for part in shares.parts] == [10, 0]
+    page = client.get(address).text
+    assert f"You made {shares.answers} comparisons of pictures" in page and "changed in the same way" in page
+    german = client.get(f"{address}&language=de").text
+    assert "Vergleiche von Bildern gemacht" in german and "auf verschiedene Weise" in german
+
+
+def test_of_three_pictures_all_are_counted_together(client: Any, db: None) -> None:
+    make_stimulus_set(per_category=8, per_function=160)
+    design = {**PAIRS, "discrimination": {**PAIRS["discrimination"], "form": "abx"}}
+    session = new_session(collecting_study(spec=4, design=design))
+    address = finished_as(client, session, lambda trial: trial.correct_response)
+    shares = shares_behind(address)
+    assert (shares.task, [part.of_ten for part in shares.parts]) == ("abx", [10])
+    assert "all together" in client.get(address).text

@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from analysis.spec.design import PracticeDesign
 from humanexp.console.pages.gallery_examples import EXAMPLE_ENTRY, examples_of, session_of
 from humanexp.core.languages import PARAMETER, offer
-from humanexp.participation.pages.own_result import own_result_page
+from humanexp.participation.pages.own_result import shares_tables
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
-from humanexp.participation.selectors.own_results import Part
+from humanexp.participation.selectors.own_results import OwnShares, Part
 from humanexp.participation.services.setting_up import steps_of
 from humanexp.recruitment import entry_preview
 from humanexp.recruitment.facts import facts_of
@@ -49,7 +49,17 @@ _OF_STEP = {"calibration": {"size", "distance"}, "distance": {"distance"}, "grey
 #: One part of the instructions.
 _PART = re.compile(r"<div data-page[ >]")
 #: Numbers of nobody, for the page of a participant's own result.
-_EXAMPLE = OwnResult(pictures=200, parts=tuple(Part(amount=n, of_ten=of) for n, of in enumerate((9, 7, 4, 2))))
+_EXAMPLES = (
+    OwnShares(
+        task="categorisation",
+        answers=200,
+        parts=tuple(Part(first=n, end=n + 1, of_ten=of) for n, of in enumerate((9, 7, 4, 2))),
+    ),
+    OwnShares(
+        task="discrimination", answers=48, parts=(Part(first=0, end=1, of_ten=8), Part(first=1, end=2, of_ten=6))
+    ),
+    OwnShares(task="abx", answers=48, parts=(Part(first=0, end=1, of_ten=7),)),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +78,7 @@ def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> l
             content = _shell(request, study, kind=kind, to=to, language=language, config={}).text
             found += [page for page in _marked(content, kind, mark) if _is_met(study, page.key)]
         leave, result = GalleryPage(key="run-leave", title=_("Stop and leave the study?")), []
-        if facts_of(_campaign(study, to)).names:
+        if _examples(study):
             result = [GalleryPage(key="result", title=_("Your result"))]
         return [*found, leave, *result]
 
@@ -89,12 +99,19 @@ def _shell(
     campaign = _campaign(study, to)
     offer(request, bundles_of(study))
     if kind == "result":
-        context = {"result": own_result_page(_EXAMPLE), "study": study, "kept_days": KEPT_DAYS}
+        found = OwnResult(shares=_examples(study))
+        context = {"result": found, "tables": shares_tables(found), "study": study, "kept_days": KEPT_DAYS}
         return render(request, "participation/run/own_result.html", context)
     if kind == "entry":
         return entry_shell(request, campaign, template="console/gallery/entry.html", gallery=config)
     facts = facts_of(campaign, shows_code=True)
     return render(request, "console/gallery/run.html", {"run_config": {}, "gallery": config, "facts": facts})
+
+
+def _examples(study: Study) -> tuple[OwnShares, ...]:
+    """What somebody might have answered in the tasks of this study."""
+    tasks = tasks_of(study.configuration)
+    return tuple(one for one in _EXAMPLES if one.task in tasks)
 
 
 def _campaign(study: Study, to: str) -> Campaign:

@@ -1,4 +1,4 @@
-"""A participant's own result: in how many pictures of ten they were right, by amount of change."""
+"""A participant's own result: in how many answers of ten they were right, by amount of change or by what was right."""
 
 from __future__ import annotations
 
@@ -9,27 +9,44 @@ from django.utils.translation import gettext as _
 
 from analysis.own_performance import OwnWindow
 from humanexp.participation.selectors import OwnResult
+from humanexp.participation.selectors.own_results import Part
 
 
 @dataclass(frozen=True, kw_only=True)
-class Amount:
+class ShareRow:
     label: str
     of_ten: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnResultPage:
-    pictures: int
-    rows: tuple[Amount, ...]
-    #: pictures that stand in no row, because there were too few of their amount
-    left_out: int
+class SharesTable:
+    """What stands of one task: `names` where pictures were named, else they were compared."""
+
+    names: bool
+    answers: int
+    rows: tuple[ShareRow, ...]
 
 
-def own_result_page(found: OwnResult) -> OwnResultPage:
-    """The rows in the order of the amounts; none of somebody who sees a curve instead."""
-    words = (_("hardly changed"), _("changed a little"), _("changed a lot"), _("changed very much"))
-    rows = tuple(Amount(label=words[part.amount], of_ten=part.of_ten) for part in found.parts)
-    return OwnResultPage(pictures=found.pictures, rows=rows, left_out=found.left_out)
+def shares_tables(found: OwnResult) -> tuple[SharesTable, ...]:
+    """A table a task; none of somebody who sees a curve instead."""
+    return tuple(
+        SharesTable(
+            names=one.task == "categorisation",
+            answers=one.answers,
+            rows=tuple(ShareRow(label=_label(one.task, part), of_ten=part.of_ten) for part in one.parts),
+        )
+        for one in found.shares
+    )
+
+
+def _label(task: str, part: Part) -> str:
+    amounts = (_("hardly changed"), _("changed a little"), _("changed a lot"), _("changed very much"))
+    right = (_("changed in the same way"), _("changed in different ways"))
+    kinds = {"categorisation": amounts, "discrimination": right}.get(task, ())
+    if part.end - part.first >= len(kinds):
+        return _("all together")
+    first, last = kinds[part.first], kinds[part.end - 1]
+    return first if first == last else _("%(first)s to %(last)s") % {"first": first, "last": last}
 
 
 #: Pixels of the picture of a curve: its frame, and where the axes begin.

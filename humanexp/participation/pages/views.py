@@ -23,7 +23,7 @@ from humanexp.participation import selectors, services, tallies
 from humanexp.participation.models import Session
 from humanexp.participation.pages.card_picture import card_picture
 from humanexp.participation.pages.live import live_page
-from humanexp.participation.pages.own_result import own_curve_page, own_result_page
+from humanexp.participation.pages.own_result import own_curve_page, shares_tables
 from humanexp.participation.selectors.sessions import undoable
 from humanexp.studies import selectors as studies
 from humanexp.studies.facts import KEPT_DAYS, StudyFacts
@@ -75,7 +75,8 @@ def _shown_result(request: HttpRequest, session: Session, found: selectors.OwnRe
         return HttpResponseRedirect(f"{request.get_full_path()}#card", status=303)
     begin_in(request, language_of_study(session.study), bundles_of(session.study))
     context = {
-        "result": own_result_page(found),
+        "result": found,
+        "tables": shares_tables(found),
         "curve": own_curve_page(found),
         "study": session.study,
         "kept_days": selectors.KEPT_DAYS,

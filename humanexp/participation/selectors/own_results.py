@@ -1,14 +1,15 @@
-"""What a participant may see of their own answers: shares by amount of change, of no single picture, and no gold."""
+"""What a participant may see of their own answers: shares of right ones, of no single picture, and no gold."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models import Q, QuerySet
 
 from analysis.categories import CATEGORIES
-from analysis.own_performance import OwnPerformance, own_performance
+from analysis.own_performance import OwnPerformance, joined, own_performance
 from analysis.spec import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, TokenRefused
@@ -22,25 +23,40 @@ KEPT_DAYS = 30
 _ROLES = ("main", "clean")
 #: Upper ends of the amounts of change that are told apart.
 _ENDS = (0.25, 0.5, 0.75, 1.0)
-#: An amount with fewer pictures is left out, and shares are told in tenths: no single answer can be read off.
-FEWEST = 10
+#: Right answers of comparisons; those of other tasks are not told apart.
+_ANSWERS: Mapping[str, tuple[str, ...]] = {"discrimination": ("same", "different")}
+#: Tasks with right answers, in the order in which they are shown. Judged pictures have none.
+TASKS = ("categorisation", "discrimination", "abx")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """The pictures of one amount of change: 0 = the least changed quarter, 3 = the most."""
+    """Answers that are counted together: of neighbouring amounts of change, or by what was right.
 
-    amount: int
+    At least ten, and told in tenths: no single answer can be read off.
+    """
+
+    #: numbers of the first kind and the one after the last: of quarters of change from the least, or of right answers
+    first: int
+    end: int
     #: right answers in ten, about
     of_ten: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnResult:
-    pictures: int
+class OwnShares:
+    """What a person has answered in one task."""
+
+    task: str
+    answers: int
     parts: tuple[Part, ...]
-    #: pictures of amounts that are left out
-    left_out: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnResult:
+    pictures: int = 0
+    #: of every task with enough answers
+    shares: tuple[OwnShares, ...] = ()
     #: of people who were promised a curve: over all their sessions of the family
     performance: OwnPerformance | None = None
     #: next to which it is shown
@@ -82,21 +98,40 @@ def _own_result(session: Session) -> OwnResult | None:
         return None
     if ended + timedelta(days=KEPT_DAYS) < clock.now() or not _offers(session) or not _is_last(session):
         return None
-    counted = Response.objects.filter(trial__task="categorisation", trial__role__in=_ROLES, correct__isnull=False)
+    counted = Response.objects.filter(trial__role__in=_ROLES, correct__isnull=False)
     promise = OwnCurve.objects.select_related("compared_with").filter(session=session).first()
-    if promise is not None:
-        return _own_curve(session, promise, counted)
-    answers = list(counted.filter(session=session).order_by().values_list("trial__stimulus__visual_change", "correct"))
-    amounts: list[list[bool]] = [[] for _ in _ENDS]
-    for change, correct in answers:
-        amounts[next(number for number, end in enumerate(_ENDS) if (change or 0.0) <= end)].append(bool(correct))
-    parts = tuple(
-        Part(amount=number, of_ten=round(10 * sum(right) / len(right)))
-        for number, right in enumerate(amounts)
-        if len(right) >= FEWEST
+    curve = promise and _own_curve(session, promise, counted.filter(trial__task="categorisation"))
+    if curve:
+        return curve
+    own = counted.filter(session=session, trial__task__in=TASKS).order_by()
+    columns = ("trial__task", "trial__stimulus__visual_change", "trial__correct_response", "correct")
+    answers = list(own.values_list(*columns))
+    shares = tuple(
+        one
+        for task in TASKS
+        if (
+            one := _shares(
+                task, [(change, right, bool(correct)) for of, change, right, correct in answers if of == task]
+            )
+        )
     )
-    left_out = sum(len(right) for right in amounts if len(right) < FEWEST)
-    return OwnResult(pictures=len(answers), parts=parts, left_out=left_out) if parts else None
+    return OwnResult(shares=shares) if shares else None
+
+
+def _shares(task: str, answers: Sequence[tuple[float | None, str, bool]]) -> OwnShares | None:
+    """None where there are too few answers to tell."""
+    kinds = _ANSWERS.get(task, ("",))
+    cells: list[list[bool]] = [[] for _ in (_ENDS if task == "categorisation" else kinds)]
+    for change, right, correct in answers:
+        if task == "categorisation":
+            kind = next(number for number, end in enumerate(_ENDS) if (change or 0.0) <= end)
+        else:
+            kind = kinds.index(right) if right in kinds else 0
+        cells[kind].append(correct)
+    parts = tuple(
+        Part(first=first, end=end, of_ten=round(10 * sum(right) / len(right))) for first, end, right in joined(cells)
+    )
+    return OwnShares(task=task, answers=len(answers), parts=parts) if parts else None
 
 
 def _own_curve(session: Session, promise: OwnCurve, counted: QuerySet[Response]) -> OwnResult | None:
@@ -110,7 +145,7 @@ def _own_curve(session: Session, promise: OwnCurve, counted: QuerySet[Response])
     earlier = Earlier.model_validate(frozen.content) if frozen else None
     if performance is None:
         return None
-    return OwnResult(pictures=len(answers), parts=(), performance=performance, earlier=earlier, promise=promise)
+    return OwnResult(pictures=len(answers), performance=performance, earlier=earlier, promise=promise)
 
 
 def _offers(session: Session) -> bool:
