@@ -52,6 +52,7 @@ def verdict_words(
     careless: bool,
     answers_to_match: int,
     answers_to_differ: int,
+    too_few: str = "",
 ) -> str:
     """The verdict on a pair; if it is open, why, and what would decide it.
 
@@ -66,7 +67,11 @@ def verdict_words(
     careless : bool
         They would be equivalent, had more answers surely come from looking.
     answers_to_match, answers_to_differ : int
+    too_few : str
+        Why nothing is said of people at large; empty where enough answered.
     """
+    if too_few:
+        return f"undecided: {too_few}"
     if verdict == "equivalent":
         return f"equivalent, differs by {abs(difference):.3f}" if differs else "equivalent"
     if verdict == "different":

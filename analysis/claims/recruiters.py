@@ -84,6 +84,7 @@ def verdict_words(
     careless: bool,
     times_to_match: float,
     times_to_differ: float,
+    too_few: str = "",
 ) -> str:
     """The verdict on the crowds of two recruiters; if it is open, why, and what would decide it.
 
@@ -101,7 +102,11 @@ def verdict_words(
         They would be alike, had more answers surely come from looking.
     times_to_match, times_to_differ : float
         So many times as many people would decide it with the planned power.
+    too_few : str
+        Why nothing is said of people at large; empty where enough answered.
     """
+    if too_few:
+        return f"undecided: {too_few}"
     if word == "alike":
         return f"alike in mean accuracy, differ by {abs(difference):.3f}" if differs else "alike in mean accuracy"
     if word == "different":

@@ -71,6 +71,7 @@ def verdict_words(
     as_answered: float | None,
     has_plain_pairs: bool | None,
     plain_pairs_told_apart: bool,
+    too_few: str = "",
 ) -> str:
     """Say the verdict, and why it is open where the crowd is the reason.
 
@@ -83,7 +84,11 @@ def verdict_words(
     has_plain_pairs : bool or None
         None where an earlier version did not look for them.
     plain_pairs_told_apart : bool
+    too_few : str
+        Why nothing is said of people at large; empty where enough answered.
     """
+    if too_few:
+        return f"undecided: {too_few}"
     if verdict != "undecided" or has_plain_pairs is None:
         return verdict
     if not has_plain_pairs:

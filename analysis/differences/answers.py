@@ -104,6 +104,11 @@ class AnswersToOne:
         """Number of answers."""
         return len(self.place)
 
+    @property
+    def n_people(self) -> int:
+        """How many answered."""
+        return 1 if self.people is None else len(np.unique(self.people.codes))
+
     def select(self, rows: BoolArray) -> AnswersToOne:
         """Keep these answers."""
         people, categories = (None if own is None else own.select(rows) for own in (self.people, self.categories))

@@ -88,6 +88,21 @@ class Compared:
             self.conditions,
         )
 
+    @property
+    def crowds(self) -> dict[str, int]:
+        """How many people answered to each corruption."""
+        return {name: own.answers.n_people for name, own in self.people.items()}
+
+    def of_crowds(self, fewest: int) -> Compared:
+        """Only corruptions to which so many people answered."""
+        enough = {name for name, people in self.crowds.items() if people >= fewest}
+        return Compared(
+            {name: own for name, own in self.people.items() if name in enough},
+            {model: {name: one for name, one in own.items() if name in enough} for model, own in self.models.items()},
+            self.clean,
+            self.conditions,
+        )
+
     def part(self, model: str, corruptions: Collection[str]) -> Compared:
         """One model on some corruptions."""
         return Compared(

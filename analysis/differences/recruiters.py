@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from analysis.arrays import FloatArray
+from analysis.claims import crowd
 from analysis.claims.recruiters import POWER, TRUE_GAP, RecruitersWord
 from analysis.clusters import clustered
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
@@ -73,7 +74,12 @@ class CrowdsBeside:
     @property
     def is_alike(self) -> bool:
         """Shown to be alike, by crowds that could have shown otherwise."""
-        return self.is_within and self.attentive >= ATTENTIVE
+        return self.is_within and self.attentive >= ATTENTIVE and not self.too_few
+
+    @property
+    def too_few(self) -> str:
+        """Why nothing is said of one of the crowds at large; empty where enough people answered."""
+        return crowd.too_few_words(min(self.people))
 
     @property
     def word(self) -> RecruitersWord:
@@ -223,6 +229,7 @@ def _judged(
 ) -> CrowdsBeside:
     difference, reach = float(own.values[0]), float(own.spread.reach(1.0 - 2.0 * ALPHA)[0])
     first, second = (answers[name] for name in pair)
+    people = people_in(first), people_in(second)
     return CrowdsBeside(
         difference=difference,
         standard_error=float(own.spread.standard_error[0]),
@@ -236,8 +243,8 @@ def _judged(
         has_gaps=first.keys() != second.keys()
         or len(contrasts) < len(first)
         or any(one.gaps for one in contrasts.values()),
-        is_different=is_different,
-        people=(people_in(first), people_in(second)),
+        is_different=is_different and min(people) >= crowd.FEWEST,
+        people=people,
     )
 
 

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
 #: Changes when the same tables would give other numbers.
-FINDINGS_VERSION = "findings-6"
+FINDINGS_VERSION = "findings-7"
 
 
 def analyse(

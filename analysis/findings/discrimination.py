@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import BoolArray
+from analysis.claims import crowd
 from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
 from analysis.findings.model import Discrimination, OtherModel, PlainPairs
@@ -107,21 +108,21 @@ def discrimination_entries(
             level=level,
         )
     ]
-    adjusted = holm([test.p for _, test, _ in results])
-    return [_entry(pair, test, p, misses) for (pair, test, misses), p in zip(results, adjusted, strict=True)]
+    adjusted = holm([test.p for _, test, _, _ in results])
+    return [_entry(*one, p) for one, p in zip(results, adjusted, strict=True)]
 
 
 def _tested(
     rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Settings]
-) -> list[tuple[tuple[str, str], DiscriminationTest, int]]:
-    """Pair, test and missed trials for every comparison of one form."""
+) -> list[tuple[tuple[str, str], DiscriminationTest, int, int]]:
+    """Pair, test, missed trials and people for every comparison of one form."""
     first = rows["corruption"].astype(str).tolist()
     second = rows["second_corruption"].astype(str).tolist()
     pairs = _compared(first, second)
     correct, same, answered = _read(rows, form)
     people = rows["participant"].astype(str).to_numpy()
     pictures = _pictures(rows)
-    results: list[tuple[tuple[str, str], DiscriminationTest, int]] = []
+    results: list[tuple[tuple[str, str], DiscriminationTest, int, int]] = []
     for pair in sorted({pair for pair in pairs if pair is not None}):
         chosen = np.array([other == pair for other in pairs])
         test = discrimination_test(
@@ -133,7 +134,7 @@ def _tested(
             pictures=None if pictures is None else pictures[chosen],
             **settings,
         )
-        results.append((pair, test, int(np.sum(~answered[chosen]))))
+        results.append((pair, test, int(np.sum(~answered[chosen])), len(np.unique(people[chosen]))))
     return results
 
 
@@ -188,9 +189,12 @@ def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | Non
     return pairs
 
 
-def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, misses: int) -> Discrimination:
-    different = p_adjusted < 0.05
-    verdict = verdict_of(equivalent=test.equivalent, different=different)
+def _entry(
+    pair: tuple[str, str], test: DiscriminationTest, misses: int, people: int, p_adjusted: float
+) -> Discrimination:
+    too_few = crowd.too_few_words(people)
+    equivalent, different = test.equivalent and not too_few, p_adjusted < 0.05 and not too_few
+    verdict = verdict_of(equivalent=equivalent, different=different)
     return Discrimination(
         pair=pair,
         form=test.form,
@@ -203,7 +207,7 @@ def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, m
         p_adjusted=p_adjusted,
         margin=test.margin,
         margin_d_prime=test.margin_d_prime,
-        equivalent=test.equivalent,
+        equivalent=equivalent,
         different=different,
         verdict=verdict,
         verdict_words=verdict_words(
@@ -212,6 +216,7 @@ def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, m
             as_answered=test.d_prime_interval[1] if test.d_prime_interval else None,
             has_plain_pairs=test.assay is not None,
             plain_pairs_told_apart=test.assay is not None and test.assay.shown,
+            too_few=too_few,
         ),
         design_effect=test.design_effect,
         d_prime=_finite(test.d_prime),

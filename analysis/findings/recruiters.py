@@ -237,6 +237,7 @@ def _pair(pair: Pair, found: CrowdsBeside) -> RecruiterPair:
             careless=found.is_within and not found.is_alike,
             times_to_match=found.times_to_match,
             times_to_differ=found.times_to_differ,
+            too_few=found.too_few,
         ),
         difference=found.difference,
         interval=found.interval,

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from analysis.claims import crowd
 from analysis.claims.models import (
     fragility_words,
     individuals_words,
@@ -48,6 +49,8 @@ class Verdicts:
     people: Mapping[str | None, Called] = field(default_factory=dict)
     #: why there is no verdict, by classifier and corruption
     withheld: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    #: how many people answered, by corruption
+    crowds: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, classifier: str, corruption: str) -> Beside | None:
         """What was found on one corruption; None where nothing was compared."""
@@ -64,7 +67,8 @@ class Verdicts:
         one = self.of(classifier, corruption)
         if one is None:
             return None
-        return verdict_entry(one, self.level).model_copy(update=self._robustness(classifier, corruption))
+        told = {"people": self.crowds.get(corruption, 0), **self._robustness(classifier, corruption)}
+        return verdict_entry(one, self.level).model_copy(update=told)
 
     def _robustness(self, classifier: str, corruption: str | None) -> dict[str, object]:
         """Fields on what the verdict hangs on, and on people; none where it was not sought."""
@@ -126,11 +130,13 @@ def verdicts_of(
     tick : callable
         Called now and then; what it raises is let through.
     """
-    compared = compared_of(study, people)
+    every = compared_of(study, people)
+    compared = every.of_crowds(crowd.FEWEST)
     found = found_of(compared, settings, margin=margin, window_margin=window_margin)
-    ranks, withheld = _ranks(compared, settings.seed), _withheld(compared, found)
+    # The order of models is of these pictures: people are not asked about it.
+    ranks, withheld, crowds = _ranks(every, settings.seed), _withheld(every, found), every.crowds
     if not robust or not found:
-        return Verdicts(found, settings.level, ranks, withheld=withheld)
+        return Verdicts(found, settings.level, ranks, withheld=withheld, crowds=crowds)
     return Verdicts(
         found,
         settings.level,
@@ -138,6 +144,7 @@ def verdicts_of(
         fragility(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
         individuals(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
         withheld,
+        crowds,
     )
 
 
@@ -149,7 +156,8 @@ def _withheld(compared: Compared, found: Mapping[str, ModelBesidePeople]) -> dic
         judged = found[model].corruptions if model in found else {}
         for corruption, own in answered.items():
             if corruption in people and corruption not in judged:
-                told[model, corruption] = _why_withheld(people[corruption], own)
+                few = crowd.too_few_words(people[corruption].n_people)
+                told[model, corruption] = f"no verdict: {few}" if few else _why_withheld(people[corruption], own)
     return told
 
 

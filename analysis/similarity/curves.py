@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.arrays import FloatArray
+from analysis.claims import crowd
 from analysis.claims.corruptions import Verdict, verdict_words
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
 from analysis.differences.attention import ATTENTIVE
@@ -117,7 +118,6 @@ class CurveSimilarity:
                 ("first lower", _ranges(self.lower_on)),
                 ("on", f"Δv {low:.2f} to {high:.2f}, which both measured"),
                 ("not measured", _ranges(self.gaps)),
-                ("from looking", f"at least {100 * self.attentive:.0f} % of the answers"),
                 ("answers", f"{self.answers:,}"),
             ),
         )
@@ -228,16 +228,24 @@ def compare_all(
             p_adjusted=float(decided.p[number].min()),
             margins=(margin, band_margin),
             alpha=alpha,
+            too_few=_too_few(answers[name] for name in pair),
         )
     return found
 
 
+def _too_few(both: Iterable[AnswersToOne]) -> str:
+    """Why nothing is said of people at large; nothing of a model, which answers for itself."""
+    crowds = [one.n_people for one in both if one.people is not None]
+    return crowd.too_few_words(min(crowds)) if crowds else ""
+
+
 def _similarity(
-    beside: Beside, *, p: float, p_adjusted: float, margins: tuple[float, float], alpha: float
+    beside: Beside, *, p: float, p_adjusted: float, margins: tuple[float, float], alpha: float, too_few: str
 ) -> CurveSimilarity:
+    equivalent, different = beside.matches and not too_few, beside.differs and not too_few
     inside = (beside.lower > -beside.margins) & (beside.upper < beside.margins)
-    verdict = verdict_of(equivalent=beside.matches, different=beside.differs)
-    is_open = verdict == "undecided"
+    verdict = verdict_of(equivalent=equivalent, different=different)
+    is_open = verdict == "undecided" and not too_few  # more answers of the same people decide nothing
     difference = float(beside.estimate[0])
     return CurveSimilarity(
         difference=difference,
@@ -253,8 +261,8 @@ def _similarity(
         attentive=beside.attentive,
         area_equivalent=bool(inside[0]),
         band_equivalent=not beside.gaps and bool(inside[1:].all()),
-        equivalent=beside.matches,
-        different=beside.differs,
+        equivalent=equivalent,
+        different=different,
         verdict=verdict,
         statement=verdict_words(
             verdict,
@@ -264,6 +272,7 @@ def _similarity(
             careless=beside.is_within and not beside.matches,
             answers_to_match=beside.answers_to_match,
             answers_to_differ=beside.answers_to_differ,
+            too_few=too_few,
         ),
         answers=beside.answers,
         answers_to_decide=beside.answers_to_match if is_open else None,

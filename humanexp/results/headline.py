@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import get_args
 
+from analysis.claims.crowd import crowd_words
 from analysis.claims.models import measured_words, models_sentence, order_sentence, overall_word
 from analysis.findings.model import (
     HUMANS,
@@ -27,6 +28,8 @@ class Headline:
 
     text: str
     caveat: str = ""
+    #: people's answers stand behind it, so that more of them may change it
+    is_of_people: bool = True
 
 
 def headline_of(findings: Findings) -> Headline:
@@ -36,6 +39,11 @@ def headline_of(findings: Findings) -> Headline:
     these data order them, and how close the one with the highest HMRI comes. Where more than a fifth of a curve is
     extrapolated, HMRI is that of the range that both measured, and named.
     """
+    found = _found(findings)
+    return replace(found, text=f"{findings.provisional} {found.text}".strip()) if found.is_of_people else found
+
+
+def _found(findings: Findings) -> Headline:
     own = [entry for entry in findings.comparisons if entry.property == "accuracy" and not entry.borrowed]
     if own:
         return _against_people(own, findings.ranks)
@@ -50,8 +58,13 @@ def headline_of(findings: Findings) -> Headline:
     if curves:
         return _models_alone(curves)
     if findings.trials and findings.trials.rows and not findings.trials.in_all_sessions:
-        return Headline("This study gives no curves: its answers judge pictures instead of naming them at a glance.")
-    return Headline("Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.")
+        return Headline(
+            "This study gives no curves: its answers judge pictures instead of naming them at a glance.",
+            is_of_people=False,
+        )
+    return Headline(
+        "Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.", is_of_people=False
+    )
 
 
 def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int, int]]) -> Headline:
@@ -62,10 +75,11 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
     best = max(scores, key=lambda name: scores[name])
     own, score = by_classifier[best], scores[best]
     share = f"{100 * score:.1f} % of people's accuracy ({_numbers(own, score)})"
-    caveat = _WITHHELD if any(entry.withheld for entry in own) else ""
+    crowd = crowd_words(entry.verdict.people for entry in entries if entry.verdict is not None)
+    caveat = f"{_WITHHELD if any(entry.withheld for entry in own) else ''} {crowd}".strip()
     words = {name: _word(theirs) for name, theirs in by_classifier.items()}
     if any(entry.no_verdict for entry in entries):
-        return Headline(_without_verdict(by_classifier, words))
+        return Headline(_without_verdict(by_classifier, words), crowd)
     if None in words.values():
         opening = f"The model {quoted(best)}" if len(scores) == 1 else f"Of {len(scores)} models {quoted(best)}"
         closest = "" if len(scores) == 1 else " comes closest to people: it"
@@ -176,6 +190,7 @@ def _models_alone(curves: Sequence[Curve]) -> Headline:
     return Headline(
         f"{others}{quoted(best)} keeps {most}an accuracy of {means[best]:.3f} over the whole range of visual change.",
         "Too few answers of people count for a curve.",
+        is_of_people=False,
     )
 
 

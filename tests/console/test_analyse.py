@@ -50,7 +50,11 @@ def test_prints_the_answer_and_writes_every_number(tmp_path: Path) -> None:
     cell = next(c for c in numbers["accuracy"] if (c["observer"], c["condition"]) == ("subject-01", "0.8"))
     assert cell == {"observer": "subject-01", "condition": "0.8", "trials": 60, "correct": 30, "accuracy": 0.5}
     assert {curve["population"] for curve in numbers["curves"]} == {"humans", "net"}
-    assert "replicates" in said and "50.00" in said and str(target) in said
+    assert (
+        "There is no verdict on the model net on widths: 2 people answered" in said
+        and "50.00" in said
+        and str(target) in said
+    )
 
 
 def test_json_on_the_screen_is_nothing_but_json(tmp_path: Path) -> None:

@@ -159,6 +159,8 @@ class VerdictOnOne(ModelVerdict, Span):
         Of the mean difference, of its windows, and how wide these are.
     attentive : float
         Lower bound of the share of people's answers that came from looking; under .8 nothing matches.
+    people : int
+        Who answered; 0 to findings-6, which did not count them.
     answers, answers_to_match, answers_to_differ : int
         Answers of people, and how many would show a model without any difference to match, and one that differs by
         .05 in mean accuracy to differ (with power .8, if people grow with the answers).
@@ -170,6 +172,7 @@ class VerdictOnOne(ModelVerdict, Span):
     window_margin: float
     window: float
     attentive: float
+    people: int = 0
     answers: int
     answers_to_match: int
     answers_to_differ: int

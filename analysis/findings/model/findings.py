@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import JsonValue
 
+from analysis.claims.crowd import provisional_words
 from analysis.entry import Entry
 from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, ShapeBias
 from analysis.findings.model.answers import Accuracy, Confusion, HumanAccuracy, Observer, Participant, ResponseTimes
@@ -78,6 +79,11 @@ class Findings(Entry):
     def level(self) -> float:
         """Level of the intervals."""
         return self.settings.level if self.settings else LEVEL
+
+    @property
+    def provisional(self) -> str:
+        """What stands before a headline while fewer sessions count than were planned; empty otherwise."""
+        return provisional_words(self.sessions.accepted, self.sessions.planned) if self.sessions else ""
 
     @property
     def ranks(self) -> dict[str, tuple[int, int]]:

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.crowd import crowd_words
 from analysis.claims.models import (
     ORDER_BY_ACCURACY,
     ORDER_BY_HMRI,
@@ -152,6 +153,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         notes.append(f"{order_sentence(named)}. {RANKS_NOTE}")
     notes.append(ORDER_BY_ACCURACY if judged else ORDER_BY_HMRI)
     notes.extend(_mean_accuracy(own_comparisons(findings, measure)))
+    notes.extend(_provisional(findings))
     notes.extend(_ceilings(one.twin for one in findings.leaderboard if one.property == measure))
     return Table(
         f"leaderboard-{measure}",
@@ -244,6 +246,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             f"{100 * level:g} % intervals of mean accuracy. Where more than a fifth of a curve is extrapolated, "
             "numbers are for the range that both measured.",
             *_mean_accuracy(entries),
+            *_provisional(findings),
             *_ceilings(
                 one.ceiling.twin
                 for one in findings.human_curves
@@ -254,10 +257,17 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
     )
 
 
+def _provisional(findings: Findings) -> list[str]:
+    return [findings.provisional] if findings.provisional else []
+
+
 def _mean_accuracy(entries: Sequence[Comparison]) -> list[str]:
-    """What the verdicts average, beside the areas; nothing where there are none."""
-    judged = [one.verdict.has_conditions for one in entries if one.verdict is not None]
-    return [mean_accuracy_note(measured_words(judged))] if judged else []
+    """What the verdicts average, beside the areas, and of how many people; nothing where there are none."""
+    judged = [one.verdict for one in entries if one.verdict is not None]
+    if not judged:
+        return []
+    crowd = crowd_words(one.people for one in judged)
+    return [mean_accuracy_note(measured_words(one.has_conditions for one in judged)), *([crowd] if crowd else [])]
 
 
 def _ceilings(twins: Iterable[Twin | None]) -> list[str]:
