@@ -5,12 +5,13 @@ What is not known is left out; nothing is said that the two do not hold.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from analysis.findings.model import HUMANS, Findings
+from analysis.findings.model.checks import Reach
 from analysis.reporting.plan import FrozenPlan, deviations
 from analysis.reporting.results_text import (
     agreement_sentences,
@@ -26,6 +27,7 @@ from analysis.spec.design import DesignConfig
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import RuleSet
 from analysis.spec.study import StudyConfiguration, earlier_defaults
+from analysis.visual_change.coverage import stimuli_that_cover
 from analysis.wording import counted, joined, listed, quoted, range_of
 
 
@@ -102,10 +104,18 @@ def _stimuli(findings: Findings) -> Iterable[str]:
         shares = [one.covered / one.bins for one in reach]
         yield (
             f"At least 20 stimuli of a function lie in {range_of(shares, percent=True)} of {reach[0].bins} equal "
-            "bins of visual change."
+            f"bins of visual change{_what_the_number_allows(reach)}."
         )
     if any(curve.abscissa == "condition" for curve in findings.curves):
         yield "Areas are over the experiment's own condition, rescaled to [0, 1], not over visual change."
+
+
+def _what_the_number_allows(reach: Sequence[Reach]) -> str:
+    """Where functions have too few stimuli for 20 in each bin."""
+    enough, fewest = stimuli_that_cover(reach[0].bins), min(one.n for one in reach)
+    if fewest >= enough:
+        return ""
+    return f"; all bins of a function can hold so many from {enough:,} stimuli on, and the smallest has {fewest:,}"
 
 
 def _procedure(protocol: ProtocolConfig, design: DesignConfig) -> Iterable[str]:

@@ -126,6 +126,19 @@ def coverage_report(
     }
 
 
+def stimuli_that_cover(bins: int = BINS, minimum: int = MINIMUM_PER_BIN) -> int:
+    """Fewest stimuli with which every bin can be covered."""
+    return bins * minimum
+
+
+def wanted_per_bin(n: int, *, bins: int = BINS, minimum: int = MINIMUM_PER_BIN) -> int:
+    """What can be asked of each bin of so many stimuli: the minimum, or of fewer than that takes an even share.
+
+    In whole stimuli and at least 1.
+    """
+    return minimum if n >= stimuli_that_cover(bins, minimum) else max(n // bins, 1)
+
+
 def coverage_words(report: Mapping[str, Any]) -> str:
     """How many bins a function covers, asked of as many stimuli as it has.
 
@@ -141,13 +154,13 @@ def coverage_words(report: Mapping[str, Any]) -> str:
         stimuli and at least 1.
     """
     ours, paper = report["ours"], report["paper"]
-    enough = ours["bins"] * ours["minimum"]
+    enough = stimuli_that_cover(ours["bins"], ours["minimum"])
     if report["n"] >= enough:
         return (
             f"{ours['covered']} of {ours['bins']} bins with at least {ours['minimum']} (paper's bins: "
             f"{paper['covered']} of {paper['bins']})"
         )
-    share = max(report["n"] // ours["bins"], 1)
+    share = wanted_per_bin(report["n"], bins=ours["bins"], minimum=ours["minimum"])
     return (
         f"{sum(count >= share for count in ours['counts'])} of {ours['bins']} bins with at least {share}, their even "
         f"share ({ours['minimum']} in each bin would take {enough:,} stimuli)"

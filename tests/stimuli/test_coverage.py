@@ -137,6 +137,22 @@ def test_the_stored_counts_of_a_complete_set_are_not_counted_again(
     assert noise.is_even
 
 
+def test_of_a_small_set_is_asked_what_its_number_allows(researcher: Client, stimulus_set: StimulusSet) -> None:
+    counts = [8] * 38 + [16, 0]
+    stored = {"n": 320, "ours": {"counts": counts}, "paper": {"counts": [8] * 39}, "missed": 0, "tries": 2.0}
+    stimulus_set.coverage = dict.fromkeys(stimulus_set.corruptions, stored)
+    stimulus_set.pilots, stimulus_set.completed_at = {}, timezone.now()
+    stimulus_set.save()
+    noise = function_coverage(stimulus_set, "gaussian_noise")
+    assert (noise.covered, noise.wanted, noise.holding) == (0, 8, 39)
+    assert [one.place for one in noise.lacking] == [39]
+    page = " ".join(researcher.get("/stimuli/sets/rows/").text.split())
+    assert "78 of 80 bins hold an even share of their function’s stimuli." in page
+    assert "320 stimuli, an even share of 8 a bin; the usual 20 a bin take 800." in page
+    report = researcher.get("/stimuli/sets/rows/coverage.json").json()
+    assert report["functions"]["frost"]["wanted_per_bin"] == 8
+
+
 def test_the_json_holds_what_was_counted_by_hand(researcher: Client, stimulus_set: StimulusSet) -> None:
     response = researcher.get("/stimuli/sets/rows/coverage.json")
     assert response.headers["Content-Type"] == "application/json"

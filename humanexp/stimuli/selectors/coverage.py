@@ -20,7 +20,7 @@ from analysis.corruptions import CORRUPTIONS
 from analysis.figures.coverage import CoverageRow, Example, write_coverage
 from analysis.generation.imagenet_c import function_label
 from analysis.visual_change import Coverage
-from analysis.visual_change.coverage import PUBLISHED_SHARES
+from analysis.visual_change.coverage import PUBLISHED_SHARES, stimuli_that_cover, wanted_per_bin
 from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.stimuli.selectors import stimuli
@@ -69,6 +69,8 @@ class FunctionCoverage:
     missed: int
     #: pictures made and measured for one stimulus; None while the set grows
     tries: float | None
+    #: all stimuli that the set will have are there
+    is_whole: bool = True
 
     minimum: ClassVar = MINIMUM
 
@@ -99,10 +101,25 @@ class FunctionCoverage:
         """Bins whose middle the median picture reaches, and those that are covered beyond it."""
         return sum(one.kind != "out" for one in self.bins)
 
+    @property
+    def is_small(self) -> bool:
+        """Too few stimuli for the minimum in every bin, however they lie."""
+        return self.is_whole and 0 < self.n < stimuli_that_cover(OURS, MINIMUM)
+
+    @property
+    def wanted(self) -> int:
+        """What is asked of each bin: of a small function its even share."""
+        return wanted_per_bin(self.n, bins=OURS, minimum=MINIMUM) if self.is_small else MINIMUM
+
+    @property
+    def holding(self) -> int:
+        """Bins that hold what is asked of them."""
+        return sum(count >= self.wanted for count in self.counts)
+
     @cached_property
     def lacking(self) -> list[Bin]:
         """Bins that can be reached and hold too few."""
-        return [one for one in self.bins if one.kind in ("thin", "empty")]
+        return [one for one in self.bins if one.count < self.wanted and one.kind != "out"]
 
     @property
     def is_even(self) -> bool:
@@ -144,6 +161,7 @@ def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
         worst_reach=pilot.get("worst_reach"),
         missed=missed,
         tries=tries,
+        is_whole=bool(stored),
     )
 
 
@@ -243,6 +261,7 @@ def _function_json(function: FunctionCoverage) -> dict[str, Any]:
         "ours": _counts_json(function.counts),
         "paper": _counts_json(function.paper_counts),
         "reachable_bins": function.reachable,
+        "wanted_per_bin": function.wanted,
         "lacking_bins": [[one.low, one.high] for one in function.lacking],
         "reach": reach,
         "unreachable": function.missed,

@@ -68,6 +68,15 @@ def test_the_numbers_of_the_study_stand_in_the_text(findings: Findings, plan: Fr
     assert findings.data_digest in paragraphs["Plan and data"] and plan.digest in paragraphs["Plan and data"]
 
 
+def test_of_few_stimuli_the_text_says_how_many_bins_they_could_cover(findings: Findings) -> None:
+    def told(n: int) -> str:
+        found = findings.model_copy(update={"reach": tuple(like(one, n=n) for one in findings.reach)})
+        return next(one.text for one in methods_paragraphs(found, SNAPSHOT, None) if "equal bins" in one.text)
+
+    said = "; all bins of a function can hold so many from 800 stimuli on, and the smallest has 320."
+    assert said in told(320) and "from 800 stimuli on" not in told(800)
+
+
 @pytest.mark.verify
 def test_no_symbol_of_the_program_is_left_in_the_text(findings: Findings, plan: FrozenPlan) -> None:
     text = " ".join(one.text for one in methods_paragraphs(findings, SNAPSHOT, plan))

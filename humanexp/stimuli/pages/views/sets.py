@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
+from analysis.visual_change.coverage import stimuli_that_cover
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn, render_part
 from humanexp.core.selectors import user_of
@@ -161,6 +162,11 @@ def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[
         "n_stimuli": sum(one.n for one in functions),
         "n_covered": sum(one.covered for one in functions),
         "n_reachable": sum(one.reachable for one in functions),
+        # Of the smallest: every other one can be asked for as much.
+        "small": min((one for one in functions if one.is_small), key=lambda one: one.n, default=None),
+        "n_holding": sum(one.holding for one in functions),
+        "n_bins": coverage.OURS * len(functions),
+        "n_that_cover": stimuli_that_cover(),
         "uneven": [one for one in functions if not one.is_even],
         "missed": sum(one.missed for one in functions),
         **partial_context(job),
