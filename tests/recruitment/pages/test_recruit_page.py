@@ -323,7 +323,7 @@ class TestRunning:
         assert "Link to hand out" in console.get(recruit).text
         stopped = console.post(f"{recruit}stop/", follow=True).text
         assert "People who have begun can finish." in stopped and "and are paid" not in stopped
-        assert "Link to hand out" not in stopped and "leads nowhere any more" in stopped
+        assert "Link to hand out" not in stopped and "leads nowhere until it is opened again" in stopped
 
     def test_limits_are_stored_and_taken_away(self, study: Study, console: Client) -> None:
         address = f"/studies/{study.slug}/recruit/limits/"
