@@ -1,10 +1,10 @@
 """Where the walk of `corruption:` ends against an exhaustive search: `python -m benchmarks.corruption_walk`.
 
 Photographs of REFERENCE_DATA. Each network is searched with the next one of the list as its oracle, the last with the
-first. The exhaustive search looks at 101 evenly spaced strengths of the domain, up to the first that the oracle
+first. The exhaustive search looks at 201 evenly spaced strengths of the domain, up to the first that the oracle
 refuses; the walk is the product's own `search` with a budget of 10. Losses are in nats, over the pictures that the
-oracle accepts at first; a gap is how far the walk ends below the exhaustive search (negative: above it, between two of
-its strengths).
+oracle accepts at first; a gap is how far the walk ends below the exhaustive search, negative where it ends above: it
+looks at every second of these strengths, and can pass one that the oracle refuses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from analysis.counterfactuals.search import picture_seeds
 from analysis.generation.originals import prepare_original
 from benchmarks._command import run
 
-STRENGTHS = np.linspace(0.0, 1.0, 101)
+STRENGTHS = np.linspace(0.0, 1.0, 201)
 BUDGET = 10
 #: Largest mean gap in nats, and largest difference of OOR.
 LIMIT, OOR_LIMIT = 0.01, 0.0

@@ -100,8 +100,8 @@ def test_a_table_with_problems_is_kept_nowhere_and_all_of_them_are_listed(
     ("name", "content", "message"),
     [
         ("mine.xlsx", b"PK", ".csv or .parquet files"),
-        ("mine.parquet", b"PAR1", "cannot be read as a table"),
-        ("mine.csv", b"\xff\xfe", "is not UTF-8"),
+        ("mine.parquet", b"PAR1", "cannot be read as Parquet"),
+        ("mine.csv", b"stimulus\n\xe9\n", "is not UTF-8"),
         ("mine.csv", b"", "empty"),
     ],
 )
