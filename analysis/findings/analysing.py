@@ -15,7 +15,7 @@ from analysis.findings.analysed_tables import AnalysedTables
 from analysis.findings.answers import confusion_entries, participant_entries, response_time_entries
 from analysis.findings.asked import asked_entries
 from analysis.findings.benchmark import published_benchmark
-from analysis.findings.caveats import study_caveats
+from analysis.findings.caveats import guessing_notes, study_caveats
 from analysis.findings.cue_conflict import shape_bias_entries
 from analysis.findings.curve_entries import curve_entries
 from analysis.findings.difficulty import difficulty_entries
@@ -390,5 +390,11 @@ def _assemble(
             set_aside=int(is_set_aside(tables.trials).sum()),
             **({"persons": persons} if persons else {}),
         ),
-        notes=(*curves.notes, *consistency_notes, *agreement_notes, *study_caveats(curves.curves)),
+        notes=(
+            *guessing_notes(classifiers, observed.label_spaces),
+            *curves.notes,
+            *consistency_notes,
+            *agreement_notes,
+            *study_caveats(curves.curves),
+        ),
     )

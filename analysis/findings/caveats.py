@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from analysis.categories import CATEGORIES
 from analysis.claims.curves import below_chance_sentence, category_gaps_sentence, gaps_sentence
+from analysis.claims.guessing import guessing_words, is_guessing
 from analysis.findings.model import HUMANS, Comparison, Curve
 
 if TYPE_CHECKING:
     from analysis.findings.fits import CurveKey
+    from analysis.findings.observations import Observations
 
 #: Bins at the top with fewer originals than this share of the median bin's hold a choice of them.
 _FEW_ORIGINALS = 0.5
@@ -98,3 +103,17 @@ def _highest_bins_of_few(entry: Curve) -> float | None:
             break
         start = one.v
     return start
+
+
+def guessing_notes(classifiers: Observations, label_spaces: Mapping[str, int]) -> list[str]:
+    """A sentence for each classifier that names clean pictures no better than by chance."""
+    clean = classifiers.clean
+    notes = []
+    for name, labels in sorted(label_spaces.items()):
+        of_one = clean.select(clean.observer == name)
+        right, shown = int(np.nansum(of_one.correct)), len(of_one)
+        # Of 1,000 classes a network chooses as well where its answers are decided into the categories.
+        is_decided = bool(np.isin(of_one.response, CATEGORIES).all())
+        if is_guessing(right, shown, len(CATEGORIES) if is_decided else labels):
+            notes.append(guessing_words(name, right, shown))
+    return notes

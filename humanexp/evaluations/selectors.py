@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
+from analysis.categories import CATEGORIES
+from analysis.corruptions import NO_CORRUPTION
 from analysis.tables import ANSWERS, PREDICTIONS
 from humanexp.core.errors import existing
 from humanexp.core.storage import current_path
 from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.models import Stimulus, StimulusSet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +54,22 @@ def answers_for(stimulus_set: StimulusSet) -> pd.DataFrame | None:
     files = completed_runs(stimulus_set).exclude(answers_file="").values_list("answers_file", flat=True)
     frames = [ANSWERS.validate(pd.read_parquet(current_path(file)), source=file) for file in files]
     return pd.concat(frames, ignore_index=True) if frames else None
+
+
+def guessing(runs: Sequence[EvaluationRun]) -> dict[int, str]:
+    """What is said of runs that name clean pictures no better than by chance, by key."""
+    from analysis.claims.guessing import guessing_words, is_guessing
+
+    judged = [run for run in runs if run.accuracy_clean is not None and run.stimulus_set.corruptions]
+    clean = Stimulus.objects.filter(stimulus_set__in={run.stimulus_set_id for run in judged}, corruption=NO_CORRUPTION)
+    counted = dict(clean.values_list("stimulus_set").annotate(count=Count("pk")).order_by())
+    found = {}
+    for run in judged:
+        shown = counted.get(run.stimulus_set_id, 0)
+        right = round((run.accuracy_clean or 0.0) * shown)
+        if is_guessing(right, shown, run.label_space if run.own_labels else len(CATEGORIES)):
+            found[run.pk] = guessing_words(run.name, right, shown)
+    return found
 
 
 def known_specs() -> list[str]:

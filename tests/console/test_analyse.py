@@ -26,7 +26,8 @@ def write_trials(folder: Path, conditions: list[str], per_condition: int = 60) -
             for number in range(per_condition):
                 trial += 1
                 response = "dog" if number < right else ("na" if number % 7 == 0 else "cat")
-                rows.append(f"{observer},1,{trial},0.5,{response},dog,{condition},{place}-{number}.png")
+                rt = "" if observer == "net" else "0.5"
+                rows.append(f"{observer},1,{trial},{rt},{response},dog,{condition},{place}-{number}.png")
     path = folder / "trials.csv"
     path.write_text("\n".join([HEADER, *rows]) + "\n")
     return path

@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -17,7 +18,7 @@ from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.evaluations.services import uploads
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.models import Stimulus, StimulusSet
 from tests.evaluations.sets import picture_set
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -211,3 +212,22 @@ def test_the_list_asks_the_database_no_more_for_many_runs(
         services.evaluate(stimulus_set=stimulus_set, spec="timm:nowhere", name=f"net {number}")
     with django_assert_max_num_queries(10):
         lab.get(reverse(LIST))
+
+
+@pytest.mark.parametrize(("right", "is_said"), [(1, True), (8, False)])
+def test_a_network_that_guesses_is_said_to_wherever_it_is_shown(
+    lab: Client, stimulus_set: StimulusSet, right: int, is_said: bool
+) -> None:
+    clean = list(stimulus_set.stimuli.filter(corruption="none"))
+    for number in range(16 - len(clean)):
+        Stimulus.objects.create(**{**_fields_of(clean[0]), "key": f"more{number}", "file": f"more{number}.png"})
+    run = EvaluationRun.objects.create(
+        stimulus_set=stimulus_set, name="net", spec="table:x", completed_at=timezone.now(), accuracy_clean=right / 16
+    )
+    said = f"net names {right} of 16 clean pictures right, no more than by guessing"
+    assert (said in lab.get(reverse("evaluations:run", args=[run.pk])).text) is is_said
+    assert (said in lab.get(reverse(LIST)).text) is is_said
+
+
+def _fields_of(stimulus: Stimulus) -> dict[str, object]:
+    return {field.attname: getattr(stimulus, field.attname) for field in Stimulus._meta.concrete_fields[1:]}

@@ -248,7 +248,9 @@ def test_the_site_s_own_code_is_given_for_a_site(study: Study, member: Callable[
     link = services.publish(
         study=study, terms=services.LaunchTerms(to="link", assignments=4, link=Link(preset="prolific"))
     )
-    _visitor, report, reference = proven(link, worker_id="5f00000000000000000000aa", assignment_id="s1")
+    _visitor, report, reference = proven(
+        link, worker_id="5f00000000000000000000aa", assignment_id="66aa00bb11cc22dd33ee44ff"
+    )
     services.give_code_again(report=report, by=member("owner"))
     assert link.outcome_codes.get(outcome="finished").code in looks_up(link, reference).text
 

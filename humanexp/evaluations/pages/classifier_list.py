@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.classifiers import lite
+from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.evaluations.services.retraining import expected_warnings
 from humanexp.evaluations.specs import shelf_specs, shown
@@ -25,6 +26,8 @@ class Row:
 
     one: Any
     job: Job | None
+    #: what is said of a run that guesses
+    guessing: str = ""
 
     @property
     def is_under_way(self) -> bool:
@@ -37,7 +40,11 @@ class Row:
 
 def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining] | Sequence[UploadedModel]) -> list[Row]:
     newest = jobs.newest_by_subject([one.job_subject for one in found])
-    return [Row(one, newest.get(one.job_subject)) for one in found]
+    guessing = selectors.guessing([one for one in found if isinstance(one, EvaluationRun)])
+    return [
+        Row(one, newest.get(one.job_subject), guessing.get(one.pk, "") if isinstance(one, EvaluationRun) else "")
+        for one in found
+    ]
 
 
 def packaged() -> list[tuple[str, bool]]:
@@ -47,7 +54,7 @@ def packaged() -> list[tuple[str, bool]]:
 
 def run_context(run: EvaluationRun) -> dict[str, Any]:
     job = jobs.latest_for(run.job_subject)
-    return {"run": run, **partial_context(job)}
+    return {"run": run, "guessing": selectors.guessing([run]).get(run.pk), **partial_context(job)}
 
 
 def retraining_context(retraining: Retraining) -> dict[str, Any]:

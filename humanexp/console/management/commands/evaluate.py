@@ -9,7 +9,7 @@ from analysis.classifiers.arithmetic import PRECISIONS
 from analysis.errors import InvalidInput
 from analysis.observers import WORDINGS, AskPlan
 from humanexp.core.commands import OwnedCommand
-from humanexp.evaluations import services
+from humanexp.evaluations import selectors, services
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import runner
@@ -144,7 +144,8 @@ def _right(run: EvaluationRun) -> str:
     if run.accuracy_clean is None:
         return ""
     which = "clean" if run.stimulus_set.corruptions else "published"
-    return f", {run.accuracy_clean:.3f} right on {which} pictures"
+    guessing = selectors.guessing([run]).get(run.pk)
+    return f", {run.accuracy_clean:.3f} right on {which} pictures" + (f". {guessing}" if guessing else "")
 
 
 def _stimulus_set(options: dict[str, Any]) -> StimulusSet:
