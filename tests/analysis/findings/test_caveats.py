@@ -2,10 +2,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from analysis.findings.caveats import CONSISTENCY, MRSI_BY_NOISE, PEOPLE_WITH_OTHERS, comparison_caveats, curve_caveats
+from analysis.findings.caveats import (
+    CONSISTENCY,
+    MRSI_BY_NOISE,
+    PEOPLE_WITH_OTHERS,
+    comparison_caveats,
+    curve_caveats,
+    guessing_notes,
+)
 from analysis.findings.model import Findings
+from analysis.findings.observations import Observations, joined
 from humanexp.results.charts import chart_of, choices_of
 from humanexp.results.charts.chart import Chart
 from tests.analysis.findings.examples import curve, findings as findings_of
@@ -77,3 +86,23 @@ def test_peoples_curve_below_chance_is_flagged_where_its_band_does_not_reach_cha
     assert said in str(on_page)
     for sound in (with_band(0.07), with_band(0.01, population="net"), with_band(0.01, property="consistency"), curve()):
         assert sound.below_chance is None
+
+
+def answers_of(name: str, right: list[float], response: str = "cat", corruption: str = "none") -> Observations:
+    n = len(right)
+    text, numbers = np.full(n, "x", dtype=np.str_), np.zeros(n)
+    return Observations(
+        np.full(n, name), *(text,) * 3, text, np.full(n, corruption), text, np.full(n, response), numbers,
+        np.array(right), numbers, numbers, np.zeros(n, dtype=np.bool_), text,
+    )  # fmt: skip
+
+
+def test_a_classifier_that_guesses_on_clean_pictures_is_said_to() -> None:
+    guesses, sees = answers_of("guesses", [1.0] + [0.0] * 31), answers_of("sees", [1.0] * 16 + [0.0] * 16)
+    blurred = answers_of("sees", [0.0] * 400, corruption="gaussian_blur")
+    (said,) = guessing_notes(joined([guesses, sees, blurred]), {"guesses": 1000, "sees": 16})
+    assert said.startswith("guesses names 1 of 32 clean pictures right, no more than by guessing")
+    # Among 1,000 labels of its own, one of 32 is more than guessing gives.
+    own = answers_of("guesses", [1.0] * 2 + [0.0] * 30, response="n02123045")
+    assert guessing_notes(own, {"guesses": 1000}) == []
+    assert guessing_notes(answers_of("guesses", [0.0] * 9), {"guesses": 16}) == [], "of a few pictures nothing is said"
