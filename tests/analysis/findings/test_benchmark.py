@@ -117,8 +117,9 @@ def trials_of(tmp_path: Path, answers: dict[str, list[bool]], name: str = "edges
     folder = tmp_path / name
     folder.mkdir()
     for observer, right in answers.items():
+        rt = "0.5" if observer.startswith("subject") else ""
         rows = [
-            f"{observer},1,{number},0.5,{'dog' if one else 'cat'},dog,0,{number:04d}_e_s_0_dog_00_dog{number}.png"
+            f"{observer},1,{number},{rt},{'dog' if one else 'cat'},dog,0,{number:04d}_e_s_0_dog_00_dog{number}.png"
             for number, one in enumerate(right)
         ]
         text = "subj,session,trial,rt,object_response,category,condition,imagename\n" + "\n".join(rows) + "\n"
