@@ -361,7 +361,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["humanexp.core.api.parsing.BoundedJson"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "humanexp.core.api.operations.Operation",
     "EXCEPTION_HANDLER": "humanexp.core.api.problems.exception_handler",
 }
 SPECTACULAR_SETTINGS = {

@@ -15,12 +15,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.spec.study import LANGUAGE_TAG
-from humanexp.core.api.problems import problem_body
+from humanexp.core.api.problems import MEDIA_TYPE, ProblemOut, problem_body
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, TokenRefused
 from humanexp.participation import services as participation
 from humanexp.participation.api.audited import AuditedView
-from humanexp.participation.api.serializers import ProblemOut
 from humanexp.participation.api.views import AlwaysJson
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.facts import run_address
@@ -80,13 +79,6 @@ class RequestReply(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="under which the browser in which it was begun keeps its secret")
 
 
-class BegunReply(ProblemOut):
-    """Something was begun before, and this page has shown nothing that makes it its own."""
-
-    resume = RequestReply(required=False, help_text="missing where no browser keeps a secret")
-    begin_here = serializers.BooleanField(help_text="whether a session of its own can be begun here instead")
-
-
 class WayOutReply(serializers.Serializer[Any]):
     """How somebody goes back to the site that has sent them."""
 
@@ -96,10 +88,15 @@ class WayOutReply(serializers.Serializer[Any]):
     code = serializers.CharField(help_text="to be typed where the address does not bring it; empty: none is asked for")
 
 
-class TurnedAwayReply(ProblemOut):
-    """Why somebody cannot take part, and how they go back."""
+class NotOpenedReply(ProblemOut):
+    """Nothing was opened. Either something was begun before, and this page has shown nothing that makes it its own; or
+    somebody cannot take part, and there is a way back."""
 
-    way_out = WayOutReply(required=False)
+    resume = RequestReply(required=False, help_text="where a browser keeps a secret: what it can confirm")
+    begin_here = serializers.BooleanField(
+        required=False, help_text="begun before: whether a session of its own can be begun here instead"
+    )
+    way_out = WayOutReply(required=False, help_text="how somebody who cannot take part goes back")
 
 
 class DeclineRequest(serializers.Serializer[Any]):
@@ -150,25 +147,37 @@ class EntryView(AuditedView):
     permission_classes = ()
     content_negotiation_class = AlwaysJson
 
-    def bearer(self, request: Request) -> str:
-        kind, _, token = request.headers.get("Authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not token:
-            raise TokenRefused
-        return token.strip()
-
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         return response
 
 
+class TokenView(EntryView):
+    """A call with the token of a session."""
+
+    reads_token = True
+
+    def bearer(self, request: Request) -> str:
+        kind, _, token = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not token:
+            raise TokenRefused
+        return token.strip()
+
+
+_NO_WAY = OpenApiResponse(ProblemOut, description="conflict: there is no way back of this kind here, or not yet")
+_NOTHING_LEFT = OpenApiResponse(ProblemOut, description="study-refused: nothing is left to do behind this link")
+_NOT_FINISHED = OpenApiResponse(ProblemOut, description="conflict: some trials have no answer")
+
+
 class Open(EntryView):
+    reads_code = True
+
     @extend_schema(
         request=OpenRequest,
         responses={
             201: OpenReply,
-            409: BegunReply,
-            429: OpenApiResponse(ProblemOut, description="too many people begin here at once; Retry-After says when"),
+            409: OpenApiResponse(NotOpenedReply, description="already-begun, or why somebody cannot take part"),
         },
     )
     def post(self, request: Request, entry: str) -> Response:
@@ -228,7 +237,7 @@ def _begun(error: GoOnRefused) -> Response:
     body["begin_here"] = error.may_begin_here
     if error.request is not None:
         body["resume"] = dataclasses.asdict(error.request)
-    return Response(body, status=error.status_code, content_type="application/problem+json")
+    return Response(body, status=error.status_code, content_type=MEDIA_TYPE)
 
 
 def _turned_away(campaign: Campaign, error: ApplicationError, wanted: Mapping[str, Any]) -> Response:
@@ -238,7 +247,7 @@ def _turned_away(campaign: Campaign, error: ApplicationError, wanted: Mapping[st
         raise error
     back = services.turn_away(terms=terms, outcome=outcome, ticket=_ticket(wanted))
     body = problem_body(error.problem, gettext(error.message)) | {"way_out": _way_out(outcome, back)}
-    return Response(body, status=error.status_code, content_type="application/problem+json")
+    return Response(body, status=error.status_code, content_type=MEDIA_TYPE)
 
 
 def _ticket(wanted: Mapping[str, Any]) -> Ticket:
@@ -258,7 +267,9 @@ def _way_out(outcome: Outcome, back: WayOut) -> dict[str, str]:
 
 
 class Decline(EntryView):
-    @extend_schema(request=DeclineRequest, responses={200: WayOutReply, 409: ProblemOut, 429: ProblemOut})
+    is_bounded = True
+
+    @extend_schema(request=DeclineRequest, responses={200: WayOutReply, 409: _NO_WAY})
     def post(self, request: Request, entry: str) -> Response:
         """The way back of somebody who does not take part. Only their number is kept."""
         given = DeclineRequest(data=request.data)
@@ -270,8 +281,8 @@ class Decline(EntryView):
         return Response(_way_out(outcome, back))
 
 
-class GoBack(EntryView):
-    @extend_schema(request=None, responses={200: WayOutReply, 409: ProblemOut})
+class GoBack(TokenView):
+    @extend_schema(request=None, responses={200: WayOutReply, 409: _NO_WAY})
     def post(self, request: Request, entry: str) -> Response:
         """The way back of somebody whose session has ended; before that there is none."""
         campaign = selectors.campaign_by_entry(entry)
@@ -282,6 +293,8 @@ class GoBack(EntryView):
 
 
 class Claim(EntryView):
+    reads_code = True
+
     @extend_schema(request=ClaimRequest, responses={200: ClaimReply})
     def post(self, request: Request, entry: str) -> Response:
         """Whether the study's window has agreed that this page goes on."""
@@ -291,6 +304,8 @@ class Claim(EntryView):
 
 
 class Confirm(EntryView):
+    reads_code = True
+
     @extend_schema(request=ConfirmRequest, responses={200: ConfirmedReply})
     def post(self, request: Request) -> Response:
         """The study's window, which holds the secret, agrees that the page that asks goes on; it goes on itself."""
@@ -300,7 +315,7 @@ class Confirm(EntryView):
         return Response({"token": participation.issue_token(session=session)})
 
 
-class Deletion(EntryView):
+class Deletion(TokenView):
     @extend_schema(request=None, responses={200: DeletionReply})
     def post(self, request: Request) -> Response:
         """With what somebody who came without an id can have the answers deleted; empty for everybody else."""
@@ -308,7 +323,9 @@ class Deletion(EntryView):
 
 
 class Follow(EntryView):
-    @extend_schema(request=FollowRequest, responses={200: FollowReply})
+    reads_code = True
+
+    @extend_schema(request=FollowRequest, responses={200: FollowReply, 409: _NOTHING_LEFT})
     def post(self, request: Request, entry: str) -> Response:
         """Go on by a personal link."""
         given = FollowRequest(data=request.data)
@@ -318,7 +335,7 @@ class Follow(EntryView):
         return Response({"handoff": handoff, "run_url": run_address(campaign)})
 
 
-class Handoff(EntryView):
+class Handoff(TokenView):
     @extend_schema(request=None, responses={200: HandoffReply})
     def post(self, request: Request, entry: str) -> Response:
         """A fresh one-time code for the window of the study."""
@@ -326,8 +343,8 @@ class Handoff(EntryView):
         return Response({"handoff": services.new_handoff(campaign=campaign, token=self.bearer(request))})
 
 
-class Finish(EntryView):
-    @extend_schema(request=None, responses={204: None})
+class Finish(TokenView):
+    @extend_schema(request=None, responses={204: None, 409: _NOT_FINISHED})
     def post(self, request: Request, entry: str) -> Response:
         """A plain link has no recruiter to submit to: who has finished says so here."""
         campaign = selectors.campaign_by_entry(entry)

@@ -52,3 +52,19 @@ def test_replies_promise_no_role_category_or_visual_change(generated):
     schemas = yaml.safe_load(generated)["components"]["schemas"]
     for name in ("SessionOut", "BlockOut", "ResponseOut", "StatusOut", "CompletionOut"):
         assert not {"role", "category", "corruption", "visual_change"} & set(schemas[name]["properties"])
+
+
+def test_every_operation_says_its_problems_as_what_they_are(generated):
+    described = yaml.safe_load(generated)
+    shared = described["components"]["responses"]
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            problems = {status: reply for status, reply in operation["responses"].items() if status >= "400"}
+            wanted = {"500"}
+            wanted |= {"404"} if "{" in path else set()
+            wanted |= {"400", "411", "413", "415", "422"} if "requestBody" in operation else set()
+            wanted |= {"401", "429"} if operation.get("security") else set()
+            assert wanted <= problems.keys(), (method, path)
+            for reply in problems.values():
+                reply = shared[reply["$ref"].rpartition("/")[2]] if "$ref" in reply else reply
+                assert list(reply["content"]) == ["application/problem+json"], (method, path)

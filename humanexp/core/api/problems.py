@@ -9,7 +9,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext
-from rest_framework import exceptions
+from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
 from analysis.errors import AnalysisError, InvalidInput
@@ -17,10 +17,28 @@ from humanexp.core.errors import ApplicationError
 
 logger = logging.getLogger(__name__)
 
+#: What every refusal calls itself.
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemOut(serializers.Serializer[Any]):
+    """Every refusal."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    detail = serializers.CharField()
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # `fields` is a name that serializers keep for themselves.
+        return {
+            **super().get_fields(),
+            "fields": serializers.DictField(required=False, help_text="by field, what is wrong with it"),
+        }
+
 
 def problem(kind: str, detail: str, status: int, fields: Mapping[str, Any] | None = None) -> Response:
     body = problem_body(kind, detail, fields)
-    return Response(body, status=status, content_type="application/problem+json")
+    return Response(body, status=status, content_type=MEDIA_TYPE)
 
 
 def problem_body(kind: str, detail: str, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext
 from django.views import defaults
 
-from humanexp.core.api.problems import problem_body
+from humanexp.core.api.problems import MEDIA_TYPE, problem_body
 from humanexp.core.errors import ApplicationError
 from humanexp.core.middleware import error_page
 
@@ -44,4 +44,4 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _problem(kind: str, detail: str, status: int) -> HttpResponse:
-    return JsonResponse(problem_body(kind, detail), status=status, content_type="application/problem+json")
+    return JsonResponse(problem_body(kind, detail), status=status, content_type=MEDIA_TYPE)

@@ -28,9 +28,11 @@ def serializer_of(kind: type[BaseModel], *, name: str) -> type[serializers.Seria
 
 def _field(info: FieldInfo) -> serializers.Field[Any, Any, Any, Any]:
     kind = plain_type(info.annotation)
+    # A setting that may be None is left out where it is, as in study files.
+    said: dict[str, Any] = {"help_text": info.description, "required": kind == info.annotation}
     if get_origin(kind) is Literal:
-        return serializers.ChoiceField(get_args(kind), help_text=info.description)
-    return _FIELDS[kind](help_text=info.description)
+        return serializers.ChoiceField(get_args(kind), **said)
+    return _FIELDS[kind](**said)
 
 
 def with_study_file(result: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -228,18 +228,3 @@ class StatusOut(StateOut, ReportOut):
     )
     receipt = serializers.CharField(required=False)
     completion_code = serializers.CharField(required=False)
-
-
-class ProblemOut(serializers.Serializer[Any]):
-    """Every refusal."""
-
-    type = serializers.CharField()
-    title = serializers.CharField()
-    detail = serializers.CharField()
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        # `fields` is a name that serializers keep for themselves.
-        return {
-            **super().get_fields(),
-            "fields": serializers.DictField(required=False, help_text="by field, what is wrong with it"),
-        }

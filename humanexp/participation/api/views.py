@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.spec.protocol import ProtocolConfig
+from humanexp.core.api.problems import ProblemOut
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.authentication import HoldsToken, SessionTokenAuthentication
@@ -27,7 +28,6 @@ from humanexp.participation.api.serializers import (
     LeaseIn,
     LeaseOut,
     LookOut,
-    ProblemOut,
     QuestionOut,
     ResponseIn,
     ResponseOut,
@@ -52,30 +52,14 @@ from humanexp.studies.tasks import TASKS
 _LEASE = OpenApiParameter(
     "X-Lease", str, OpenApiParameter.HEADER, required=True, description="the lease that this tab has taken"
 )
-_REFUSALS = {
-    401: OpenApiResponse(ProblemOut, description="the token is forged, expired or revoked"),
-    409: OpenApiResponse(ProblemOut, description="lease-lost, out-of-order or session-closed"),
-    422: OpenApiResponse(ProblemOut, description="a field has a value that cannot be used"),
-    429: OpenApiResponse(ProblemOut, description="too-fast or too-many-calls; Retry-After says when to try again"),
-}
-_CODE_REFUSALS = {status: _REFUSALS[status] for status in (401, 422, 429)}
-_DAMAGED = OpenApiResponse(ProblemOut, description="picture-damaged: its file is not what was made; nothing is shown")
-_PICTURE = {
-    (200, "image/png"): OpenApiTypes.BINARY,
-    401: _REFUSALS[401],
-    404: OpenApiResponse(ProblemOut, description="no picture may be fetched here now"),
-    409: _REFUSALS[409],
-    429: _REFUSALS[429],
-    503: _DAMAGED,
-}
-_PICTURES = {
-    (200, "application/octet-stream"): OpenApiTypes.BINARY,
-    401: _REFUSALS[401],
-    404: OpenApiResponse(ProblemOut, description="the pictures of one of these trials may not be fetched now"),
-    409: _REFUSALS[409],
-    422: _REFUSALS[422],
-    503: _DAMAGED,
-}
+_CONFLICT = OpenApiResponse(ProblemOut, description="lease-lost, out-of-order, session-closed or conflict")
+_DAMAGED = OpenApiResponse(
+    ProblemOut,
+    description="picture-damaged: its file is not what was made, and nothing is shown; files-away: try again soon",
+)
+_TOO_WIDE = OpenApiResponse(ProblemOut, description="invalid: too many trials at once, or none")
+_PICTURE = {(200, "image/png"): OpenApiTypes.BINARY, 409: _CONFLICT, 503: _DAMAGED}
+_PICTURES = {(200, "application/octet-stream"): OpenApiTypes.BINARY, 409: _CONFLICT, 422: _TOO_WIDE, 503: _DAMAGED}
 #: Trials whose pictures one call may ask for: about a megabyte.
 TRIALS_AT_ONCE = 8
 
@@ -125,8 +109,9 @@ class RunView(AuditedView):
 class HandoffView(RunView):
     authentication_classes = []
     permission_classes = []
+    reads_code = True
 
-    @extend_schema(request=HandoffIn, responses={200: TokenOut, **_CODE_REFUSALS}, auth=[])
+    @extend_schema(request=HandoffIn, responses={200: TokenOut})
     def post(self, request: Request) -> Response:
         """Exchange a one-time code (60 s) for a bearer token, and for what gets one again when this window is gone."""
         given = valid(HandoffIn, request)
@@ -138,8 +123,9 @@ class HandoffView(RunView):
 class LookView(RunView):
     authentication_classes = []
     permission_classes = []
+    reads_code = True
 
-    @extend_schema(request=HandoffIn, responses={200: LookOut, **_CODE_REFUSALS}, auth=[])
+    @extend_schema(request=HandoffIn, responses={200: LookOut})
     def post(self, request: Request) -> Response:
         """What a one-time code opens, without using it up: a phone asks before it is refused."""
         given = valid(HandoffIn, request)
@@ -147,7 +133,7 @@ class LookView(RunView):
 
 
 class SessionView(RunView):
-    @extend_schema(responses={200: SessionOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]})
+    @extend_schema(responses={200: SessionOut, 409: _CONFLICT})
     def get(self, request: Request) -> Response:
         """What the page needs to know before the first picture."""
         session = self.sittings.session_of(self.claim)
@@ -157,7 +143,7 @@ class SessionView(RunView):
 
 
 class LeaseView(RunView):
-    @extend_schema(request=LeaseIn, responses={200: LeaseOut, **_REFUSALS})
+    @extend_schema(request=LeaseIn, responses={200: LeaseOut, 409: _CONFLICT})
     def post(self, request: Request) -> Response:
         """Make this tab the owner of the session."""
         given = valid(LeaseIn, request)
@@ -212,10 +198,10 @@ class QuestionView(RunView):
         parameters=[_LEASE],
         responses={
             200: QuestionOut,
-            401: _REFUSALS[401],
-            404: OpenApiResponse(ProblemOut, description="this trial has no question of its own, or not now"),
-            409: _REFUSALS[409],
-            429: _REFUSALS[429],
+            404: OpenApiResponse(
+                ProblemOut, description="not-found: this trial has no question of its own, or not now"
+            ),
+            409: _CONFLICT,
         },
     )
     def get(self, request: Request, position: int) -> Response:
@@ -227,7 +213,7 @@ class QuestionView(RunView):
 
 
 class SetUpView(RunView):
-    @extend_schema(request=SetUpIn, parameters=[_LEASE], responses={200: StateOut, **_REFUSALS})
+    @extend_schema(request=SetUpIn, parameters=[_LEASE], responses={200: StateOut, 409: _CONFLICT})
     def post(self, request: Request) -> Response:
         """What was measured and asked before practice; once more, the latest counts."""
         self.sittings.store_set_up(claim=self.claim, lease=self.lease, given=valid(SetUpIn, request))
@@ -241,7 +227,8 @@ class ResponsesView(RunView):
         responses={
             201: ResponseOut,
             200: OpenApiResponse(ResponseOut, description="stored before"),
-            **_REFUSALS,
+            404: OpenApiResponse(ProblemOut, description="not-found: the session has no such trial"),
+            409: _CONFLICT,
             503: OpenApiResponse(ProblemOut, description="picture-damaged: this session was not shown the picture"),
         },
     )
@@ -258,7 +245,7 @@ class ResponsesView(RunView):
 
 
 class CompleteView(RunView):
-    @extend_schema(request=CompleteIn, parameters=[_LEASE], responses={200: CompletionOut, **_REFUSALS})
+    @extend_schema(request=CompleteIn, parameters=[_LEASE], responses={200: CompletionOut, 409: _CONFLICT})
     def post(self, request: Request) -> Response:
         """Close the session once every trial is answered; repeated, the answer is the same."""
         given = valid(CompleteIn, request)
@@ -277,7 +264,7 @@ class CompleteView(RunView):
 
 
 class ClosingView(RunView):
-    @extend_schema(request=ClosingIn, parameters=[_LEASE], responses={200: StateOut, **_REFUSALS})
+    @extend_schema(request=ClosingIn, parameters=[_LEASE], responses={200: StateOut, 409: _CONFLICT})
     def post(self, request: Request) -> Response:
         """What the participant says after the last trial, if anything; asked again, the first time counts."""
         self.sittings.store_closing_answers(claim=self.claim, lease=self.lease, given=valid(ClosingIn, request))
@@ -285,7 +272,7 @@ class ClosingView(RunView):
 
 
 class WithdrawView(RunView):
-    @extend_schema(request=WithdrawIn, responses={200: StateOut, **_REFUSALS})
+    @extend_schema(request=WithdrawIn, responses={200: StateOut, 409: _CONFLICT})
     def post(self, request: Request) -> Response:
         """Stop and leave; the answers so far stay, or no analysis has them and they are erased. Needs no lease."""
         keeps = valid(WithdrawIn, request)["keep"]
@@ -293,7 +280,7 @@ class WithdrawView(RunView):
 
 
 class StatusView(RunView):
-    @extend_schema(responses={200: StatusOut, 401: _REFUSALS[401], 429: _REFUSALS[429]})
+    @extend_schema(responses={200: StatusOut})
     def get(self, request: Request) -> Response:
         """How far the session is; needs no lease, so that the page that opened it can ask."""
         session = self.sittings.session_of(self.claim)
