@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from analysis.generation import prepare_original
 from humanexp.core.storage import media_path
@@ -45,3 +45,14 @@ def test_colours_are_those_of_the_files_profile() -> None:
 def test_a_list_finds_a_name_whose_accent_another_system_stored(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("import_images", str(handed_in("pictures-list-written-on-another-system") / "list.csv"), name="pets")
     assert "pets: 1 pictures imported (cat 1)" in capsys.readouterr().out
+
+
+def test_a_list_of_a_german_spreadsheet_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("import_images", str(handed_in("pictures-list-of-a-german-excel") / "list.csv"), name="pets")
+    assert "pets: 1 pictures imported (cat 1)" in capsys.readouterr().out
+
+
+def test_a_list_with_two_columns_of_categories_is_refused_with_both() -> None:
+    with pytest.raises(CommandError, match="columns 2 and 3 are both called 'category'"):
+        call_command("import_images", str(handed_in("pictures-list-two-category-columns") / "list.csv"), name="pets")
+    assert not SourceImage.objects.exists()

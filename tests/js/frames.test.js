@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import test from "node:test";
 import { estimateRefresh, framesFor, lowerQuartile, measureRefresh, median, refreshFaults } from "../../humanexp/static/js/participation/trial/frames.js";
 import { Display } from "./support.js";
@@ -42,6 +44,14 @@ test("a clock in steps longer than a frame leaves the mean interval, and says th
   const estimate = estimateRefresh(stamps.slice(1).map((stamp, frame) => stamp - stamps[frame]));
   assert.ok(Math.abs(estimate.medianMs - 1000 / 60) < 0.1);
   assert.equal(framesFor(200, estimate.medianMs), 12);
+  assert.ok(refreshFaults(estimate).includes("jitter"));
+});
+
+const handedIn = path.join(process.env.REFERENCE_DATA ?? "/nonexistent", "inputs/browser-whose-clock-steps/timestamps.json");
+test("timestamps of a browser that rounds time to 100 ms", { skip: !fs.existsSync(handedIn) && "REFERENCE_DATA holds no such input" }, () => {
+  const stamps = JSON.parse(fs.readFileSync(handedIn, "utf8"));
+  const estimate = estimateRefresh(stamps.slice(1).map((stamp, frame) => stamp - stamps[frame]));
+  assert.ok(Number.isFinite(framesFor(200, estimate.medianMs)) && framesFor(200, estimate.medianMs) > 0);
   assert.ok(refreshFaults(estimate).includes("jitter"));
 });
 
