@@ -225,12 +225,13 @@ def _rows(text: str, delimiter: str, source: str) -> list[list[str]]:
 
 def _without_empty_ends(names: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     """Without the columns and rows that a spreadsheet had touched and left empty."""
-    while rows and not any(cell.strip(_UNSEEN) for cell in rows[-1]):
-        rows = rows[:-1]
-    width = len(names)
-    while width and not names[width - 1] and not any("".join(row[width - 1 :]).strip(_UNSEEN) for row in rows):
-        width -= 1
-    return names[:width], [row[:width] for row in rows] if width < len(names) else rows
+    # Each cell is looked at once: a file of nothing but delimiters must not cost more than any other.
+    height = next((n for n in range(len(rows), 0, -1) if any(cell.strip(_UNSEEN) for cell in rows[n - 1])), 0)
+    width = next((n for n in range(len(names), 0, -1) if names[n - 1]), 0)
+    for row in rows[:height]:
+        width = next((n for n in range(len(row), width, -1) if row[n - 1].strip(_UNSEEN)), width)
+    # A row that is longer than the header has a cell too many, wherever that is empty.
+    return names[:width], [row[:width] if len(row) == len(names) else row for row in rows[:height]]
 
 
 def _are_row_numbers(cells: list[str]) -> bool:

@@ -78,6 +78,13 @@ def test_what_cannot_be_told_is_refused_by_its_name(content: bytes, said: str) -
         read_cells(content, source="t.csv")
 
 
+def test_a_file_of_nothing_but_delimiters_costs_no_more_than_any_other() -> None:
+    """Where every empty row or column is looked for anew, this does not end in the time that a test has."""
+    tall, wide = b"name\n" + b'""\n' * 200_000, b"name" + b"," * 60_000 + b"\n" + (b"a" + b"," * 60_000 + b"\n") * 8
+    assert read_cells(tall, source="t.csv").rows == []
+    assert read_cells(wide, source="t.csv").names == ("name",)
+
+
 def test_suffixes_in_capitals_and_names_in_parquet(tmp_path: Path) -> None:
     pd.DataFrame(ROWS).to_csv(tmp_path / "T.CSV", index=False)
     pd.DataFrame(ROWS).rename(columns=str.upper).to_parquet(tmp_path / "T.PARQUET")
