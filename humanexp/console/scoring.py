@@ -67,8 +67,10 @@ def score(*, folders: Sequence[PublishedFolder], spec: str, name: str, how: eval
     studies = []
     without = []
     for one in folders:
-        imported = results.import_trials(paths=one.files, name=one.name, pictures=one.pictures).trial_import
-        study = Study.objects.select_related("stimulus_set").get(pk=imported.study_id)
+        imported = results.import_trials(paths=one.files, name=one.name, pictures=one.pictures)
+        for note in imported.notes:
+            tell(f"{one.name}: {note}")
+        study = Study.objects.select_related("stimulus_set").get(pk=imported.trial_import.study_id)
         if study.stimulus_set is None:
             without.append(one.name)
             continue
