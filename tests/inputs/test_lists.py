@@ -78,6 +78,20 @@ class TestExclusions:
         with pytest.raises(TableRefused, match="Excel workbook"):
             services.ids_of(b"PK\x03\x04", source="list.csv")
 
+    @pytest.mark.parametrize(
+        "ids",
+        [["ABCDEFGHIJKLMN", "A1BCDEFGHIJKLM", "A2BCDEFGHIJKLM"], ["P1", "maria", "P2", "P3"], ["rapid", "anna"]],
+    )
+    def test_an_id_without_a_digit_is_no_header(self, ids: list[str]) -> None:
+        assert services.ids_of("\n".join(ids).encode(), source="list.txt") == ids
+
+    def test_hashes_are_no_ids(self, tmp_path: Path) -> None:
+        """One in 64 hashes has no digit: no header is looked for among them."""
+        hashes = ["X-" + "ABCDE" * 4, "X-" + "AB2DE" * 4, "X-" + "AB3DE" * 4]
+        (tmp_path / "list.txt").write_text("\n".join(hashes) + "\n")
+        call_command("exclusions", make_study().family.slug, "--hashes", str(tmp_path / "list.txt"), stdout=StringIO())
+        assert set(Exclusion.objects.values_list("code", flat=True)) == set(hashes)
+
     def test_nothing_is_added_of_a_list_that_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "list.txt").write_text("P1\nP 2\n")
         with pytest.raises(CommandError, match="Line 2 is no worker id of link; nothing was added"):

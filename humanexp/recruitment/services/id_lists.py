@@ -9,7 +9,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.recruitment.recruiters.presets import presets
 
 #: How columns of people's ids are called, letters and digits alone, beside the names that sites have for them.
-_HEADER = re.compile(r".*(participant|worker|p)id|participant|worker|id")
+_HEADER = re.compile(r".*(participantid|workerid)|pid|id|participant|worker")
 #: Forms that large sites give their ids; where most of a list have one of them, all must.
 _FORMS = (re.compile(r"[0-9a-f]{24}"), re.compile(r"A[A-Z0-9]{8,20}"))
 _ANY = re.compile(r".*", re.DOTALL)
@@ -17,7 +17,7 @@ _ANY = re.compile(r".*", re.DOTALL)
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)
 
 
-def ids_of(content: bytes, *, source: str) -> list[str]:
+def ids_of(content: bytes, source: str) -> list[str]:
     """The ids of a list, in order, without its header.
 
     Raises
@@ -38,8 +38,12 @@ def ids_of(content: bytes, *, source: str) -> list[str]:
         ids = [record[named[0]] for record in table.records()]
     else:
         ids = lines[1:] if lines and _is_header(lines[0]) else lines
-        if len(ids) > 2 and not re.search(r"\d", ids[0]) and all(re.search(r"\d", one) for one in ids[1:]):
-            raise InputRefused(f"{source}, line 1: this seems to be a header, not an id. Remove the line.")
+        is_word = len(ids) > 2 and not re.search(r"\d", ids[0]) and not any(form.fullmatch(ids[0]) for form in _FORMS)
+        if is_word and all(re.search(r"\d", one) for one in ids[1:]):
+            raise InputRefused(
+                f"{source}, line 1: this seems to be a header, not an id. If it is one, remove the line; if it "
+                "is an id, put it behind the others."
+            )
     usual = next((form for form in _FORMS if 2 * sum(map(bool, map(form.fullmatch, ids))) > len(ids)), _ANY)
     for number, one in enumerate(ids, start=1):
         if not usual.fullmatch(one) and not _ROUNDED.fullmatch(one):

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.tables import text_of
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
@@ -49,8 +50,8 @@ class Command(RecruitmentCommand):
                 raise CommandError("Say by --to whose worker ids these are.")
             report = services.exclude_people(
                 family=family,
-                worker_ids=_ids(options["worker_ids"]),
-                hashes=_ids(options["hashes"]),
+                worker_ids=services.ids_of(*_content(options["worker_ids"])) if options["worker_ids"] else (),
+                hashes=_lines(*_content(options["hashes"])) if options["hashes"] else (),
                 environment=options["to"] or "",
                 note=options["note"],
             )
@@ -61,10 +62,12 @@ class Command(RecruitmentCommand):
         self.stdout.write(f"{report.added} added, {report.known} were on the list")
 
 
-def _ids(path: Path | None) -> list[str]:
-    if path is None:
-        return []
+def _content(path: Path) -> tuple[bytes, str]:
     try:
-        return services.ids_of(path.read_bytes(), source=path.name)
+        return path.read_bytes(), path.name
     except OSError as err:
         raise CommandError(f"{path} cannot be read: {err.strerror}.") from err
+
+
+def _lines(content: bytes, source: str) -> list[str]:
+    return [line.strip() for line in text_of(content, source=source).splitlines() if line.strip()]
