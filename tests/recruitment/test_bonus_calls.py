@@ -347,6 +347,89 @@ class TestBooks:
         assert set(Payment.objects.values_list("last_error", flat=True)) == {FORGOTTEN}
 
 
+class TestSetBack:
+    """What database and disk have forgotten together, the recruiter's list still tells."""
+
+    def forgotten(self, bonuses: Bonuses, count: int) -> list[Assignment]:
+        """Bonuses that were paid, as planned ones: a copy of both from before the round, put back."""
+        rows = bonuses.people(count)
+        for row in rows:
+            bonuses.promise(row, cents=50)
+        planned = {row.pk: row.__dict__.copy() for row in Payment.objects.all()}
+        assert not counting.notice_restoring("panel")
+        counted = RecruiterAccount.objects.get(environment="panel").sends
+        file = counting.file_of("panel").read_text()
+        bonuses.send()
+        bonuses.settle()
+        assert set(states()) == {WriteState.CONFIRMED} and [bonuses.got(row) for row in rows] == [[50]] * count
+        BonusAttempt.objects.all()._raw_delete("default")
+        BonusCall.objects.all()._raw_delete("default")
+        for pk, facts in planned.items():
+            kept = {name: facts[name] for name in ("state", "attempts", "first_sent_at", "confirmed_at")}
+            Payment.objects.filter(pk=pk).update(**kept)
+        RecruiterAccount.objects.filter(environment="panel").update(sends=counted, bonus_proved_at=None)
+        counting.file_of("panel").write_text(file)
+        return rows
+
+    @pytest.mark.gate
+    @pytest.mark.promise(2)
+    def test_a_copy_of_database_and_disk_put_back_pays_no_bonus_twice(self, bonuses: Bonuses, payer: User) -> None:
+        rows = self.forgotten(bonuses, 4)
+        for _ in range(3):
+            bonuses.send()
+            bonuses.settle()
+        assert [bonuses.got(row) for row in rows] == [[50]] * 4
+        assert set(states()) == {WriteState.PARKED}
+        assert "lists £0.50" in Payment.objects.earliest("pk").last_error
+        assert [one.listed_before for one in selectors.parked_bonuses(bonuses.campaign.study)] == [[50]] * 4
+        ids = list(Payment.objects.values_list("pk", flat=True))
+        services.found_paid(study=bonuses.campaign.study, payments=ids[1:], note="Theirs.", by=payer)
+        services.pay_again(study=bonuses.campaign.study, payments=ids[:1], note="Another one.", by=payer)
+        bonuses.send()
+        bonuses.settle()
+        assert [bonuses.got(row) for row in rows] == [[50, 50], [50], [50], [50]]
+        assert set(states()) == {WriteState.CONFIRMED}
+
+    def test_the_others_of_a_call_are_paid(self, bonuses: Bonuses) -> None:
+        self.forgotten(bonuses, 1)
+        [other] = bonuses.people(1)
+        bonuses.promise(other)
+        bonuses.send()
+        bonuses.settle()
+        assert (states(), bonuses.got(other)) == ([WriteState.PARKED, WriteState.CONFIRMED], [40])
+
+    def test_a_payment_by_hand_is_caught_before_money_moves(self, bonuses: Bonuses, payer: User) -> None:
+        [row] = bonuses.people(1)
+        plan = bonuses.lab.plan(bonuses.study, (row.assignment_id, "0.30"))
+        bonuses.lab.post(f"bulk-bonus-payments/{plan['id']}/pay/")
+        bonuses.pass_time(minutes=20)
+        bonuses.promise(row)
+        bonuses.send()
+        assert (states(), bonuses.got(row)) == ([WriteState.PARKED], [30])
+        assert "lists £0.30" in Payment.objects.get().last_error
+        services.pay_again(
+            study=bonuses.campaign.study, payments=[Payment.objects.get().pk], note="That was for the bus.", by=payer
+        )
+        bonuses.send()
+        bonuses.settle()
+        assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [30, 40])
+
+    def test_on_another_machine_what_is_planned_is_left_to_a_person(self, bonuses: Bonuses) -> None:
+        """The folder was not copied, and nobody knows what was sent since."""
+        [row] = bonuses.people(1)
+        bonuses.promise(row)
+        bonuses.send()
+        bonuses.settle()
+        bonuses.promise(row, cause="later")
+        counting.file_of("panel").unlink()
+        bonuses.send()
+        services.reconcile(environment="panel")
+        bonuses.send()
+        assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED, WriteState.PARKED], [40])
+        assert Payment.objects.get(cause="later").last_error == FORGOTTEN
+        assert Payment.objects.get(cause="later").listed == [40]
+
+
 class TestFirstBonus:
     def test_none_is_dear_before_one_was_seen_to_arrive(self, bonuses: Bonuses) -> None:
         rows = bonuses.people(2)

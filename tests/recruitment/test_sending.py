@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from humanexp.core import clock
 from humanexp.core.errors import IllegalTransition
-from humanexp.core.models import AuditEvent
-from humanexp.recruitment import services
+from humanexp.core.models import AuditEvent, User
+from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Payment, RecruiterAccount
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.services import counting, sending
 from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.lease import Lease
-from humanexp.recruitment.states import WriteState
+from humanexp.recruitment.states import DifferenceState, WriteState
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.outbox import Launch, NewWorker, bonuses, send, submitted
 
@@ -94,16 +94,16 @@ class TestLease:
         """Both have read the row as it was."""
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        bonus = services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
-        stale = Payment.objects.get(pk=bonus.pk)
+        services.settle(study=campaign.study)
+        reward, stale = Payment.objects.get(), Payment.objects.get()
         recruiter = recruiter_for("marketplace")
-        assert sending.deliver(delivery_of(recruiter, bonus), bonus, is_ours=lambda: True) == ""
+        assert sending.deliver(delivery_of(recruiter, reward), reward, is_ours=lambda: True) == ""
         with pytest.raises(IllegalTransition):
             sending.deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
         stale.state = WriteState.SENDING  # it was further on
         Payment.objects.update(state=WriteState.SENDING)
         assert "taken over" in sending.deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
-        assert bonuses(other_side, row) == ["0.33"]
+        assert other_side.get_assignment(AssignmentId=row.assignment_id)["Assignment"]["AssignmentStatus"] == "Approved"
         assert Payment.objects.get().attempts == 1
 
 
@@ -138,6 +138,28 @@ class TestFirstSends:
         assert bonuses(other_side, row) == ["0.33"]
         assert AuditEvent.objects.filter(action="send-late").count() == 1
 
+    def test_a_bonus_waits_while_one_is_listed_that_nobody_here_knows(
+        self, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        """Database and disk were set back together, and the same is planned anew: with another marker and token."""
+        campaign = launch(cap_cents=1_000)
+        [row] = submitted(campaign, new_worker)
+        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        send()
+        Payment.objects.update(state="planned", attempts=0, first_sent_at=None, token="another", marker="[p-another]")
+        for _ in range(3):
+            assert "no payment here explains" in str(send().remarks)
+        assert bonuses(other_side, row) == ["0.33"]
+        services.reconcile(environment="marketplace")
+        payer = User.objects.create_user("olga", is_staff=True)
+        [found] = selectors.open_differences(campaign.study)
+        shown = (found.ours_cents, found.theirs_cents)
+        services.resolve_difference(
+            difference=found, resolution=DifferenceState.NOT_OURS, note="By hand.", by=payer, shown=shown
+        )
+        send()
+        assert bonuses(other_side, row) == ["0.33", "0.33"]
+
     def test_a_restored_database_is_told_by_the_file_that_counts_sends(
         self, launch: Launch, new_worker: NewWorker, other_side: Any
     ) -> None:
@@ -165,17 +187,28 @@ class TestFirstSends:
 
     def test_the_file_never_counts_back_and_is_its_owners_alone(self, db: None, settings: Any, tmp_path: Path) -> None:
         settings.MEDIA_ROOT = tmp_path
-        RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 7})
+        RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 0})
         assert not counting.notice_restoring("sandbox")
         file = counting.file_of("sandbox")
-        assert (file.read_text(), file.stat().st_mode & 0o777) == ("7\n", 0o600)
-        counting.count_send("sandbox")
+        assert (file.read_text(), file.stat().st_mode & 0o777) == ("0\n", 0o600)
+        for _ in range(8):
+            counting.count_send("sandbox")
         assert file.read_text() == "8\n"
         RecruiterAccount.objects.update(sends=3)
         counting.count_send("sandbox")
         assert file.read_text() == "8\n"
         assert counting.notice_restoring("sandbox")
         assert RecruiterAccount.objects.get(environment="sandbox").sends == 8
+        assert not counting.notice_restoring("sandbox")
+
+    def test_without_its_file_a_database_that_has_sent_asks_first(
+        self, db: None, settings: Any, tmp_path: Path
+    ) -> None:
+        """Another machine, to which the folder was not copied."""
+        settings.MEDIA_ROOT = tmp_path
+        RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 7})
+        assert counting.notice_restoring("sandbox")
+        assert counting.file_of("sandbox").read_text() == "7\n"
         assert not counting.notice_restoring("sandbox")
 
 

@@ -832,6 +832,7 @@ class Migration(migrations.Migration):
                             "marker",
                             models.CharField(default=humanexp.recruitment.models.writes.new_marker, max_length=40),
                         ),
+                        ("listed", models.JSONField(blank=True, null=True)),
                         (
                             "assignment",
                             models.ForeignKey(

@@ -104,6 +104,9 @@ class Payment(RecruiterWrite):
     reason = models.CharField(max_length=900, blank=True)
     #: ends the reason of a bonus, so that it can be found again in the recruiter's list
     marker = models.CharField(max_length=40, default=new_marker)
+    #: cents of each bonus that the recruiter listed when this one was left to a person unsent; whoever has it paid all
+    #: the same has seen them
+    listed = models.JSONField(null=True, blank=True)
 
     class Meta(RecruiterWrite.Meta):
         constraints = [

@@ -8,7 +8,7 @@ leaves empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -238,6 +238,20 @@ class SubmissionReport:
     is_return_requested: bool = False
 
 
+class Proof(StrEnum):
+    """What the recruiter's lists say of an order that may have been carried out."""
+
+    PAID = "paid"
+    NOT_PAID = "not-paid"
+    #: they cannot tell this payment from others: a person looks
+    UNCLEAR = "unclear"
+
+
+def marker_in(reason: str) -> str:
+    """The end of a bonus's reason, from which its payment is known."""
+    return reason[reason.rfind("[") :]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RewardOrder:
     """Approve a submission, which pays its reward."""
@@ -259,6 +273,16 @@ class BonusOrder:
     reason: str
     marker: str
     token: str
+    #: of the submission's other bonuses that are known here
+    known_markers: frozenset[str] = frozenset()
+
+    def proof_in(self, reasons: Iterable[str]) -> Proof:
+        """What these say, the reasons of all bonuses that the recruiter lists for the submission. One that nobody here
+        knows may be this very payment, of a database that has forgotten it."""
+        listed = {marker_in(reason) for reason in reasons}
+        if self.marker in listed:
+            return Proof.PAID
+        return Proof.UNCLEAR if listed - self.known_markers else Proof.NOT_PAID
 
 
 PaymentOrder = RewardOrder | BonusOrder
@@ -270,15 +294,6 @@ class Receipt:
 
     #: it says so at once; else it is carried out later, and `evidence` tells
     is_paid: bool = True
-
-
-class Proof(StrEnum):
-    """What the recruiter's lists say of an order that may have been carried out."""
-
-    PAID = "paid"
-    NOT_PAID = "not-paid"
-    #: they cannot tell this payment from others: a person looks
-    UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True, kw_only=True)

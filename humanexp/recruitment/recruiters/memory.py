@@ -236,8 +236,7 @@ class MemoryRecruiter:
             offer = self._submitted(order.submission_id)
             state = offer.submissions[order.submission_id].state if offer else None
             return Proof.PAID if state == AssignmentState.APPROVED else Proof.NOT_PAID
-        mine = (one for one in self._bonuses if one.submission_id == order.submission_id)
-        return Proof.PAID if any(one.reason.endswith(order.marker) for one in mine) else Proof.NOT_PAID
+        return order.proof_in(one.reason for one in self._bonuses if one.submission_id == order.submission_id)
 
     def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
         here = self._offer(offer_id).submissions

@@ -271,10 +271,8 @@ class MTurkRecruiter(Qualifications):
         if isinstance(order, RewardOrder):
             found = self.submission(order.submission_id)
             is_paid = found is not None and found.state == AssignmentState.APPROVED
-        else:
-            paid = self._bonuses(AssignmentId=order.submission_id)
-            is_paid = any(bonus.reason.endswith(order.marker) for bonus in paid)
-        return Proof.PAID if is_paid else Proof.NOT_PAID
+            return Proof.PAID if is_paid else Proof.NOT_PAID
+        return order.proof_in(bonus.reason for bonus in self._bonuses(AssignmentId=order.submission_id))
 
     def reject(self, submission_id: str, *, reason: str, category: str = "") -> None:
         self._write("reject_assignment", AssignmentId=submission_id, RequesterFeedback=reason)

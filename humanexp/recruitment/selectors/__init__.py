@@ -98,6 +98,7 @@ from humanexp.recruitment.selectors.reconciliation import (
     differences,
     is_held,
     is_unsettled,
+    known_markers,
     open_differences,
 )
 from humanexp.recruitment.selectors.rejections import (
@@ -212,6 +213,7 @@ __all__ = [
     "ticket_in",
     "way_out",
     "is_held",
+    "known_markers",
     "is_unsettled",
     "latest_payments",
     "ledger",

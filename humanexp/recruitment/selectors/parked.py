@@ -25,6 +25,12 @@ class ParkedBonus:
         return self.attempts[-1] if self.attempts else None
 
     @property
+    def listed_before(self) -> list[int]:
+        """Cents of each bonus that the recruiter listed before it was sent."""
+        before: list[int] = (self.latest.listed_before if self.latest else self.payment.listed) or []
+        return before
+
+    @property
     def newly_listed(self) -> list[int]:
         """Amounts that the recruiter lists now and did not before: none of them is this bonus."""
         last = self.latest

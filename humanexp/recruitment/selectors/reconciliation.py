@@ -10,7 +10,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import Assignment, Campaign, Difference, Payment
-from humanexp.recruitment.states import LISTED, UNSETTLED, AssignmentState, DifferenceState
+from humanexp.recruitment.recruiters.base import marker_in
+from humanexp.recruitment.states import LISTED, RESOLUTIONS, UNSETTLED, AssignmentState, DifferenceState
 from humanexp.studies.models import Study
 
 #: Also where nothing has happened, both sides are compared again after so long.
@@ -101,3 +102,11 @@ def is_held(assignment: Assignment) -> bool:
     """Whether bonuses of this assignment wait for a person: for its own difference, or its campaign's."""
     about = Difference.objects.filter(state=DifferenceState.OPEN, hit__campaign=assignment.campaign_id)
     return about.filter(Q(assignment=assignment.pk) | Q(assignment=None)).exists()
+
+
+def known_markers(assignment: Assignment) -> frozenset[str]:
+    """Of the bonuses of this assignment that are in the ledger, or that a person has said what they are."""
+    ours = Payment.objects.filter(assignment=assignment.pk).values_list("marker", flat=True)
+    resolved = Difference.objects.filter(assignment=assignment.pk, state__in=RESOLUTIONS)
+    theirs = resolved.values_list("their_reason", flat=True)
+    return frozenset(ours) | {marker_in(reason) for reason in theirs}

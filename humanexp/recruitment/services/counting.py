@@ -1,7 +1,8 @@
 """How many writes were ever sent, counted in the database and in a file beside it.
 
 A database that was restored from a backup has forgotten what was sent since. The file, which is not part of the
-database, then counts further than it: everything that the database still means to send is asked about first.
+database, then counts further than it, or is not there: everything that the database still means to send is asked about
+first. Where both were set back together nothing here tells; a bonus is asked about by itself, see paying_in_calls.
 """
 
 from __future__ import annotations
@@ -60,19 +61,22 @@ def notice_restoring(environment: str) -> bool:
         return False
     known = _count_in_file(environment)  # read before the database: whoever sends meanwhile is counted there first
     row = RecruiterAccount.objects.get(environment=environment)
-    if known is None:
-        _raise_to(environment, row.sends)
+    if known is None and not row.sends:
+        _raise_to(environment, 0)
         return False
-    if known <= row.sends:
+    if known is not None and known <= row.sends:
         return False
-    logger.warning("%s: the database has forgotten %d sends; it was restored", environment, known - row.sends)
+    # without its file, a database that has sent is another machine's, or was restored there: nobody knows what it lacks
+    sends = max(known or 0, row.sends)
+    logger.warning("%s: the database was restored: it may have forgotten what was sent", environment)
     with transaction.atomic():
         for kind in KINDS:
             open_rows = kind._default_manager.filter(environment=environment).exclude(state=WriteState.CONFIRMED)
             open_rows.update(ask_first=True)
-        RecruiterAccount.objects.filter(pk=row.pk).update(sends=known, to_compare_since=clock.now())
-        record(action="restored-database", subject=f"recruiter:{environment}", forgotten=known - row.sends)
+        RecruiterAccount.objects.filter(pk=row.pk).update(sends=sends, to_compare_since=clock.now())
+        record(action="restored-database", subject=f"recruiter:{environment}", forgotten=sends - row.sends)
         jobs.submit("recruitment.reconcile", subject=f"recruiter:{environment}")
+    _raise_to(environment, sends)
     return True
 
 

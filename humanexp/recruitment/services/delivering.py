@@ -3,7 +3,7 @@
 Before a first send the row is committed as "sending". A row found "sending" has an unknown outcome: the other side is
 asked before it is sent again, with the same token. The recruiter remembers tokens for a day; a row older than that, or
 of a database that was restored, may have been sent without our knowing: it is asked about twice, a while apart, before
-it is sent, be it for the first time.
+it is sent, be it for the first time. A bonus is always asked about: paid twice cannot be undone.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ def _take(write: RecruiterWrite) -> bool:
 def _may_be_there(delivery: Delivery[Any], write: RecruiterWrite) -> bool:
     """Sent before, as far as we remember; or it may have been, and the recruiter would not know the token any more.
 
-    Where it never knew one, our own memory is all there is.
+    Where it never knew one, our own memory is all there is, but for what is always asked about.
     """
     forgets = bool(delivery.recruiter.token_memory) and not _is_remembered(delivery, write.created_at)
-    return bool(write.attempts) or write.ask_first or forgets
+    return bool(write.attempts) or write.ask_first or forgets or delivery.asks_first
 
 
 def _is_remembered(delivery: Delivery[Any], since: datetime | None) -> bool:
@@ -124,7 +124,8 @@ def _ask_before_sending(delivery: Delivery[Any], write: RecruiterWrite) -> str |
     if word.wait:
         return word.wait
     now = clock.now()
-    if delivery.is_idempotent or (not write.ask_first and _is_remembered(delivery, write.first_sent_at)):
+    is_remembered = _is_remembered(delivery, write.first_sent_at or write.created_at)
+    if delivery.is_idempotent or (not write.ask_first and is_remembered):
         return None
     if write.missed_at is None or write.missed_at > now:  # later than now: the clock was set back
         note(write, missed_at=now)

@@ -4,6 +4,9 @@ Before the call, the rows, what each submission had been paid, and the balance a
 recruiter is then asked until it lists the amount once more than before. If it does not for a day, a person decides;
 nothing here ever sends a bonus a second time. Of one submission a second bonus waits until the first is settled: the
 amounts that are listed do not say which is which.
+
+Nor is a first one sent while the recruiter lists an amount that nothing here explains: a database or a disk that was
+set back has forgotten a payment, or somebody has paid by hand.
 """
 
 from __future__ import annotations
@@ -27,11 +30,14 @@ from humanexp.core.errors import (
     RecruiterError,
     RecruiterUnavailable,
 )
+from humanexp.recruitment import money
 from humanexp.recruitment.models import (
+    EXTRAS,
     AttemptOutcome,
     BonusAttempt,
     BonusCall,
     CallAnswer,
+    Difference,
     Hit,
     Payment,
     PaymentKind,
@@ -42,7 +48,7 @@ from humanexp.recruitment.recruiters.bonus_calls import BonusCalls, BonusLine, B
 from humanexp.recruitment.services.counting import count_send
 from humanexp.recruitment.services.deliveries.money import NOBODY, Bonus
 from humanexp.recruitment.services.outbox import Report
-from humanexp.recruitment.states import WriteState, advance
+from humanexp.recruitment.states import DifferenceState, WriteState, advance
 
 #: When the recruiter is asked after a call, and how often later on, and once a person has been asked.
 LOOKS = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 15, 60))
@@ -51,6 +57,7 @@ LOOK_EVERY, PARKED_EVERY = timedelta(hours=1), timedelta(hours=6)
 MOST_IN_VAIN = 3
 UNPROVED = "It was sent, and nothing shows that it was paid: a person has to look."
 FORGOTTEN = "This database was restored, and may have forgotten that it was sent: a person has to look."
+UNEXPLAINED = "The recruiter lists {listed} for this submission, which no payment here explains: a person has to look."
 
 
 def evidence_wait() -> timedelta:
@@ -135,7 +142,7 @@ class CallRound:
             elif row.assignment.person is None or hit is None:
                 advance(row, WriteState.REFUSED, last_error=NOBODY)
             elif row.ask_first:
-                park(row, FORGOTTEN)
+                self._patiently(lambda row=row: self._leave_forgotten(row))  # type: ignore[misc]
             else:
                 ready.setdefault(hit, []).append(row)
                 still_open[row.assignment_id] = -1  # the submission's turn is taken
@@ -164,9 +171,20 @@ class CallRound:
             if not isinstance(error, InsufficientFunds):
                 advance(rows[0], WriteState.REFUSED, last_error=error.message[:500])
             return
+        unexplained = [row for row in rows if _unexplained(row, plan.listed[_submission(row)])]
+        for row in unexplained:
+            listed = plan.listed[_submission(row)]
+            shown = ", ".join(money.shown(cents, row.currency) for cents in _unexplained(row, listed).elements())
+            park(row, UNEXPLAINED.format(listed=shown), listed)
+        if unexplained:  # a plan pays nobody: the others get one of their own
+            self._pay(hit, [row for row in rows if row not in unexplained])
+            return
         call = self._commit(hit, rows, plan) if self.is_ours() else None
         if call is not None:
             self._send(call)
+
+    def _leave_forgotten(self, row: Payment) -> None:
+        park(row, FORGOTTEN, self.calls.listed(_submission(row)))
 
     def _is_paid_by_now(self, row: Payment) -> bool:
         """A person wants it paid again: if the earlier attempt shows after all, there is nothing left to pay."""
@@ -252,9 +270,10 @@ def learn(attempt: BonusAttempt, listed: Sequence[int]) -> None:
     locked.save(update_fields=["listed", "looks", "look_at", "outcome"])
 
 
-def park(payment: Payment, why: str) -> None:
-    """Leave it to a person."""
-    advance(payment, WriteState.PARKED, last_error=why)
+def park(payment: Payment, why: str, listed: Sequence[int] | None = None) -> None:
+    """Leave it to a person. `listed`: what the recruiter lists, of one that was never sent."""
+    seen = {} if listed is None else {"listed": list(listed)}
+    advance(payment, WriteState.PARKED, last_error=why, **seen)
     study = payment.campaign.study.slug
     record(action="park", subject=f"payment:{payment.pk}", study=study, cents=payment.amount_cents, why=why)
 
@@ -279,6 +298,20 @@ def _take_back(call: BonusCall, to: WriteState, why: str) -> None:
     for attempt in call.attempts.select_related("payment"):
         advance(attempt.payment, to, last_error=why[:500])
     call.attempts.update(outcome=AttemptOutcome.NOT_SENT)
+
+
+def _unexplained(row: Payment, listed: Sequence[int]) -> Counter[int]:
+    """Cents that the recruiter lists and that nothing here explains: no payment that is known to have arrived, no
+    difference that a person has explained, and no look of the person who has this one paid."""
+    of_submission = Payment.objects.filter(assignment=row.assignment_id)
+    paid = of_submission.filter(kind__in=EXTRAS, state=WriteState.CONFIRMED).values_list("amount_cents", flat=True)
+    explained = Difference.objects.filter(
+        assignment=row.assignment_id, state__in=(DifferenceState.EXPLAINED, DifferenceState.NOT_OURS)
+    )
+    theirs = [cents for cents in explained.values_list("theirs_cents", flat=True) if cents]
+    known: Counter[int] = Counter([*paid, *theirs])
+    seen: Counter[int] = Counter(row.listed or ())
+    return Counter(listed) - (known | seen)
 
 
 def _submission(row: Payment) -> str:

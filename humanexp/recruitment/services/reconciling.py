@@ -29,7 +29,7 @@ from humanexp.recruitment.models import (
     RecruiterAccount,
 )
 from humanexp.recruitment.recruiters import capabilities_of, currency_of, recruiter_for, those
-from humanexp.recruitment.recruiters.base import BonusReport, Recruiter, SubmissionReport
+from humanexp.recruitment.recruiters.base import BonusReport, Recruiter, SubmissionReport, marker_in
 from humanexp.recruitment.states import UNSETTLED, AssignmentState, DifferenceState, WriteState, advance
 
 #: Their lists may lag behind a payment for so long.
@@ -193,7 +193,7 @@ def _worker(assignment: Assignment) -> str | None:
 def _by_marker(rows: list[Payment], bonuses: list[BonusReport]) -> list[Payment | None]:
     """The row of each listed bonus, by the marker at the end of its reason."""
     known = {row.marker: row for row in rows}
-    return [known.pop(_marker(bonus.reason), None) for bonus in bonuses]
+    return [known.pop(marker_in(bonus.reason), None) for bonus in bonuses]
 
 
 def _by_amount(rows: list[Payment], bonuses: list[BonusReport]) -> list[Payment | None]:
@@ -268,17 +268,13 @@ def _is_on_the_way(entry: Entry, began: datetime) -> bool:
     if entry.paid_as == PaymentKind.REWARD:
         # time has approved it since `sync` looked, which takes it over
         return assignment is not None and assignment.state == AssignmentState.SUBMITTED
-    return Payment.objects.filter(marker=_marker(entry.their_reason)).exists()  # planned and paid meanwhile
+    return Payment.objects.filter(marker=marker_in(entry.their_reason)).exists()  # planned and paid meanwhile
 
 
 def _is_unasked(row: Payment) -> bool:
     """Planned where a write is not asked about before it is sent: whatever looks like it waits for a person."""
     is_extra, unsent = row.kind != PaymentKind.REWARD, row.state == WriteState.PLANNED and not row.attempts
     return is_extra and unsent and capabilities_of(row.environment).repeats.bonus == "never"
-
-
-def _marker(reason: str) -> str:
-    return reason[reason.rfind("[") :]
 
 
 @transaction.atomic

@@ -34,6 +34,8 @@ class Delivery(ABC, Generic[Write]):
 
     #: which of the recruiter's promises about repeats is meant
     repeats: ClassVar[str]
+    #: the other side is asked before the very first send, too
+    asks_first: ClassVar[bool] = False
 
     def __init__(self, recruiter: Recruiter, write: Write) -> None:
         self.recruiter, self.write = recruiter, write

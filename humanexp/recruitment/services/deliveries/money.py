@@ -55,9 +55,13 @@ class Reward(Delivery[Payment]):
 
 
 class Bonus(Delivery[Payment]):
-    """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason."""
+    """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason.
+
+    Database and disk may have been set back together: what neither remembers, the recruiter's list still tells.
+    """
 
     repeats = "bonus"
+    asks_first = True
 
     def waits_for(self) -> str:
         """A person has to look first where the books differ, or may: paid twice cannot be undone."""
@@ -79,7 +83,9 @@ class Bonus(Delivery[Payment]):
                 return DONE
             case Proof.UNCLEAR:
                 return WriteOutcome(
-                    is_done=False, wait="The recruiter cannot tell whether this was paid: a person must look."
+                    is_done=False,
+                    wait="The recruiter lists a bonus for this submission that no payment here explains: a person "
+                    "must look at the differences in the ledger first.",
                 )
         return NOT_DONE
 
@@ -101,6 +107,7 @@ class Bonus(Delivery[Payment]):
             reason=f"{self.write.reason} {self.write.marker}",
             marker=self.write.marker,
             token=self.write.token,
+            known_markers=selectors.known_markers(assignment),
         )
 
 
