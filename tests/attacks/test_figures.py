@@ -76,6 +76,10 @@ def says(console: Client, study: Study) -> Callable[[str], str]:
     return read
 
 
+#: Of one reward, as the page shows it before it is paid.
+SUMS = '{"USD": 150}'
+
+
 def words(page: str) -> str:
     body = re.sub(r"(?s)<(script|style|title).*?</\1>", " ", page)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
@@ -100,8 +104,8 @@ def test_an_approval_is_owed_until_the_desk_has_paid_it_out(
     worker = Worker(market)
     worker.do(Campaign.objects.get())
     ask()
-    assert "1 person has submitted, of 6 places. 1 waits for your approval: $1.50 with fees." in says("monitor/")
-    post(console, study, "monitor/settle/")
+    assert "1 person has submitted, of 6 places. 1 waits to be paid: $1.50 with fees." in says("monitor/")
+    post(console, study, "monitor/settle/", shown=SUMS)
     ask()
     for room in ("monitor/", "monitor/ledger/", "recruit/"):
         assert "$1.50 is owed to people" in says(room)
@@ -147,7 +151,7 @@ def test_a_bonus_stands_in_the_whole_as_it_does_in_the_part(
     ask()
     Worker(market).do(Campaign.objects.get())
     ask()
-    post(console, study, "monitor/settle/")
+    post(console, study, "monitor/settle/", shown=SUMS)
     row = Assignment.objects.get()
     services.plan_bonus(assignment=row, amount_cents=800, cause="thanks", reason="Thank you.")
     ask()

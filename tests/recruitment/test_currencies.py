@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from humanexp.core.errors import CapExceeded, InvalidRequest
-from humanexp.recruitment import money, services
+from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.pricing import FeeTable, Quote, QuoteTerms, quote
 from humanexp.recruitment.recruiters.memory import FEES, Memory
@@ -18,7 +18,6 @@ from humanexp.recruitment.selectors import (
     budgets_of,
     ledger_rows,
     money_of,
-    payable_sum,
     payment_summary,
     tally_of,
     top_up_plan,
@@ -132,7 +131,8 @@ def test_settling_says_what_it_costs_in_each_currency(study: Study, memory: Memo
     for campaign in Campaign.objects.order_by("pk"):
         row = submitted(memory, campaign, f"P-{campaign.pk}")
         Assignment.objects.filter(pk=row.pk).update(evidence="receipt")
-    assert payable_sum(study) == (2, {"USD": 55, "GBP": 55})
+    due = selectors.payable(selectors.owed(study))
+    assert (len(due), selectors.sums_of(due)) == (2, {"USD": 55, "GBP": 55})
     assert services.settle(study=study).sums == {"USD": 55, "GBP": 55}
 
 

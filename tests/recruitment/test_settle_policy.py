@@ -128,7 +128,7 @@ class TestCap:
         campaign = launched(study)
         rows = [submitted(memory, campaign, f"P{number}") for number in range(3)]
         (done,) = services.settle_by_policies()
-        assert (done.planned, done.held, done.sums) == (2, 1, {"USD": 220})
+        assert (done.planned, done.held, done.sums) == (2, {selectors.Hold.DAY_CAP: 1}, {"USD": 220})
         assert set(Payment.objects.values_list("assignment", flat=True)) == {row.pk for row in rows[:2]}
         (told,) = [one for one in selectors.attention(study) if one.kind == "settle-cap"]
         assert told.text == "1 person is due to be paid, and the day's cap of this study is reached."

@@ -307,6 +307,7 @@ def test_whoever_does_not_pass_practice_is_paid_in_full_and_gives_the_place_back
     visitor = worker.accept(campaign)
     assert visitor.open().status_code == 201
     visitor.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
+    visitor.fetch_all()
     for trial in visitor.session.trials.filter(role="practice"):
         wrong = "dog" if trial.correct_response != "dog" else "cat"
         reply = visitor.call("POST", "/api/v1/run/responses/", {"position": trial.position, "response": wrong})

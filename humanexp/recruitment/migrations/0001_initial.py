@@ -110,6 +110,7 @@ class Migration(migrations.Migration):
                                     ("", "not submitted"),
                                     ("receipt", "finished, with our receipt"),
                                     ("session", "finished here, submitted without the receipt"),
+                                    ("no-pictures", "finished here, and not one picture was fetched"),
                                     ("unfinished", "submitted before the last trial"),
                                     ("invited", "the person it is for"),
                                     ("other-worker", "the session was opened under another worker id"),

@@ -175,6 +175,8 @@ class Evidence(models.TextChoices):
     NONE = "", _("not submitted")
     RECEIPT = "receipt", _("finished, with our receipt")
     SESSION = "session", _("finished here, submitted without the receipt")
+    #: answered without having seen anything: by a script, or in a browser that shows no pictures
+    NO_PICTURES = "no-pictures", _("finished here, and not one picture was fetched")
     UNFINISHED = "unfinished", _("submitted before the last trial")
     #: the one person whom a compensation is for
     INVITED = "invited", _("the person it is for")
@@ -187,7 +189,13 @@ class Evidence(models.TextChoices):
 #: Days from submission in which a rejection can be taken back.
 OVERRIDE_DAYS = 30
 #: A person looks at these before anything is paid; time approves them if nobody does.
-UNMATCHED = (Evidence.UNFINISHED, Evidence.OTHER_WORKER, Evidence.UNKNOWN, Evidence.EXTRA)
+UNMATCHED = (
+    Evidence.NO_PICTURES,
+    Evidence.UNFINISHED,
+    Evidence.OTHER_WORKER,
+    Evidence.UNKNOWN,
+    Evidence.EXTRA,
+)
 
 
 def override_until(submitted_at: datetime | None) -> datetime | None:

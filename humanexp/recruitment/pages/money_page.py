@@ -10,7 +10,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.recruitment import money, recruiters, selectors
-from humanexp.recruitment.models import LinkTerms
+from humanexp.recruitment.models import Campaign, LinkTerms
+from humanexp.recruitment.pages.monitor import owed_lines
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.selectors.statements import By, StatementLine, statement, totals
 from humanexp.studies.models import Study
@@ -82,6 +83,7 @@ def page_of(study: Study | None) -> dict[str, Any]:
         **context,
         "ways": [*_ways(environments), *_sites(study)],
         "policy": selectors.policy_of(study).words(moneys[0].currency),
+        "owed": owed_lines(selectors.owed(study)),
         "pay": [(one, selectors.wage_of(study, tally, one.currency)) for one in moneys],
         "pays": any(recruiters.capabilities_of(one).pays for one in environments),
     }
@@ -120,7 +122,8 @@ def _ways(environments: set[str]) -> Iterator[Way]:
 
 def _sites(study: Study) -> Iterator[Way]:
     """Links: their money moves at the site that sent the people, and never through the ledger."""
-    for terms in LinkTerms.objects.filter(campaign__study=study).order_by("pk"):
+    by_link = Campaign.objects.filter(study=study).exclude(recruiters.at(pays=True))
+    for terms in LinkTerms.objects.filter(campaign__in=by_link).order_by("pk"):
         name = preset_called(terms.preset).label
         if terms.pay == "money" and terms.reward is not None:
             amount = money.shown(terms.reward, terms.currency)

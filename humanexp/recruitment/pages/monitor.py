@@ -16,8 +16,8 @@ from humanexp.jobs.models import Job
 from humanexp.participation import selectors as participation_selectors
 from humanexp.participation.answer_coverage import BinCount, bars, kept_counts
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import RecruiterAccount
-from humanexp.recruitment.selectors import Funnel
+from humanexp.recruitment.models import Assignment, RecruiterAccount
+from humanexp.recruitment.selectors import Funnel, Owed, Why
 from humanexp.recruitment.selectors.timeline import OpenedBin
 from humanexp.recruitment.states import AssignmentState, HitState
 from humanexp.studies.models import Study
@@ -25,8 +25,6 @@ from humanexp.studies.models import Study
 #: Rows of a table on the page; the rest is counted.
 SHOWN = 25
 RECENT = 5
-#: What attention calls submissions that a person has to look at.
-UNMATCHED = {"other-worker", "extra", "unmatched"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +48,8 @@ class Way:
 def figures(study: Study) -> dict[str, Any]:
     tally = selectors.tally_of(study)
     found = selectors.figures_of(study, tally)
-    payable, payable_sums = selectors.payable_sum(study, tally)
+    owed = selectors.owed(study)
+    payable = selectors.payable(owed)
     attention = selectors.attention(study, tally)
     kinds, rejected = {one.kind for one in attention}, tally.people([AssignmentState.REJECTED])
     return {
@@ -61,20 +60,49 @@ def figures(study: Study) -> dict[str, Any]:
         "published": published(tally),
         "jobs": list(_jobs(study)),
         "attention": attention,
+        "held": held_rows(owed),
+        "held_beside": max(0, sum(row.hold is not None for row in owed) - SHOWN),
         # asked for where there are any, as was counted above
-        "unmatched": selectors.unmatched(study).order_by("pk")[:SHOWN] if kinds & UNMATCHED else [],
-        "not_submitted": [(row, selectors.owed_cents(row)) for row in selectors.finished_not_submitted(study)[:SHOWN]]
-        if "not-submitted" in kinds
-        else [],
         "waiting": selectors.waiting_payments(study)[:SHOWN] if any(money.waiting for money in found.moneys) else [],
         "proposed": selectors.proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
         "rejected": selectors.rejections(study, SHOWN) if rejected else [],
         "rejected_beside": max(0, rejected - SHOWN),
         "recent": selectors.latest_payments(study, RECENT),
         "refused_calls": participation_selectors.refused_calls(study),
-        "payable": payable,
-        "payable_sums": payable_sums,
+        "payable": len(payable),
+        "payable_sums": selectors.sums_of(payable),
     }
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldRow:
+    """Somebody who is owed money and is not simply paid, and who it is."""
+
+    owed: Owed
+    assignment: Assignment
+
+
+def held_rows(owed: Sequence[Owed]) -> list[HeldRow]:
+    """As many as a page shows, in the order of the list."""
+    held = [row for row in owed if row.hold is not None][:SHOWN]
+    people = Assignment.objects.select_related("person__participant", "session", "campaign")
+    found = people.in_bulk([row.assignment for row in held])
+    return [HeldRow(owed=row, assignment=found[row.assignment]) for row in held]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwedLine:
+    """Of one reason: how many people, and what it comes to in each currency."""
+
+    label: str | Promise
+    people: int
+    sums: dict[str, int]
+
+
+def owed_lines(rows: Sequence[Owed]) -> list[OwedLine]:
+    """By what it is owed for."""
+    found = ((why, [row for row in rows if row.why is why]) for why in Why)
+    return [OwedLine(label=why.label, people=len(some), sums=selectors.sums_of(some)) for why, some in found if some]
 
 
 def way_of(funnel: Funnel) -> Way:

@@ -49,7 +49,6 @@ from humanexp.recruitment.selectors.figures import (
     figures_of,
     is_recruiting,
     money_of,
-    payable_sum,
     payment_summary,
     places_of,
 )
@@ -65,16 +64,15 @@ from humanexp.recruitment.selectors.links import (
     way_out,
 )
 from humanexp.recruitment.selectors.not_submitted import finished_not_submitted, owed_cents
+from humanexp.recruitment.selectors.owed import Hold, Owed, Why, first_bonus, owed, payable, sums_of
 from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
-    finished_late,
     latest_payments,
     ledger,
     ledger_rows,
     notices,
-    payable,
     unmatched,
     waiting_payments,
 )
@@ -132,6 +130,13 @@ from humanexp.recruitment.selectors.watching import (
 )
 
 __all__ = [
+    "Hold",
+    "Owed",
+    "Why",
+    "first_bonus",
+    "owed",
+    "payable",
+    "sums_of",
     "Pilot",
     "pilot_of",
     "planned_pilot",
@@ -156,7 +161,6 @@ __all__ = [
     "policy_of",
     "released_cents",
     "settled_by_jobs",
-    "finished_late",
     "takes_people",
     "public_campaign",
     "open_campaigns",
@@ -230,9 +234,7 @@ __all__ = [
     "parked_bonuses",
     "participant_hashes",
     "owed_cents",
-    "payable",
     "PaymentSummary",
-    "payable_sum",
     "payment_summary",
     "place_cents",
     "place_charge",

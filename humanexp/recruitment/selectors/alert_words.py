@@ -315,7 +315,7 @@ WORDS: Mapping[str, Words] = {
         text=_("A submission carries the receipt of a session that was opened under another worker id."),
         resolution=_("Look at both and decide whom to pay; otherwise it is approved automatically."),
         actions=(Action.PAY,),
-        page="recruitment:monitor#unmatched",
+        page="recruitment:monitor#owed",
         button=_("Decide"),
     ),
     "extra": Words(
@@ -328,7 +328,21 @@ WORDS: Mapping[str, Words] = {
             "One session of each person counts. Decide whether to pay; otherwise it is approved automatically."
         ),
         actions=(Action.PAY,),
-        page="recruitment:monitor#unmatched",
+        page="recruitment:monitor#owed",
+        button=_("Decide"),
+    ),
+    "no-pictures": Words(
+        text=ngettext_lazy(
+            "%(count)d person finished without fetching a single picture.",
+            "%(count)d people finished without fetching a single picture.",
+            "count",
+        ),
+        resolution=_(
+            "They may be scripts, or their browsers may block pictures. Nobody is rejected for it by a rule: look and "
+            "pay, or wait; otherwise it is approved automatically."
+        ),
+        actions=(Action.PAY,),
+        page="recruitment:monitor#owed",
         button=_("Decide"),
     ),
     "unmatched": Words(
@@ -339,7 +353,7 @@ WORDS: Mapping[str, Words] = {
         ),
         resolution=_("Look at each and pay it (it may have been our fault); otherwise it is approved automatically."),
         actions=(Action.PAY,),
-        page="recruitment:monitor#unmatched",
+        page="recruitment:monitor#owed",
         button=_("Decide"),
     ),
     "not-submitted": Words(
@@ -350,7 +364,7 @@ WORDS: Mapping[str, Words] = {
         ),
         resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT only for them."),
         actions=(Action.PAY,),
-        page="recruitment:monitor#not-submitted",
+        page="recruitment:monitor#owed",
         button=_("Compensate"),
     ),
     "taken-over": Words(

@@ -20,10 +20,11 @@ from humanexp.recruitment.selectors.approvals import approvals_of
 from humanexp.recruitment.selectors.desk import waiting_in
 from humanexp.recruitment.selectors.found_alerts import Attention, Found, Looked, counted, told
 from humanexp.recruitment.selectors.not_submitted import BEGUN, finished_not_submitted
+from humanexp.recruitment.selectors.owed import held_by_policies
 from humanexp.recruitment.selectors.payments import unmatched
 from humanexp.recruitment.selectors.reconciliation import open_differences
 from humanexp.recruitment.selectors.rejections import proposed_rejections
-from humanexp.recruitment.selectors.settle_policy import held_by_cap
+from humanexp.recruitment.selectors.settle_policy import policy_of
 from humanexp.recruitment.selectors.state_counts import Tally
 from humanexp.recruitment.selectors.watching import awaiting_top_ups, open_holds
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
@@ -88,7 +89,8 @@ def _found(looked: Looked, of_all: Mapping[int, Study]) -> Iterator[Found]:
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
         yield from _proposals(looked)
         yield from _submissions(looked)
-        for study, held in held_by_cap(looked.studies.values()).items():
+        policies = {pk: policy_of(study) for pk, study in looked.studies.items()}
+        for study, held in held_by_policies(looked.studies.values(), policies).items():
             yield study, told("settle-cap", count=held)
     if tally is None or tally.people(BEGUN):
         yield from _not_submitted(looked)
@@ -189,8 +191,8 @@ def _proposals(looked: Looked) -> Iterator[Found]:
 
 
 def _submissions(looked: Looked) -> Iterator[Found]:
-    kinds: dict[str, str] = {Evidence.OTHER_WORKER: "other-worker", Evidence.EXTRA: "extra"}
-    keys: dict[str, dict[int, list[int]]] = {"other-worker": {}, "extra": {}, "unmatched": {}}
+    kinds: dict[str, str] = {one: one for one in (Evidence.OTHER_WORKER, Evidence.EXTRA, Evidence.NO_PICTURES)}
+    keys: dict[str, dict[int, list[int]]] = {kind: {} for kind in (*kinds, "unmatched")}
     rows = unmatched(*looked.studies.values()).order_by("pk")
     for study, pk, evidence in rows.values_list("campaign__study", "pk", "evidence"):
         keys[kinds.get(evidence, "unmatched")].setdefault(study, []).append(pk)

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypedDict
 
-from django.db.models import Count
-
 from humanexp.core import clock
-from humanexp.recruitment import money
 from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
 from humanexp.recruitment.recruiters import capabilities_of
-from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
-from humanexp.recruitment.selectors.payments import payable
+from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, places_cents
 from humanexp.recruitment.selectors.state_counts import Paid, PeopleCount, Tally, places_left, tally_of
 from humanexp.recruitment.states import LISTED, UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
@@ -207,17 +203,6 @@ def _money_in(currency: str, tally: Tally) -> Money:
         waiting=_count(waiting),
         oldest_waiting=clock.now() - tally.waiting_since if tally.waiting_since else None,
     )
-
-
-def payable_sum(study: Study, tally: Tally | None = None) -> tuple[int, dict[str, int]]:
-    """How many people can be paid now, and what that costs with fees in each currency: as `settle` would plan it.
-    `tally`: of a page that has made it already."""
-    groups = payable(study).select_related(None).order_by()
-    counted = list(groups.values_list("campaign", "hit__max_assignments").annotate(n=Count("pk")))
-    campaigns = tally.campaigns if tally is not None else Campaign.objects.in_bulk([pk for pk, _size, _n in counted])
-    # a submission whose HIT is not known costs what one place alone does, see `reward_fee_cents`
-    costs = ((campaigns[pk].currency, n * place_cents(campaigns[pk], size or 1)) for pk, size, n in counted)
-    return sum(n for _pk, _size, n in counted), money.summed(costs)
 
 
 class PaymentSummary(TypedDict):

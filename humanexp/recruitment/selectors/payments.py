@@ -6,20 +6,16 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from humanexp.core import clock
-from humanexp.participation.models import SessionState
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
     Message,
     Payment,
-    PaymentKind,
     RecruiterAccount,
-    Rejection,
-    RejectionProposal,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.states import UNSETTLED, AssignmentState, ProposalState, WriteState
+from humanexp.recruitment.states import UNSETTLED, AssignmentState, WriteState
 from humanexp.studies.models import Study
 
 #: Not confirmed: on their way, or refused and waiting for a person.
@@ -29,16 +25,6 @@ UNCONFIRMED = (*UNSETTLED, WriteState.REFUSED)
 def account_of(environment: str) -> RecruiterAccount | None:
     """The account with a recruiter as it was last seen, if the balance was ever asked for."""
     return RecruiterAccount.objects.filter(environment=environment, balance_cents__isnull=False).first()
-
-
-def payable(*studies: Study) -> QuerySet[Assignment]:
-    """Submitted, fit for payment without a person's look, and not planned yet."""
-    rewards = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
-    rejections = Rejection.objects.filter(assignment=OuterRef("pk")).exclude(state=WriteState.REFUSED)
-    proposals = RejectionProposal.objects.filter(assignment=OuterRef("pk"), state=ProposalState.WAITING)
-    submitted = _submitted(studies, ~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
-    free = submitted.filter(~Exists(rewards), ~Exists(rejections), ~Exists(proposals))
-    return free.select_related("campaign", "hit").order_by("pk")
 
 
 def assignments_of(study: Study) -> QuerySet[Assignment]:
@@ -51,14 +37,6 @@ def unmatched(*studies: Study) -> QuerySet[Assignment]:
     is_waited_for = Q(return_due_at__isnull=False, return_due_at__gt=clock.now())
     found = _submitted(studies, Q(evidence__in=UNMATCHED, cleared_at=None) & ~is_waited_for)
     return found.select_related("person__participant", "session", "campaign")
-
-
-def finished_late(study: Study) -> QuerySet[Assignment]:
-    """Who did the whole of it, ran out of the recruiter's time, and is owed the reward all the same."""
-    late = assignments_of(study).filter(state=AssignmentState.TIMED_OUT, session__state=SessionState.SUBMITTED)
-    return late.filter(campaign__reward_cents__gt=0, person__isnull=False).exclude(
-        payments__kind=PaymentKind.COMPENSATION
-    )
 
 
 def waiting_payments(*studies: Study) -> QuerySet[Payment]:

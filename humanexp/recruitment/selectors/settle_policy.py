@@ -16,8 +16,6 @@ from humanexp.core import clock
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Assignment, Payment, PaymentKind
 from humanexp.recruitment.recruiters import currency_of
-from humanexp.recruitment.selectors.budgets import place_cents
-from humanexp.recruitment.selectors.payments import payable
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.screening.models import Verdict
 from humanexp.studies.models import Study
@@ -86,41 +84,16 @@ def policy_of(study: Study) -> Policy:
 
 
 def settled_by_jobs() -> QuerySet[Study]:
-    """Studies in which a job pays and somebody has submitted who is not paid yet."""
+    """Studies in which a job pays and somebody has submitted, or ran out of time, who may not be paid yet."""
     automatic = Study.objects.filter(configuration__recruitment__settle__in=["verdict", "hourly"])
-    waiting = Assignment.objects.filter(campaign__study=OuterRef("pk"), state=AssignmentState.SUBMITTED)
+    unpaid = (AssignmentState.SUBMITTED, AssignmentState.TIMED_OUT)
+    waiting = Assignment.objects.filter(campaign__study=OuterRef("pk"), state__in=unpaid)
     return automatic.filter(Exists(waiting)).order_by("pk")
 
 
 def released_cents(study: Study, currency: str) -> int:
     """Rewards that were promised without a person in the last 24 hours, with fees."""
     return _released([study]).get((study.pk, currency), 0)
-
-
-def held_by_cap(studies: Collection[Study]) -> Mapping[int, int]:
-    """By study, people who are due by its policy, and whom its cap keeps waiting."""
-    capped = {study.pk: policy_of(study) for study in studies}
-    capped = {pk: policy for pk, policy in capped.items() if policy.cap_cents is not None}
-    if not capped:
-        return {}
-    of_kind: dict[tuple[SettlePolicy, timedelta], list[int]] = {}
-    for pk, policy in capped.items():
-        of_kind.setdefault((policy.kind, policy.after), []).append(pk)
-    is_due = Q()
-    for (kind, after), pks in of_kind.items():
-        is_due |= Q(campaign__study__in=pks) & Policy(kind=kind, after=after).due("submitted_at")
-    rows = payable(*(study for study in studies if study.pk in capped)).filter(is_due)
-    due = list(rows.order_by("submitted_at", "pk"))
-    left: dict[tuple[int, str], int] = {}
-    held: Counter[int] = Counter()
-    released = _released([study for study in studies if study.pk in capped]) if due else {}
-    for assignment in due:
-        study, currency = assignment.campaign.study_id, assignment.campaign.currency
-        room = left.setdefault((study, currency), (capped[study].cap_cents or 0) - released.get((study, currency), 0))
-        cost = place_cents(assignment.campaign, assignment.hit.max_assignments if assignment.hit else 1)
-        held[study] += cost > room
-        left[study, currency] = room - cost
-    return {study: count for study, count in held.items() if count}
 
 
 def _released(studies: Collection[Study]) -> Mapping[tuple[int, str], int]:

@@ -52,6 +52,7 @@ from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.settling import (
     clear,
     override_rejection,
+    pay_first_late,
     plan_bonus,
     reward_fee_cents,
     settle,
@@ -133,6 +134,7 @@ __all__ = [
     "override_rejection",
     "pay_again",
     "pay_for_failure",
+    "pay_first_late",
     "plan_bonus",
     "prolong",
     "publish",

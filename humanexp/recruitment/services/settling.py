@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
+from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, RecruiterAccount
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.selectors.owed import Hold, Owed, Why
 from humanexp.recruitment.selectors.settle_policy import Policy
 from humanexp.recruitment.selectors.watching import SUBMISSION
 from humanexp.recruitment.services.budgeting import reserve
@@ -30,6 +32,8 @@ from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
 
+#: Assignments that are locked by one question.
+_AT_ONCE = 500
 THANKS = "Thank you for taking part."
 LATE = "You did the whole study, and the time for it ran out. This is your reward. Thank you."
 
@@ -42,52 +46,32 @@ class Settlement:
     #: with fees, by currency
     sums: dict[str, int]
     unmatched: int
-    #: due, and beyond a cap: the policy's, or of money beside rewards
-    held: int = 0
-
-
-class _Room:
-    """What a policy's cap leaves in each currency."""
-
-    def __init__(self, study: Study, policy: Policy | None) -> None:
-        self._study = study
-        self._cap = policy.cap_cents if policy is not None else None
-        self._left: dict[str, int] = {}
-
-    def takes(self, assignment: Assignment) -> bool:
-        """Whether its reward fits in; it is taken from what is left, so that nobody overtakes who waits longer."""
-        if self._cap is None:
-            return True
-        currency = assignment.campaign.currency
-        if currency not in self._left:
-            self._left[currency] = self._cap - selectors.released_cents(self._study, currency)
-        self._left[currency] -= assignment.campaign.reward_cents + reward_fee_cents(assignment)
-        return self._left[currency] >= 0
+    #: owed and not planned, by what holds it
+    held: Mapping[Hold, int] = field(default_factory=dict)
 
 
 @transaction.atomic
-def settle(*, study: Study, by: User | None = None, policy: Policy | None = None) -> Settlement:
-    """Plan the reward of every submitted assignment, whatever its verdict. Twice is once.
+def settle(
+    *, study: Study, by: User | None = None, policy: Policy | None = None, shown: Mapping[str, int] | None = None
+) -> Settlement:
+    """Plan what everybody is owed who has done the work, whatever its verdict. Twice is once.
 
-    Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
-    `policy`: pay those who are due by it, the longest waiting first, up to its cap.
+    Whoever is held for a reason waits, see `selectors.owed`; submissions that fit no session of ours are paid by
+    automatic approval if nobody looks. `policy`: pay those who are due by it. `shown`: the sums by currency that were
+    shown to whoever pays; where it comes to others by now, nobody is paid.
     """
     permissions.check(by, Action.PAY, study)
-    rows, late = selectors.payable(study), selectors.finished_late(study)
-    if policy is not None:
-        rows, late = rows.filter(policy.due("submitted_at")), late.filter(policy.due("session__completed_at"))
-    planned, held, room = [], 0, _Room(study, policy)
-    for assignment in rows.order_by("submitted_at", "pk").select_for_update(of=("self",)):
-        if not room.takes(assignment):
-            held += 1
-            continue
-        payment, is_new = _plan_reward(assignment, by)
-        if is_new:
-            planned.append(payment)
-    for assignment in late.order_by("session__completed_at", "pk"):
-        paid = _pay_late(assignment, by) if room.takes(assignment) else None
-        held += paid is None
-        planned += [paid] if paid is not None else []
+    # Two who click at once: the second sees what the first has planned.
+    Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    rows = selectors.owed(study, policy=policy)
+    due = selectors.payable(rows)
+    if shown is not None and due and (sums := selectors.sums_of(due)) != shown:
+        raise CostNotConfirmed(f"It comes to {money.listed(sums)} by now; nobody was paid.")
+    planned, held = [], Counter(row.hold for row in rows if row.hold is not None)
+    for assignment, row in _locked(due):
+        payment = _plan_reward(assignment, by)[0] if row.why is Why.SUBMITTED else _pay_late(assignment, by)
+        planned += [] if payment is None else [payment]
+        held[Hold.CAMPAIGN_CAP] += payment is None
     sums = money.summed((payment.currency, payment.cost_cents) for payment in planned)
     for currency, cents in sums.items():
         record(
@@ -103,7 +87,19 @@ def settle(*, study: Study, by: User | None = None, policy: Policy | None = None
     for environment in sorted({payment.environment for payment in planned}):
         request_sending(environment=environment)
     unmatched = selectors.unmatched(study).count()
-    return Settlement(planned=len(planned), sums=sums, unmatched=unmatched, held=held)
+    return Settlement(planned=len(planned), sums=sums, unmatched=unmatched, held=+held)
+
+
+def _locked(rows: Sequence[Owed]) -> Iterator[tuple[Assignment, Owed]]:
+    """In this order; without those whose state has changed since they were found."""
+    states = {Why.SUBMITTED: AssignmentState.SUBMITTED, Why.LATE: AssignmentState.TIMED_OUT}
+    for first in range(0, len(rows), _AT_ONCE):
+        some = {row.assignment: row for row in rows[first : first + _AT_ONCE]}
+        found = Assignment.objects.filter(pk__in=list(some)).select_related("campaign", "hit")
+        locked = {one.pk: one for one in found.select_for_update(of=("self",))}
+        for pk, row in some.items():
+            if pk in locked and locked[pk].state == states[row.why]:
+                yield locked[pk], row
 
 
 def settle_by_policies() -> list[Settlement]:
@@ -111,21 +107,35 @@ def settle_by_policies() -> list[Settlement]:
     return [settle(study=study, policy=selectors.policy_of(study)) for study in selectors.settled_by_jobs()]
 
 
+def pay_first_late(*, assignment: Assignment, by: User) -> Payment:
+    """A person's word for the first dear bonus of an account: the reward of one who ran out of time. Once it is seen to
+    arrive, the others can be paid."""
+    owed = selectors.owed(assignment.campaign.study)
+    if not any(row.assignment == assignment.pk and row.hold is Hold.FIRST_BONUS for row in owed):
+        raise Conflict("This person does not wait for the first bonus of the account any more; look again.")
+    return _plan_late(assignment, by, is_first=True)
+
+
 def _pay_late(assignment: Assignment, by: User | None) -> Payment | None:
-    """The reward of somebody who did the whole of it and ran out of the recruiter's time, as a bonus; None where a cap
-    would not hold it, which must keep nobody else from being paid."""
+    """None where somebody else has taken what a cap had left, which must keep nobody else from being paid."""
     try:
         with transaction.atomic():
-            return plan_bonus(
-                assignment=assignment,
-                amount_cents=assignment.campaign.reward_cents,
-                cause=SUBMISSION,
-                reason=LATE,
-                by=by,
-                kind=PaymentKind.COMPENSATION,
-            )
+            return _plan_late(assignment, by)
     except CapExceeded:
         return None
+
+
+def _plan_late(assignment: Assignment, by: User | None, *, is_first: bool = False) -> Payment:
+    """The reward of somebody who did the whole of it and ran out of the recruiter's time, as a bonus."""
+    return plan_bonus(
+        assignment=assignment,
+        amount_cents=assignment.campaign.reward_cents,
+        cause=SUBMISSION,
+        reason=LATE,
+        by=by,
+        kind=PaymentKind.COMPENSATION,
+        is_first=is_first,
+    )
 
 
 @transaction.atomic
@@ -176,11 +186,15 @@ def plan_bonus(
     reason: str,
     by: User | None = None,
     kind: str = PaymentKind.BONUS,
+    is_first: bool = False,
 ) -> Payment:
-    """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount."""
+    """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount.
+
+    `is_first`: a person wants it sent although none of this account was ever seen to arrive.
+    """
     permissions.check(by, Action.PAY, assignment.campaign.study)
     campaign = _locked_campaign(assignment)
-    _check_bonus(assignment, campaign, amount_cents, cause, reason)
+    _check_bonus(assignment, campaign, amount_cents, cause, reason, is_first=is_first)
     known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
     if known is not None:
         return known
@@ -337,7 +351,9 @@ def _insert(*, assignment: Assignment, charge: Charge, by: User | None, **facts:
     return payment
 
 
-def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str) -> None:
+def _check_bonus(
+    assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str, *, is_first: bool = False
+) -> None:
     if not campaign.capabilities.pays:
         raise NotAllowed("No money goes through a plain link: pay people where you found them.")
     is_reached = campaign.capabilities.pays_unlisted and assignment.state in GONE
@@ -345,19 +361,14 @@ def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, 
         raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():
         raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")
-    _check_evidence(campaign, amount_cents)
-
-
-def _check_evidence(campaign: Campaign, amount_cents: int) -> None:
-    """Where a bonus is sent once and looked for afterwards, it has to be known that one can be seen there at all."""
     most = settings.FIRST_BONUS_CAP_CENTS
-    if campaign.capabilities.repeats.bonus != "never" or amount_cents <= most:
+    hold = selectors.first_bonus(campaign.environment) if amount_cents > most else None
+    if hold is None or (is_first and hold is Hold.FIRST_BONUS):
         return
-    if not RecruiterAccount.objects.filter(environment=campaign.environment, bonus_proved_at__isnull=False).exists():
-        raise CapExceeded(
-            "No bonus of this account has been seen to arrive yet. Pay one of at most "
-            f"{money.shown(most, campaign.currency)} first; once the recruiter lists it, larger ones can be paid."
-        )
+    raise CapExceeded(
+        "No bonus of this account has been seen to arrive yet. Pay one of at most "
+        f"{money.shown(most, campaign.currency)} first; once the recruiter lists it, larger ones can be paid."
+    )
 
 
 @transaction.atomic

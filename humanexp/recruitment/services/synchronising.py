@@ -247,7 +247,7 @@ def _verified(row: Assignment, evidence: Evidence) -> Evidence:
     counts = row.session is None or participation.verify_session(session=row.session)
     if row.person is not None:
         mark_as_taken_part(person=row.person)
-    finished = (Evidence.RECEIPT, Evidence.SESSION)
+    finished = (Evidence.RECEIPT, Evidence.SESSION, Evidence.NO_PICTURES)
     was_left = row.session is not None and row.session.state == SessionState.WITHDRAWN
     return Evidence.EXTRA if not counts and not was_left and evidence in finished else evidence
 
@@ -294,10 +294,12 @@ def weigh(assignment: Assignment, found: SubmissionReport) -> Evidence:
     if owed is not None and owed.person_id is not None and owed.person_id == assignment.person_id:
         return Evidence.INVITED
     if session is not None:
-        if receipt and participation.receipt_is_valid(session=session, receipt=receipt):
-            return Evidence.RECEIPT
-        finished = session.state in (SessionState.COMPLETED, SessionState.SUBMITTED)
-        return Evidence.SESSION if finished else Evidence.UNFINISHED
+        has_receipt = bool(receipt) and participation.receipt_is_valid(session=session, receipt=receipt)
+        if not has_receipt and session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
+            return Evidence.UNFINISHED
+        if session.fetched is not None and not session.fetched:
+            return Evidence.NO_PICTURES
+        return Evidence.RECEIPT if has_receipt else Evidence.SESSION
     # Session, assignment and worker belong together only if one of them said so before: anybody can type an id.
     if receipt:
         namesakes = Assignment.objects.filter(

@@ -54,7 +54,7 @@ def test_the_figures(launched: Campaign, submission: Callable[..., Assignment], 
     page = console.get(f"/studies/{launched.study.slug}/monitor/").content
     assert b"0 people have submitted, of 4 places." in page
     assert b"Apart from these, 1 submission without a finished session of ours." in page
-    assert b"1 waits for your approval: $1.44 with fees." in page
+    assert b"1 waits to be paid: $1.44 with fees." in page
     assert b"1 under way, 0 returned or given up" in page
     assert b"Sessions over time, and answers so far" in page
     assert b"HITs are being published" in page and b"0 of 1" in page
@@ -83,15 +83,15 @@ def test_paying_everyone(
 ) -> None:
     submission()
     path = f"/studies/{launched.study.slug}/monitor/"
-    assert b"Approve 1 person: $1.44 with fees" in console.get(f"{path}settle/").content
+    assert b"Pay 1 person: $1.44 with fees" in console.get(f"{path}settle/").content
     assert not Payment.objects.exists()
     for _ in range(2):
-        assert console.post(f"{path}settle/").status_code == 302
+        assert console.post(f"{path}settle/", {"shown": '{"USD": 144}'}).status_code == 302
     payment = Payment.objects.get()
     assert (payment.cost_cents, payment.created_by) == (144, researcher)
     page = console.get(path).content
-    assert b"waits for your approval" not in page
-    assert b"No one is waiting for approval" in console.get(f"{path}settle/").content
+    assert b"waits to be paid" not in page
+    assert b"No one can be paid now" in console.get(f"{path}settle/").content
     assert payment.assignment.person.participant.code.encode() in page
 
 
@@ -197,7 +197,7 @@ class TestResolutions:
         Assignment.objects.filter(pk=row.pk).update(opened_at=timezone.now() - timedelta(days=2))
         path = f"/studies/{launched.study.slug}/monitor/"
         page = console.get(path).content.decode()
-        assert "Owed, and never submitted" in page and str(row.person) in page
+        assert "Did the work, and never submitted it" in page and str(row.person) in page
         assert console.post(f"{path}compensate/{row.pk}/").status_code == 302
         offered = Campaign.objects.get(compensates=row)
         assert (offered.assignments, offered.reward_cents) == (1, 120)

@@ -8,7 +8,7 @@ from humanexp.recruitment.models import Campaign
 
 
 class Command(StudyCommand):
-    help = "Pay everyone who has submitted, once. This does not depend on whether a session counts in the analysis."
+    help = "Pay everyone who has done the work, once. This does not depend on whether a session counts in the analysis."
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
@@ -17,4 +17,6 @@ class Command(StudyCommand):
             f"{settlement.planned} payments planned, {money.listed(settlement.sums)} with fees; "
             f"{settlement.unmatched} submissions wait for a person"
         )
+        for hold, count in settlement.held.items():
+            self.stdout.write(f"not paid: {count} ({hold.label})")
         self.send_to(Campaign.objects.filter(study=study).values_list("environment", flat=True))

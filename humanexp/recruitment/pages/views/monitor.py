@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.contrib import messages
@@ -7,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _, ngettext
 
-from humanexp.core.errors import InvalidRequest
+from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.jobs import services as jobs
@@ -33,30 +34,56 @@ def answers(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page("GET", "POST")
 def settle(request: HttpRequest, study: Study) -> HttpResponse:
-    """Pay everyone who has submitted, after the exact sum was shown."""
-    if request.method == "GET":
-        people, sums = selectors.payable_sum(study)
-        unmatched = selectors.unmatched(study).count()
-        context = {"study": study, "unmatched": unmatched, "payable": people, "payable_sums": sums}
-        return render(request, "recruitment/settle.html", context)
-    settlement = services.settle(study=study, by=user_of(request))
+    """Pay everyone who is owed something, after the exact sum was shown: the click carries it."""
+    status = 200
+    if request.method == "POST":
+        try:
+            return _settled(request, study)
+        except ApplicationError as error:
+            messages.error(request, error.message)
+            status = error.status_code
+    owed = selectors.owed(study)
+    payable = selectors.payable(owed)
+    sums = selectors.sums_of(payable)
+    context = {
+        "study": study,
+        "lines": page.owed_lines(payable),
+        "payable": len(payable),
+        "payable_sums": sums,
+        "shown": json.dumps(sums),
+        "held": page.held_rows(owed),
+        "held_beside": max(0, sum(row.hold is not None for row in owed) - page.SHOWN),
+    }
+    return render(request, "recruitment/settle.html", context, status=status)
+
+
+def _settled(request: HttpRequest, study: Study) -> HttpResponse:
+    if request.POST.get("first"):
+        row = get_object_or_404(selectors.assignments_of(study), pk=whole_number(request.POST["first"]))
+        payment = services.pay_first_late(assignment=row, by=user_of(request))
+        amount = money.shown(payment.amount_cents, payment.currency)
+        messages.success(request, _("%s is on its way. The others can be paid once it is seen to arrive.") % amount)
+        return redirect("recruitment:settle", slug=study.slug)
+    settlement = services.settle(study=study, by=user_of(request), shown=_shown(request))
     messages.success(
         request,
         ngettext(
-            "%(count)s approval is on its way, %(sums)s with fees.",
-            "%(count)s approvals are on their way, %(sums)s with fees.",
+            "%(count)s payment is on its way, %(sums)s with fees.",
+            "%(count)s payments are on their way, %(sums)s with fees.",
             settlement.planned,
         )
         % {"count": settlement.planned, "sums": money.listed(settlement.sums)},
     )
-    if settlement.held:
-        text = ngettext(
-            "%(n)d person is owed more than a cap allows: raise the cap of their campaign, then pay again.",
-            "%(n)d people are owed more than a cap allows: raise the cap of their campaign, then pay again.",
-            settlement.held,
-        )
-        messages.warning(request, text % {"n": settlement.held})
     return redirect("recruitment:monitor", slug=study.slug)
+
+
+def _shown(request: HttpRequest) -> dict[str, int]:
+    """The sums on the page from which this was sent."""
+    try:
+        found = json.loads(request.POST.get("shown", ""))
+        return {str(currency): int(cents) for currency, cents in found.items()}
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidRequest(_("The page did not say what it had shown; open it again.")) from None
 
 
 @study_page("POST")

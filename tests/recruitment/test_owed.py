@@ -1,0 +1,189 @@
+"""Who is owed money and why it waits: nobody who did the work is in no list, and every reason has a way out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from humanexp.core.errors import Conflict, CostNotConfirmed
+from humanexp.core.models import User
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruiterAccount
+from humanexp.recruitment.selectors import Hold, Why
+from humanexp.recruitment.states import WriteState
+from humanexp.studies.models import Study
+from tests.panel.server import Lab, PanelServer
+from tests.recruitment.at_panel import Guest, come
+
+Launch = Callable[..., Campaign]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def payer(study: Study) -> User:
+    found = User.objects.create_user("olga", password="x")
+    study.memberships.create(user=found, role="owner")
+    return found
+
+
+@pytest.fixture
+def console(payer: User) -> Client:
+    client = Client()
+    client.force_login(payer)
+    return client
+
+
+def waits(study: Study) -> dict[str, tuple[Why, Hold | None]]:
+    """By submission."""
+    names = dict(Assignment.objects.values_list("pk", "assignment_id"))
+    return {names[row.assignment]: (row.why, row.hold) for row in selectors.owed(study)}
+
+
+def late(panel: PanelServer, campaign: Campaign, count: int = 1) -> list[Guest]:
+    """They do the whole of it, after the panel has ended their time."""
+    guests = [come(panel, campaign) for _ in range(count)]
+    services.sync()
+    panel.advance(31 * 60)
+    services.sync()
+    for guest in guests:
+        guest.visitor.answer_all()
+    services.sync()
+    return guests
+
+
+def arrived(panel: PanelServer) -> None:
+    """What is on its way is paid there, and seen."""
+    services.send(environment="panel")
+    panel.advance(20 * 60)
+    services.look_again(study=Study.objects.get(), by=User.objects.get(username="olga"))
+    services.send(environment="panel")
+
+
+class TestLate:
+    """An ordinary reward under the cap that a launch has by itself."""
+
+    def test_everything_that_holds_it_is_said_and_can_be_ended(
+        self, panel: PanelServer, launch_at_panel: Launch, study: Study, payer: User
+    ) -> None:
+        campaign = launch_at_panel(reward_cents=175, assignments=3)
+        assert campaign.cap_cents == campaign.quoted_cents, "what a launch has by itself"
+        first, second = late(panel, campaign, 2)
+        assert waits(study) == dict.fromkeys((first.submission, second.submission), (Why.LATE, Hold.CAMPAIGN_CAP))
+        done = services.settle(study=study, by=payer)
+        assert (done.planned, done.held) == (0, {Hold.CAMPAIGN_CAP: 2})
+        services.raise_cap(campaign=campaign, cap_cents=campaign.cap_cents + 1_000, by=payer)
+        assert set(waits(study).values()) == {(Why.LATE, Hold.FIRST_BONUS)}
+        row = Assignment.objects.get(assignment_id=first.submission)
+        other = Assignment.objects.get(assignment_id=second.submission)
+        assert services.pay_first_late(assignment=row, by=payer).amount_cents == 175
+        assert waits(study) == {second.submission: (Why.LATE, Hold.FIRST_BONUS_SENT)}
+        with pytest.raises(Conflict):
+            services.pay_first_late(assignment=other, by=payer)
+        arrived(panel)
+        assert waits(study) == {second.submission: (Why.LATE, None)}
+        assert services.settle(study=study, by=payer).planned == 1
+        arrived(panel)
+        assert waits(study) == {}
+        assert set(Payment.objects.values_list("state", "amount_cents")) == {(WriteState.CONFIRMED, 175)}
+
+    def test_a_job_pays_one_who_is_the_only_one_left(
+        self, panel: PanelServer, launch_at_panel: Launch, study: Study
+    ) -> None:
+        study.configuration = {**study.configuration, "recruitment": {"settle": "hourly"}}
+        study.save(update_fields=["configuration"])
+        campaign = launch_at_panel(reward_cents=175, assignments=2, cap_cents=2_000)
+        RecruiterAccount.objects.filter(environment="panel").update(bonus_proved_at=campaign.launched_at)
+        late(panel, campaign)
+        assert [done.planned for done in services.settle_by_policies()] == [1]
+
+    def test_the_pages_and_the_command_tell_of_them(
+        self, panel: PanelServer, launch_at_panel: Launch, study: Study, console: Client, capsys: Any
+    ) -> None:
+        campaign = launch_at_panel(reward_cents=175, assignments=3)
+        late(panel, campaign)
+        for room in ("monitor/", "monitor/settle/"):
+            page = console.get(f"/studies/{study.slug}/{room}").content.decode()
+            assert "Finished, and the recruiter’s time ran out" in page.replace("&#x27;", "’").replace("'", "’")
+            assert "Beyond the cap of the campaign" in page and "Raise the cap" in page
+            assert "No one is owed anything" not in page
+        page = console.get(f"/studies/{study.slug}/monitor/money/").content.decode()
+        assert "1 person, £2.34 with fees" in page
+        call_command("settle", study.slug)
+        assert "not paid: 1 (beyond the cap of the campaign)" in capsys.readouterr().out
+        services.raise_cap(campaign=campaign, cap_cents=2_000, by=User.objects.get())
+        page = console.get(f"/studies/{study.slug}/monitor/settle/").content.decode()
+        assert "Pay this one first" in page
+        row = Assignment.objects.get()
+        answer = console.post(f"/studies/{study.slug}/monitor/settle/", {"first": row.pk}, follow=True)
+        assert "£1.75 is on its way" in answer.content.decode()
+
+
+class TestShown:
+    """What was shown is what is paid."""
+
+    def test_whoever_came_since_is_shown_first(
+        self, panel: PanelServer, launch_at_panel: Launch, study: Study, console: Client
+    ) -> None:
+        campaign = launch_at_panel(reward_cents=175)
+        come(panel, campaign).finish()
+        services.sync()
+        address = f"/studies/{study.slug}/monitor/settle/"
+        shown = selectors.sums_of(selectors.payable(selectors.owed(study)))
+        assert shown == {"GBP": 234}
+        come(panel, campaign).finish()
+        services.sync()
+        answer = console.post(address, {"shown": json.dumps(shown)})
+        assert answer.status_code == 409 and "It comes to £4.68 by now" in answer.content.decode()
+        assert Payment.objects.count() == 0
+        for nonsense in ({}, {"shown": "no"}, {"shown": "[1]"}):
+            assert console.post(address, nonsense).status_code == 422
+        assert console.post(address, {"shown": '{"GBP": 468}'}).status_code == 302
+        assert Payment.objects.count() == 2
+        assert console.post(address, {"shown": '{"GBP": 468}'}).status_code == 302, "a second click"
+        assert Payment.objects.count() == 2
+
+    def test_no_less_is_paid_either(self, panel: PanelServer, launch_at_panel: Launch, study: Study) -> None:
+        come(panel, launch_at_panel()).finish()
+        services.sync()
+        with pytest.raises(CostNotConfirmed):
+            services.settle(study=study, shown={"GBP": 1_000})
+        assert Payment.objects.count() == 0
+
+
+class TestNoPictures:
+    """Somebody who answered without having seen anything."""
+
+    def test_nobody_is_paid_for_it_by_a_rule_and_a_person_can(
+        self, lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study, payer: User
+    ) -> None:
+        study.configuration = {**study.configuration, "recruitment": {"settle": "hourly"}}
+        study.save(update_fields=["configuration"])
+        guest = come(panel, launch_at_panel())
+        guest.visitor.answer_all(fetches=False)
+        guest.go_back(guest.way_out()["code"])
+        services.sync()
+        assert waits(study) == {guest.submission: (Why.SUBMITTED, Hold.NO_PICTURES)}
+        assert [done.planned for done in services.settle_by_policies()] == [0]
+        assert services.settle(study=study).planned == 0
+        [told] = [one for one in selectors.attention(study) if one.kind == "no-pictures"]
+        assert told.text == "1 person finished without fetching a single picture."
+        services.clear(assignment=Assignment.objects.get(), by=payer)
+        services.send(environment="panel")
+        services.send(environment="panel")
+        assert lab.submission(guest.submission)["status"] == "APPROVED"
+
+    def test_one_who_ran_out_of_time_waits_too(self, panel: PanelServer, launch_at_panel: Launch, study: Study) -> None:
+        campaign = launch_at_panel(cap_cents=2_000, reward_cents=90)
+        guest = come(panel, campaign)
+        services.sync()
+        panel.advance(31 * 60)
+        services.sync()
+        guest.visitor.answer_all(fetches=False)
+        services.sync()
+        assert waits(study) == {guest.submission: (Why.LATE, Hold.NO_PICTURES)}
+        assert services.settle(study=study).planned == 0
