@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
 from humanexp.recruitment.pages.views import (
+    bonuses,
     campaigns,
     desk,
     hooks,
@@ -71,6 +72,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
     path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", ledger.difference, name="difference"),
+    path("studies/<slug:slug>/monitor/bonuses/", bonuses.bonuses, name="bonuses"),
     path("studies/<slug:slug>/monitor/ledger/parked/", parked.parked, name="parked"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
     path("studies/<slug:slug>/monitor/top-up/<int:pk>/", topping_up.top_up_campaign, name="top-up-campaign"),

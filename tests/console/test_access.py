@@ -85,7 +85,7 @@ PAGES: dict[tuple[str, str], str] = {
     ("pay", "pay"): """
         recruitment:try-again recruitment:compensate recruitment:top-up recruitment:resolve
         recruitment:finished recruitment:finished-csv recruitment:money recruitment:money-csv
-        recruitment:top-up-campaign
+        recruitment:top-up-campaign recruitment:bonuses
     """,
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide

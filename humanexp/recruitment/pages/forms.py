@@ -280,7 +280,7 @@ class LimitsForm(forms.Form):
 class MessageForm(forms.Form):
     """A few words to people who took part."""
 
-    EVERYBODY, UNDER_WAY, SUBMITTED = "everybody", "opened", "listed"
+    EVERYBODY, UNDER_WAY, SUBMITTED, NAMED = "everybody", "opened", "listed", "named"
 
     to = forms.ChoiceField(
         label=_("To"),
@@ -288,8 +288,15 @@ class MessageForm(forms.Form):
             (EVERYBODY, _("Everybody who began")),
             (UNDER_WAY, _("Who is under way")),
             (SUBMITTED, _("Who has submitted")),
+            (NAMED, _("Those alone who are named here")),
         ],
         widget=forms.RadioSelect,
+    )
+    people = forms.CharField(
+        label=_("Ids or codes, one a line"),
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
     )
     subject = forms.CharField(label=_("Subject"), max_length=200)
     text = forms.CharField(label=_("Message"), max_length=4_000, widget=forms.Textarea(attrs={"rows": 6}))

@@ -85,6 +85,7 @@ from humanexp.recruitment.selectors.people import (
     has_passed,
     is_excluded,
     may_be_let_in,
+    named_in,
     open_ways_back,
     participant_hashes,
     took_part,
@@ -130,6 +131,7 @@ from humanexp.recruitment.selectors.watching import (
 )
 
 __all__ = [
+    "named_in",
     "Hold",
     "Owed",
     "Why",

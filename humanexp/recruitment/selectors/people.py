@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
@@ -141,6 +142,19 @@ def reachable(study: Study, group: str) -> QuerySet[Assignment]:
     for person, pk in latest:
         newest.setdefault(person, pk)
     return Assignment.objects.filter(pk__in=newest.values()).order_by("pk")
+
+
+def named_in(rows: QuerySet[Assignment], said: Collection[str]) -> dict[str, Assignment]:
+    """Whom of these each word means, by the word in capitals: an id of the recruiter, a submission's, or the code of a
+    participant or session. Of several assignments of one person, the latest."""
+    wanted = {*said, *(one.upper() for one in said)}
+    fields = ("person__worker_id", "person__participant__code", "session__code", "assignment_id")
+    found: dict[str, int] = {}
+    for field in fields:
+        for name, pk in rows.filter(**{f"{field}__in": wanted}).order_by("pk").values_list(field, "pk"):
+            found[name.upper()] = pk
+    known = rows.in_bulk(list(set(found.values())))
+    return {name: known[pk] for name, pk in found.items()}
 
 
 def assignment_of_person(study: Study, said: str) -> Assignment | None:

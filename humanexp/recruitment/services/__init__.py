@@ -14,6 +14,14 @@ from humanexp.recruitment.services.accounts import (
 )
 from humanexp.recruitment.services.approving import renew_approval, withdraw_approval
 from humanexp.recruitment.services.batches import continue_batches, open_batches
+from humanexp.recruitment.services.bonuses import (
+    BonusList,
+    bonuses_again,
+    can_get_bonus,
+    first_bonus_hold,
+    pay_bonuses,
+    read_bonuses,
+)
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.checking import CheckReport, begin_check, continue_check, price_of_check
 from humanexp.recruitment.services.compensating import compensate
@@ -68,6 +76,12 @@ from humanexp.recruitment.services.watching import watch
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
+    "BonusList",
+    "bonuses_again",
+    "can_get_bonus",
+    "first_bonus_hold",
+    "pay_bonuses",
+    "read_bonuses",
     "foresee_restoring",
     "treat_as_restored",
     "CheckReport",

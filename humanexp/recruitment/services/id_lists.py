@@ -31,13 +31,13 @@ def ids_of(content: bytes, source: str) -> list[str]:
     lines = [line.strip() for line in text_of(content, source=source).splitlines() if line.strip()]
     if any(re.search(r"[,;|\t]", line) for line in lines):
         table = read_cells(content, source=source)
-        named = [name for name in table.names if _is_header(name)]
+        named = [name for name in table.names if is_id_column(name)]
         if len(named) != 1:
             said = f"{' and '.join(named)} can both hold the ids" if named else "no column is known to hold ids"
             raise InputRefused(f"{source}: {said}. Keep one column: one id a line.")
         ids = [record[named[0]] for record in table.records()]
     else:
-        ids = lines[1:] if lines and _is_header(lines[0]) else lines
+        ids = lines[1:] if lines and is_id_column(lines[0]) else lines
         is_word = len(ids) > 2 and not re.search(r"\d", ids[0]) and not any(form.fullmatch(ids[0]) for form in _FORMS)
         if is_word and all(re.search(r"\d", one) for one in ids[1:]):
             raise InputRefused(
@@ -53,7 +53,8 @@ def ids_of(content: bytes, source: str) -> list[str]:
     return ids
 
 
-def _is_header(name: str) -> bool:
+def is_id_column(name: str) -> bool:
+    """Whether a column of this name holds people's ids."""
     known = {_plain(site.parameters["person"]) for site in presets().values()}
     return _plain(name) in known or _HEADER.fullmatch(_plain(name)) is not None
 

@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _, ngettext
 
-from humanexp.core.errors import ApplicationError
+from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.pages.forms import CapForm, ExtensionForm, MessageForm, ProlongingForm
-from humanexp.recruitment.pages.views.studies import refusals_told, study_page
+from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.selectors.people import RECIPIENTS, reachable
 from humanexp.studies.models import Study
 
@@ -115,12 +115,12 @@ def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[st
 
 @study_page("GET", "POST")
 def notify(request: HttpRequest, study: Study) -> HttpResponse:
-    """Write to people who took part, through the recruiter."""
-    form = MessageForm(request.POST or None, initial={"to": MessageForm.SUBMITTED})
+    """Write to people who took part, through the recruiter: to a group, or to some by name."""
+    form = MessageForm(request.POST or None, initial=_written_to(request, study))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
-        rows = list(reachable(study, given["to"]))
         try:
+            rows = _recipients(study, given["to"], given["people"].split())
             sent = services.notify(assignments=rows, subject=given["subject"], text=given["text"], by=user_of(request))
         except ApplicationError as error:
             form.add_error(None, error.message)
@@ -135,3 +135,26 @@ def notify(request: HttpRequest, study: Study) -> HttpResponse:
         "notices": selectors.notices(study)[:50],
     }
     return render(request, "recruitment/notify.html", context, status=422 if form.is_bound else 200)
+
+
+def _written_to(request: HttpRequest, study: Study) -> dict[str, str]:
+    """From somebody's own page, only them."""
+    pk = whole_number(request.GET.get("to"))
+    row = selectors.assignments_of(study).filter(pk=pk).first() if pk is not None else None
+    if row is None or row.person is None:
+        return {"to": MessageForm.SUBMITTED}
+    return {"to": MessageForm.NAMED, "people": row.person.participant.code}
+
+
+def _recipients(study: Study, to: str, names: list[str]) -> list[Assignment]:
+    if to != MessageForm.NAMED:
+        return list(reachable(study, to))
+    found = selectors.named_in(reachable(study, MessageForm.EVERYBODY), names)
+    for number, name in enumerate(names, start=1):
+        if name.upper() not in found:
+            raise InvalidRequest(
+                _("Line %d: nobody of this study who can be written to is known by this id or code.") % number
+            )
+    if not names:
+        raise InvalidRequest(_("Name at least one person."))
+    return [found[name.upper()] for name in names]

@@ -61,6 +61,7 @@ def report(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         "report": row,
         "known": known_of(row),
         "answers": row.answers.select_related("answered_by", "message"),
+        "can_bonus": row.assignment is not None and services.can_get_bonus(row.assignment),
         "is_overdue": row.is_overdue(clock.now()),
         "longest": LONGEST_ANSWER,
         "said": said,

@@ -106,6 +106,8 @@ def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
             (way, services.address_of(way) if way.kind == WayBackKind.LINK else "")
             for way in selectors.open_ways_back(row)
         ],
+        "can_bonus": services.can_get_bonus(row),
+        "can_be_written_to": row.campaign.capabilities.messages,
         "owed_cents": selectors.owed_cents(row),
         "cost_cents": row.campaign.reward_cents + services.reward_fee_cents(row),
     }
