@@ -209,6 +209,11 @@ def people_asked(*tables: pd.DataFrame | None) -> int:
     ----------
     *tables : pandas.DataFrame or None
         Columns of `analysis.tables.TRIALS`; None holds nobody.
+
+    Returns
+    -------
+    int
+        Different participants, 0 or more; each counts once, in however many tables and sessions.
     """
     people: set[str] = set()
     for frame in tables:
