@@ -48,7 +48,7 @@ DIFFERENCE = Claim(
     statement="The mean accuracy of {first} is {difference} above or below that of {second} (90 % interval {low} to "
     "{high}).",
     estimand="the same difference, of the answers as they are",
-    conditions=_CONDITIONS,
+    conditions=f"{_CONDITIONS}; with four people of each recruiter it covers in 86 of 100 studies, from 12 on in 89",
     promise="covers in at least",
     rate=0.90,
 )

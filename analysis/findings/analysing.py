@@ -46,6 +46,7 @@ from analysis.findings.observations import (
     attended,
     curve_predictions,
     is_set_aside,
+    people_asked,
     read_predictions,
     read_sentinels,
     read_set_aside,
@@ -55,7 +56,7 @@ from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
 from analysis.findings.persons import person_entries
-from analysis.findings.recruiters import origins_of, recruiter_entries
+from analysis.findings.recruiters import Origins, origins_of, recruiter_entries
 from analysis.findings.sensitivity import sensitivity_entries
 from analysis.findings.steps import Steps
 from analysis.findings.stimulus_reach import reach_entries
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
 #: Changes when the same tables would give other numbers.
-FINDINGS_VERSION = "findings-7"
+FINDINGS_VERSION = "findings-8"
 
 
 def analyse(
@@ -200,12 +201,16 @@ def analyse(
         **({"recruiter_weights": dict(recruiter_weights)} if recruiter_weights else {}),
     )
     tables = AnalysedTables(trials, predictions, discrimination, session_table, stimuli, level_predictions)
-    found = _findings(study, tables, settings, executor, Steps(report))
+    origins = origins_of(trials, session_table, settings.recruiter_weights)
+    tables = replace(tables, trials=origins.trials)
+    found = _findings(study, tables, origins, settings, executor, Steps(report))
     if answers is not None:
         found = found.model_copy(update={"asked": asked_entries(answers)})
     if sessions is not None:
         found = found.model_copy(update={"sessions": SessionCounts.model_validate(sessions)})
-    return found if session_table is None else found.model_copy(update={"flow": inclusion_flow(session_table)})
+    if session_table is not None:
+        found = found.model_copy(update={"flow": inclusion_flow(session_table)})
+    return found.model_copy(update={"crowd": found.crowd_of(people_asked(tables.trials, tables.discrimination))})
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,11 +236,9 @@ class _Compared:
 
 
 def _findings(
-    study: str, tables: AnalysedTables, settings: Settings, executor: Executor | None, steps: Steps
+    study: str, tables: AnalysedTables, origins: Origins, settings: Settings, executor: Executor | None, steps: Steps
 ) -> Findings:
     classifiers, label_spaces = read_predictions(tables.predictions)
-    origins = origins_of(tables.trials, tables.sessions, settings.recruiter_weights)
-    tables = replace(tables, trials=origins.trials)
     observed = _Observed(
         read_trials(tables.trials),
         read_trials(tables.trials, accepted_only=False),

@@ -229,6 +229,7 @@ def _entry(
         false_alarm_rate=test.false_alarm_rate,
         criterion=test.criterion,
         misses=misses,
+        people=people,
     )
 
 

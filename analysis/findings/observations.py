@@ -202,6 +202,28 @@ def attended(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.loc[~is_set_aside(frame)]
 
 
+def people_asked(*tables: pd.DataFrame | None) -> int:
+    """How many people answered what a study asks about, in sessions that count, whatever the task.
+
+    Parameters
+    ----------
+    *tables : pandas.DataFrame or None
+        Columns of `analysis.tables.TRIALS`; None holds nobody.
+
+    Returns
+    -------
+    int
+        Different participants, 0 or more; each counts once, in however many tables and sessions.
+    """
+    people: set[str] = set()
+    for frame in tables:
+        if frame is not None and len(frame):
+            kept = attended(frame)
+            kept = kept.loc[kept["accepted"].astype("boolean").fillna(False) & kept["role"].isin(CURVE_ROLES)]
+            people |= set(kept["participant"].astype(str))
+    return len(people)
+
+
 def is_set_aside(frame: pd.DataFrame) -> BoolArray:
     """Which trials nobody could see and answer; none in tables from before that was decided."""
     if "set_aside" not in frame.columns:

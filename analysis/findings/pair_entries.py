@@ -313,4 +313,5 @@ def _similarity_entry(
         lower_on=outcome.lower_on,
         attentive=outcome.attentive,
         window=WINDOW,
+        people=outcome.people,
     )

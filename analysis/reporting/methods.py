@@ -189,6 +189,7 @@ def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) 
             f"Sessions were judged by the rule set {rules.name}, version {rules.version}; it excludes for: "
             f"{listed(gates)}. No rule reads whether answers to corrupted pictures were right."
         )
+    yield from findings.about_people
     humans = [one for one in findings.observers if one.kind == "human"]
     if humans and findings.trials:
         who = counted(len(humans), "scripted participant") if scripted else counted(len(humans), "person", "people")

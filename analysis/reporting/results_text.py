@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from analysis.claims import corruptions, recruiters
-from analysis.claims.crowd import crowd_words
 from analysis.claims.curves import MEAN_OVER
 from analysis.claims.models import measured_words, method_sentence, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
@@ -136,11 +135,6 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
         yield "Every pair of model and corruption stands in the table of comparisons."
     if findings.ranks:
         yield ranks_sentence({quoted(name): places for name, places in findings.ranks.items()})
-    crowd = crowd_words(one.verdict.people for one in own if one.verdict is not None)
-    if crowd:
-        yield crowd
-    if findings.provisional:
-        yield findings.provisional
     pairs = dict.fromkeys((one.corruption, one.human_curve) for one in findings.comparisons if one.borrowed)
     if pairs:
         lent = listed(f"{words(one)} that of {words(other)}" for one, other in pairs)

@@ -74,6 +74,8 @@ class CurveSimilarity:
     answers_to_differ : int or None
         The same for a difference of .05 in the mean to be shown.
     margin, band_margin, alpha : float
+    people : int
+        Who answered on the corruption that fewer did; 0 of a model.
     """
 
     difference: float
@@ -99,6 +101,7 @@ class CurveSimilarity:
     margin: float
     band_margin: float
     alpha: float
+    people: int
 
     def __repr__(self) -> str:
         """The verdict, and the difference it rests on."""
@@ -228,20 +231,20 @@ def compare_all(
             p_adjusted=float(decided.p[number].min()),
             margins=(margin, band_margin),
             alpha=alpha,
-            too_few=_too_few(answers[name] for name in pair),
+            people=_people(answers[name] for name in pair),
         )
     return found
 
 
-def _too_few(both: Iterable[AnswersToOne]) -> str:
-    """Why nothing is said of people at large; nothing of a model, which answers for itself."""
-    crowds = [one.n_people for one in both if one.people is not None]
-    return crowd.too_few_words(min(crowds)) if crowds else ""
+def _people(both: Iterable[AnswersToOne]) -> int:
+    """The smaller of two crowds; 0 of a model, which answers for itself."""
+    return min((one.n_people for one in both if one.people is not None), default=0)
 
 
 def _similarity(
-    beside: Beside, *, p: float, p_adjusted: float, margins: tuple[float, float], alpha: float, too_few: str
+    beside: Beside, *, p: float, p_adjusted: float, margins: tuple[float, float], alpha: float, people: int
 ) -> CurveSimilarity:
+    too_few = crowd.too_few_words(people) if people else ""
     equivalent, different = beside.matches and not too_few, beside.differs and not too_few
     inside = (beside.lower > -beside.margins) & (beside.upper < beside.margins)
     verdict = verdict_of(equivalent=equivalent, different=different)
@@ -280,6 +283,7 @@ def _similarity(
         margin=margins[0],
         band_margin=margins[1],
         alpha=alpha,
+        people=people,
     )
 
 

@@ -204,6 +204,8 @@ def cells() -> Iterator[Cell]:
         "crowds of 10 x 250": Crowd(10, 250, joint=False),
         "12 people x 200, 200 originals": Crowd(12, 200, originals=200),
         "8 people x 250": Crowd(8, 250),
+        "crowds of 12 x 200, sd 1": Crowd(12, 200, joint=False, person_sd=1.0),
+        "crowds of 19 x 200, sd 1": Crowd(19, 200, joint=False, person_sd=1.0),
         "20 people x 250, sd .7": Crowd(20, 250, joint=False, person_sd=0.7),
         "60 people x 16": Crowd(60, 16),
     }

@@ -6,7 +6,8 @@ A twin answers by the people's own curve, on pictures that are hard for both or 
 corruption, or 200 x 25; 3 corruptions, 1 or 2 models. Where categories differ, those that are easy for people are hard
 for the twin, and easy ones are shown more often: the curves are the same only where categories count equally. Gaps: a
 curve whose area is smaller by .05. At the margin: curves shifted, crossing or dipping such that some window mean
-differs by exactly .10.
+differs by exactly .10. Few people: 4 to 19 who differ by 1 on the logit, with two twins; the limit is the rate that
+stands beside every such verdict. With 20 and 40 the rate is told.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from analysis.arrays import FloatArray
+from analysis.claims.crowd import FALSE_IN_100
 from analysis.claims.models import DIFFERENCE, DIFFERS, MATCHES
 from analysis.differences import ModelBesidePeople, beside_people
 from analysis.differences.family import DRAWS
@@ -156,6 +158,14 @@ def cells() -> Iterator[Cell]:
         study = twins(replace(size, category_sd=1.5), 3, 1, every, shared=True)
         runs = 2000 if size is SMALL else 400
         yield Cell(DIFFERS.name, f"{name}, 1 twin, other categories easy for it, unequally often", study, kept, runs)
+    printed = {"any differs": Limit(at_most=FALSE_IN_100[1] / 100), "interval covers": Limit(at_least=0.93)}
+    for people, truths, name in ((4, every, ""), (12, every, ""), (12, (SMOOTH,), ", smooth"), (19, every, "")):
+        study = twins(Size(people, 200, image_sd=1.0, person_sd=1.0), 3, 2, truths, shared=True)
+        name = f"{people} people x 200 who differ by 1{name}, 3 corruptions, 2 twins"
+        yield Cell(DIFFERS.name, name, study, printed, 2000)
+    for people in (20, 40):  # without a limit: where the rate falls to what is promised
+        study = twins(Size(people, 200, image_sd=1.0, person_sd=1.0), 3, 2, every, shared=True)
+        yield Cell(DIFFERS.name, f"{people} people x 200 who differ by 1, 3 corruptions, 2 twins", study, {}, 1000)
     for truth, name in ((SMOOTH, "smooth"), (SHARP, "sharp")):
         limits = {"twin differs": Limit(at_most=0.05), "interval covers": Limit(at_least=0.93)}
         study = gap(LARGE, truth, truth.lowered(0.05))

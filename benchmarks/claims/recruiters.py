@@ -15,6 +15,7 @@ from functools import cache, partial
 
 import numpy as np
 
+from analysis.claims.crowd import FALSE_RECRUITERS_IN_100
 from analysis.claims.recruiters import ALIKE, DIFFERENCE, DIFFERENT, PLANNED, POOLED, REPEATED, TRUE_GAP
 from analysis.clusters import clustered
 from analysis.curves import fit_curve
@@ -199,6 +200,12 @@ def cells() -> Iterator[Cell]:
     }
     for name, size in sizes.items():
         yield Cell(DIFFERENT.name, f"equal crowds, {name}", partial(equal, size), false | covered, RUNS)
+    few = "equal crowds, {} and {} people x 100 who differ by 1"
+    printed = {"any different": Limit(at_most=FALSE_RECRUITERS_IN_100 / 100)}
+    # Of four people each the interval covers less often: the claim of the difference says so.
+    for people, limits in (((4, 4), printed), ((12, 19), printed | covered)):
+        study = partial(equal, Size(people, 100, person_sd=1.0))
+        yield Cell(DIFFERENT.name, few.format(*people), study, limits, FEW_RUNS)
     never = {"alike": Limit(at_most=0.05)}
     for name, size in {
         "400 and 400 people x 25": Size((400, 400)),
@@ -233,6 +240,8 @@ def cells() -> Iterator[Cell]:
 
 
 RUNS = 400
+#: Of cells of few people, whose rate is printed.
+FEW_RUNS = 2000
 CELLS = tuple(cells())
 
 if __name__ == "__main__":

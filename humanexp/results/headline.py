@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import get_args
 
-from analysis.claims.crowd import crowd_words
 from analysis.claims.models import measured_words, models_sentence, order_sentence, overall_word
 from analysis.findings.model import (
     HUMANS,
@@ -17,9 +16,10 @@ from analysis.findings.model import (
     Direction,
     Discrimination,
     Findings,
+    Validation,
     Word,
 )
-from analysis.wording import quoted
+from analysis.wording import counted, quoted
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,16 @@ def headline_of(findings: Findings) -> Headline:
     extrapolated, HMRI is that of the range that both measured, and named.
     """
     found = _found(findings)
-    return replace(found, text=f"{findings.provisional} {found.text}".strip()) if found.is_of_people else found
+    if not found.is_of_people:
+        return found
+    crowd = findings.known_crowd
+    # Why there is no verdict may be said in the text already.
+    rests_on = "" if crowd.statement.rstrip(".") in found.text else crowd.statement
+    return replace(
+        found,
+        text=f"{crowd.provisional} {found.text}".strip(),
+        caveat=f"{found.caveat} {rests_on}".strip(),
+    )
 
 
 def _found(findings: Findings) -> Headline:
@@ -50,13 +59,15 @@ def _found(findings: Findings) -> Headline:
     curves = [curve for curve in findings.curves if curve.property == "accuracy"]
     people = [curve for curve in curves if curve.population == HUMANS]
     if people:
-        return _people_alone(people)
+        return _people_alone(people, is_of_few=findings.is_of_few)
     if findings.discrimination:
-        return _told_apart(findings.discrimination)
+        return _told_apart(findings.discrimination, is_of_few=findings.is_of_few)
     if findings.human_accuracy and not findings.curves:
         return _conditions_alone(findings)
     if curves:
         return _models_alone(curves)
+    if findings.validation and findings.validation.images:
+        return _judged(findings.validation)
     if findings.trials and findings.trials.rows and not findings.trials.in_all_sessions:
         return Headline(
             "This study gives no curves: its answers judge pictures instead of naming them at a glance.",
@@ -75,11 +86,10 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
     best = max(scores, key=lambda name: scores[name])
     own, score = by_classifier[best], scores[best]
     share = f"{100 * score:.1f} % of people's accuracy ({_numbers(own, score)})"
-    crowd = crowd_words(entry.verdict.people for entry in entries if entry.verdict is not None)
-    caveat = f"{_WITHHELD if any(entry.withheld for entry in own) else ''} {crowd}".strip()
+    caveat = _WITHHELD if any(entry.withheld for entry in own) else ""
     words = {name: _word(theirs) for name, theirs in by_classifier.items()}
     if any(entry.no_verdict for entry in entries):
-        return Headline(_without_verdict(by_classifier, words), crowd)
+        return Headline(_without_verdict(by_classifier, words))
     if None in words.values():
         opening = f"The model {quoted(best)}" if len(scores) == 1 else f"Of {len(scores)} models {quoted(best)}"
         closest = "" if len(scores) == 1 else " comes closest to people: it"
@@ -168,13 +178,14 @@ def _numbers(own: Sequence[Comparison], score: float) -> str:
     return f"HMRI {score:.3f}; from {ends[0]} to {ends[1]}"
 
 
-def _people_alone(curves: Sequence[Curve]) -> Headline:
+def _people_alone(curves: Sequence[Curve], *, is_of_few: bool) -> Headline:
     parts = []
     for curve in curves:
         interval = f" ({interval_text(curve.interval)})" if curve.interval else ""
         parts.append(f"{curve.area:.3f}{interval} on {readable(curve.corruption)}")
+    whose = "These people's" if is_of_few else "People's"
     return Headline(
-        f"People's accuracy over the whole range of visual change is {'; '.join(parts)} (area under the curve).",
+        f"{whose} accuracy over the whole range of visual change is {'; '.join(parts)} (area under the curve).",
         "No classifier has been evaluated on these stimuli yet.",
     )
 
@@ -194,11 +205,22 @@ def _models_alone(curves: Sequence[Curve]) -> Headline:
     )
 
 
-def _told_apart(entries: Sequence[Discrimination]) -> Headline:
+def _told_apart(entries: Sequence[Discrimination], *, is_of_few: bool) -> Headline:
     parts = [
         f"{' and '.join(map(readable, entry.pair))}: {100 * entry.correct / entry.trials:.1f} %" for entry in entries
     ]
-    return Headline(f"People tell pairs of corruptions apart at these rates (50 % is guessing): {'; '.join(parts)}.")
+    who = "These people" if is_of_few else "People"
+    return Headline(f"{who} tell pairs of corruptions apart at these rates (50 % is guessing): {'; '.join(parts)}.")
+
+
+def _judged(found: Validation) -> Headline:
+    """How many of the judged pictures were accepted, and by which rule."""
+    accepted = sum(one.accepted for one in found.images)
+    return Headline(
+        f"Of {counted(len(found.images), 'judged picture')} {accepted} "
+        f"({100 * accepted / len(found.images):.1f} %) {'is' if accepted == 1 else 'are'} accepted: more than "
+        f"{found.overall.threshold:g} of the answers say yes to both questions."
+    )
 
 
 def _conditions_alone(findings: Findings) -> Headline:

@@ -120,6 +120,7 @@ def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Stud
     assert len(own) == 14 and table.notes == (
         "Means over 14 corruptions, each counting once.",
         "Ordered by HMRI, which ranks no models.",
+        "48 people answered.",
         "Provisional: 48 of 66 planned sessions count so far.",
     )
     assert means[0] == pytest.approx(sum(own.values()) / 14)

@@ -51,6 +51,25 @@ class TrialCounts(Entry):
     persons: int = 0
 
 
+class Crowd(Entry):
+    """How many people stand behind what is said of people, in the words of every page, table, report and file.
+
+    Attributes
+    ----------
+    people : int
+        Who answered in sessions that count.
+    statement : str
+        On how many of them verdicts rest, and how often those on few are wrong; that nothing is said of people at
+        large, where they are too few; empty where nobody answered.
+    provisional : str
+        That fewer sessions count than were planned; empty otherwise.
+    """
+
+    people: int
+    statement: str
+    provisional: str
+
+
 class SessionCounts(Entry):
     """Sessions as whoever collected them counted them; further counts are kept."""
 

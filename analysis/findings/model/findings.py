@@ -6,14 +6,14 @@ from typing import Self
 
 from pydantic import JsonValue
 
-from analysis.claims.crowd import provisional_words
+from analysis.claims.crowd import FEWEST, Judged, crowd_words, provisional_words
 from analysis.entry import Entry
 from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, ShapeBias
 from analysis.findings.model.answers import Accuracy, Confusion, HumanAccuracy, Observer, Participant, ResponseTimes
 from analysis.findings.model.benchmark import Standing
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
-from analysis.findings.model.counts import AskedObserver, Flow, SessionCounts, Settings, TrialCounts
+from analysis.findings.model.counts import AskedObserver, Crowd, Flow, SessionCounts, Settings, TrialCounts
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS, LEVEL
 from analysis.findings.model.persons import Persons
@@ -60,6 +60,8 @@ class Findings(Entry):
     notes: tuple[str, ...] = ()
     #: where whoever collected the answers counted them
     sessions: SessionCounts | None = None
+    #: how many people, and how far the study is; None to findings-7
+    crowd: Crowd | None = None
     flow: Flow | None = None
     #: models that were asked in words
     asked: tuple[AskedObserver, ...] = ()
@@ -80,10 +82,35 @@ class Findings(Entry):
         """Level of the intervals."""
         return self.settings.level if self.settings else LEVEL
 
+    def crowd_of(self, people: int) -> Crowd:
+        """The words on so many people who answered, of the verdicts and the counts of sessions that are found."""
+        judged: dict[Judged, list[int]] = {
+            "models": [one.verdict.people for one in self.comparisons if one.verdict is not None],
+            "corruptions": [one.people for one in self.similarity] + [one.people for one in self.discrimination],
+            "recruiters": [min(one.people) for one in (self.recruiters.pairs if self.recruiters else ())],
+        }
+        counts = self.sessions
+        return Crowd(
+            people=people,
+            statement=crowd_words(judged, answered=people),
+            provisional=provisional_words(counts.accepted, counts.planned) if counts else "",
+        )
+
     @property
-    def provisional(self) -> str:
-        """What stands before a headline while fewer sessions count than were planned; empty otherwise."""
-        return provisional_words(self.sessions.accepted, self.sessions.planned) if self.sessions else ""
+    def known_crowd(self) -> Crowd:
+        """The crowd as it is stored; of an earlier version, what its other entries tell of it."""
+        return self.crowd or self.crowd_of(sum(one.kind == "human" for one in self.observers))
+
+    @property
+    def about_people(self) -> tuple[str, ...]:
+        """What stands beside everything that is said of people: on how many it rests, and whether it is provisional."""
+        crowd = self.known_crowd
+        return tuple(said for said in (crowd.statement, crowd.provisional) if said)
+
+    @property
+    def is_of_few(self) -> bool:
+        """Too few people answered for anything to be said of people at large."""
+        return 0 < self.known_crowd.people < FEWEST
 
     @property
     def ranks(self) -> dict[str, tuple[int, int]]:

@@ -53,6 +53,8 @@ class Similarity(Entry):
     lower_on: tuple[Interval, ...] = ()
     attentive: float | None = None
     window: float | None = None
+    #: who answered on the corruption that fewer did; 0 of a model, and to findings-7
+    people: int = 0
 
 
 class Reuse(Entry):
@@ -112,6 +114,8 @@ class Discrimination(Entry):
         None without plain pairs.
     verdict_words
         The verdict, with the reason where the crowd leaves it open.
+    people
+        Who answered; 0 to findings-7, which did not count them.
     """
 
     pair: Pair
@@ -140,6 +144,7 @@ class Discrimination(Entry):
     false_alarm_rate: float | None
     criterion: float | None
     misses: int
+    people: int = 0
 
     @property
     def said(self) -> str:

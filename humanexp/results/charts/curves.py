@@ -110,7 +110,7 @@ def _build(findings: Findings, key: str) -> Chart:
         title=f"{name.label.capitalize()}: {name.measure}",
         figure=figure_of(findings, name),
         tables=(
-            areas_table(name, curves, axis="condition" if over_conditions else "Δv"),
+            areas_table(name, curves, findings, axis="condition" if over_conditions else "Δv"),
             bins_table(name, curves),
             grid_table(name, curves),
         ),
@@ -147,7 +147,7 @@ def _missing(curves: list[Curve]) -> Iterator[str]:
             yield f"{population_label(curve.population)}: {told}"
 
 
-def areas_table(name: FigureName, curves: list[Curve], *, axis: str) -> Table:
+def areas_table(name: FigureName, curves: list[Curve], findings: Findings, *, axis: str) -> Table:
     """One row a population: area, thresholds, counts."""
     return Table(
         "areas",
@@ -172,7 +172,10 @@ def areas_table(name: FigureName, curves: list[Curve], *, axis: str) -> Table:
             )
             for curve in curves
         ),
-        (f"{100 * curves[0].level:g} % intervals.",),
+        (
+            f"{100 * curves[0].level:g} % intervals.",
+            *(findings.about_people if any(curve.population == HUMANS for curve in curves) else ()),
+        ),
     )
 
 
@@ -268,6 +271,10 @@ def _conditions(findings: Findings) -> Figure:
     return condition_figure(series, conditions=conditions_of(findings), title="Accuracy by condition", chance=1 / 16)
 
 
+#: The row of which the headline speaks: each person counts once, whatever they answered.
+_MEAN = "people, mean"
+
+
 def _condition_table(findings: Findings) -> Table:
     return Table(
         "accuracy",
@@ -279,7 +286,11 @@ def _condition_table(findings: Findings) -> Table:
             Column("correct", "Right", "count"),
             Column("accuracy", "Accuracy", "number"),
         ),
-        tuple((cell.observer, cell.condition, cell.trials, cell.correct, cell.accuracy) for cell in findings.accuracy),
+        (
+            *((_MEAN, cell.condition, None, None, cell.mean_over_observers) for cell in findings.human_accuracy),
+            *((cell.observer, cell.condition, cell.trials, cell.correct, cell.accuracy) for cell in findings.accuracy),
+        ),
+        findings.about_people if findings.human_accuracy else (),
     )
 
 

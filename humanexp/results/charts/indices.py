@@ -8,7 +8,6 @@ from statistics import fmean
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.crowd import crowd_words
 from analysis.claims.models import (
     ORDER_BY_ACCURACY,
     ORDER_BY_HMRI,
@@ -153,7 +152,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         notes.append(f"{order_sentence(named)}. {RANKS_NOTE}")
     notes.append(ORDER_BY_ACCURACY if judged else ORDER_BY_HMRI)
     notes.extend(_mean_accuracy(own_comparisons(findings, measure)))
-    notes.extend(_provisional(findings))
+    notes.extend(findings.about_people)
     notes.extend(_ceilings(one.twin for one in findings.leaderboard if one.property == measure))
     return Table(
         f"leaderboard-{measure}",
@@ -246,7 +245,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             f"{100 * level:g} % intervals of mean accuracy. Where more than a fifth of a curve is extrapolated, "
             "numbers are for the range that both measured.",
             *_mean_accuracy(entries),
-            *_provisional(findings),
+            *findings.about_people,
             *_ceilings(
                 one.ceiling.twin
                 for one in findings.human_curves
@@ -257,17 +256,12 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
     )
 
 
-def _provisional(findings: Findings) -> list[str]:
-    return [findings.provisional] if findings.provisional else []
-
-
 def _mean_accuracy(entries: Sequence[Comparison]) -> list[str]:
-    """What the verdicts average, beside the areas, and of how many people; nothing where there are none."""
+    """What the verdicts average, beside the areas; nothing where there are none."""
     judged = [one.verdict for one in entries if one.verdict is not None]
     if not judged:
         return []
-    crowd = crowd_words(one.people for one in judged)
-    return [mean_accuracy_note(measured_words(one.has_conditions for one in judged)), *([crowd] if crowd else [])]
+    return [mean_accuracy_note(measured_words(one.has_conditions for one in judged))]
 
 
 def _ceilings(twins: Iterable[Twin | None]) -> list[str]:

@@ -38,7 +38,7 @@ def _build(findings: Findings, key: str) -> Chart:
         key=key,
         title=_("Recruiters"),
         figure=_figure(found.pairs),
-        tables=(_crowds(found), _areas(found, findings.level), _pairs(found), _repeats(found)),
+        tables=(_crowds(found), _areas(found, findings.level), _pairs(found, findings.about_people), _repeats(found)),
         definition=_DEFINITION,
         caveats=_CAVEATS,
         found=(*_pooled(findings), *(_said(pair) for pair in found.pairs), *found.notes),
@@ -120,7 +120,7 @@ def _areas(found: RecruiterFindings, level: float) -> Table:
     )
 
 
-def _pairs(found: RecruiterFindings) -> Table:
+def _pairs(found: RecruiterFindings, about: tuple[str, ...]) -> Table:
     return Table(
         "recruiter-pairs",
         "Recruiters beside each other",
@@ -141,6 +141,7 @@ def _pairs(found: RecruiterFindings) -> Table:
             )
             for pair in found.pairs
         ),
+        about,
     )
 
 

@@ -21,7 +21,8 @@ def entries_of(findings: Findings, measure: str, population: str) -> list[Simila
     ]
 
 
-def pairs_table(entries: list[Similarity], title: str) -> Table:
+def pairs_table(entries: list[Similarity], title: str, about: tuple[str, ...]) -> Table:
+    """One row a pair; `about` is what is said of whoever answered."""
     return Table(
         "similarity",
         title,
@@ -52,7 +53,7 @@ def pairs_table(entries: list[Similarity], title: str) -> Table:
             )
             for entry in entries
         ),
-        tuple(f"Margin of equivalence ±{entry.margin:g}." for entry in entries[:1]),
+        (*(f"Margin of equivalence ±{entry.margin:g}." for entry in entries[:1]), *about),
     )
 
 
@@ -88,7 +89,7 @@ def _choices_similarity(findings: Findings) -> list[Choice]:
 def _build_similarity(findings: Findings, key: str) -> Chart:
     _family, measure, population = key.split("--")
     entries = entries_of(findings, measure, population)
-    label = population_label(entries[0].population)
+    label, is_of_people = population_label(entries[0].population), entries[0].population == HUMANS
     names = list(dict.fromkeys(name for entry in entries for name in entry.pair))
     title = f"Similarity of corruptions for {label}, {measure}"
     pairs = [
@@ -105,7 +106,7 @@ def _build_similarity(findings: Findings, key: str) -> Chart:
         key=key,
         title=_("Are these corruptions alike?"),
         figure=similarity_figure([readable(name) for name in names], pairs, title=title),
-        tables=(pairs_table(entries, title),),
+        tables=(pairs_table(entries, title, findings.about_people if is_of_people else ()),),
         definition=(
             _(
                 "Equivalent: the difference of mean accuracies lies within the margin over everything measured, and "
@@ -215,7 +216,7 @@ def _notes(findings: Findings) -> tuple[str, ...]:
         )
     others = {entry.other_model.model for entry in entries if entry.other_model}
     notes += [f"Other model: {OBSERVERS[name]}." for name in sorted(others)]
-    return tuple(notes)
+    return (*notes, *findings.about_people)
 
 
 DISCRIMINATION = only_chart(

@@ -37,7 +37,11 @@ def _build(findings: Findings, key: str) -> Chart:
                 tuple(
                     (_OVERALL[name], value) for name, value in found.overall if name in _OVERALL and value is not None
                 ),
-                (f"A picture is accepted where more than {found.overall.threshold:g} of the answers say yes to both.",),
+                (
+                    f"A picture is accepted where more than {found.overall.threshold:g} of the answers say yes "
+                    "to both.",
+                    *findings.about_people,
+                ),
             ),
             Table(
                 "pictures",
