@@ -17,6 +17,7 @@ from humanexp.recruitment.services.batches import continue_batches, open_batches
 from humanexp.recruitment.services.bonuses import (
     BonusList,
     bonuses_again,
+    campaign_without_room,
     can_get_bonus,
     first_bonus_hold,
     pay_bonuses,
@@ -78,6 +79,7 @@ from humanexp.recruitment.services.ways_back import address_of, follow, make_per
 __all__ = [
     "BonusList",
     "bonuses_again",
+    "campaign_without_room",
     "can_get_bonus",
     "first_bonus_hold",
     "pay_bonuses",

@@ -139,6 +139,16 @@ def first_bonus_hold(bonuses: BonusList) -> Hold | None:
     return next((hold for hold in holds if hold is not None), None)
 
 
+def campaign_without_room(bonuses: BonusList) -> int | None:
+    """Key of a campaign whose cap does not hold its part of the list."""
+    campaigns = {line.assignment.campaign_id: line.assignment.campaign for line in bonuses.lines}
+    for pk, campaign in campaigns.items():
+        cents = sum(line.cost_cents for line in bonuses.lines if line.assignment.campaign_id == pk)
+        if cents > campaign.cap_cents - selectors.committed_cents(campaign):
+            return pk
+    return None
+
+
 def can_get_bonus(assignment: Assignment) -> bool:
     """Whether a recruiter would pay it one."""
     return _payable(assignment.campaign.study).filter(pk=assignment.pk).exists()

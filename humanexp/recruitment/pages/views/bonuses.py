@@ -118,5 +118,6 @@ def _page(
             "shown": json.dumps({"key": found.key, "amounts": amounts}),
             "total": money.decimal(found.total_cents),
             "hold": services.first_bonus_hold(found),
+            "to_raise": services.campaign_without_room(found) if form.errors else None,
         }
     return render(request, "recruitment/bonuses.html", context, status=status)
