@@ -123,6 +123,23 @@ class TestLate:
         assert "£1.75 is on its way" in answer.content.decode()
 
 
+    @pytest.mark.parametrize(("cap", "said"), [("study", "Raise the cap"), ("month", "The account&#x27;s cap")])
+    def test_each_cap_leads_to_whoever_can_raise_it(
+        self, panel: PanelServer, launch_at_panel: Launch, study: Study, console: Client, cap: str, said: str
+    ) -> None:
+        campaign = launch_at_panel(reward_cents=90, cap_cents=5_000)
+        late(panel, campaign)
+        treasurer = User.objects.create_superuser("mara")
+        limit = campaign.quoted_cents
+        if cap == "study":
+            services.set_study_cap(study=study, cap_cents=limit, currency="GBP", by=treasurer)
+        else:
+            services.set_month_cap(environment="panel", cap_cents=limit, by=treasurer)
+        assert list(waits(study).values()) == [(Why.LATE, Hold(f"{cap}-cap"))]
+        page = console.get(f"/studies/{study.slug}/monitor/").content.decode()
+        assert said in page or said.replace("&#x27;", "'") in page
+
+
 class TestShown:
     """What was shown is what is paid."""
 
