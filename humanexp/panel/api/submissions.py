@@ -6,13 +6,14 @@ import csv
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import HttpResponse, JsonResponse
 
 from humanexp.panel.api.bodies import Bonuses, BulkApproval, ReturnRequest, SubmissionAction
 from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, shown_status
 from humanexp.panel.errors import invalid
-from humanexp.panel.models import BonusPlan, Study, Submission
+from humanexp.panel.models import BonusPlan, Study, Submission, Switches
 from humanexp.panel.selectors.studies import one, study_of, submission_of, submissions_of
 from humanexp.panel.services import payments, submissions as services
 from humanexp.panel.states import SubmissionStatus
@@ -23,7 +24,29 @@ _COUNTED = [
     "PARTIALLY APPROVED",
     "SCREENED OUT",
 ]
-_ORDERINGS = {"started_at", "-started_at", "completed_at", "-completed_at"}
+_STATUSES = {
+    "ACTIVE",
+    "APPROVED",
+    "AWAITING_REVIEW",
+    "PARTIALLY_APPROVED",
+    "REJECTED",
+    "RETURNED",
+    "SCREENED_OUT",
+    "TIMED-OUT",
+    "UNKNOWN",
+}
+#: What is the same for all submissions to a study has no column.
+_COLUMNS: dict[str, Any] = {
+    "started_at": Coalesce("started_at", "reserved_at"),
+    "completed_at": F("completed_at"),
+    "status": F("status"),
+    "ip": F("participant__ip"),
+    "time_taken": F("completed_at") - F("started_at"),
+    "participant_id": F("participant__participant_id"),
+    "study_code": F("entered_code"),
+}
+_ORDERINGS = {"started_at", "submission_reward", "study_name"}
+_ORDERINGS_OF_STUDY = {"started_at", "completed_at", "status", "ip", "time_taken", "participant_id", "study_code"}
 
 
 def _listed_json(submission: Submission) -> dict[str, Any]:
@@ -78,22 +101,32 @@ def _submissions(call: Call) -> dict[str, Any]:
     if not call.query("study"):
         raise invalid("study", "This parameter is required.")
     rows = submissions_of(call.researcher).filter(study=study_of(call.researcher, call.query("study")))
-    return numbered_page(call, _ordered(call, _of_status(call, rows)), _listed_json)
+    return numbered_page(call, _by_order(call, _of_status(call, rows), _ORDERINGS), _listed_json)
 
 
 def _of_status(call: Call, rows: QuerySet[Submission]) -> QuerySet[Submission]:
-    wanted = call.query("status").upper().replace("_", " ").replace("TIMED OUT", "TIMED-OUT")
-    return rows.filter(status=wanted) if wanted else rows
+    wanted = call.query("status").upper()
+    if wanted and wanted not in _STATUSES:
+        raise invalid("status", f"{wanted!r} is not a valid choice.")
+    return rows.filter(status=wanted.replace("_", " ")) if wanted else rows
 
 
-def _ordered(call: Call, rows: QuerySet[Submission]) -> QuerySet[Submission]:
-    ordering = call.query("ordering")
-    return rows.order_by(ordering, "pk") if ordering in _ORDERINGS else rows.order_by("pk")
+def _by_order(call: Call, rows: QuerySet[Submission], fields: set[str]) -> QuerySet[Submission]:
+    """By one of these fields; one of the switches has it ignored."""
+    wanted = call.query("ordering")
+    field = wanted.removeprefix("-")
+    if wanted and field not in fields:
+        raise invalid("ordering", f"{wanted!r} is not a valid choice.")
+    kept = Switches.current().submission_order
+    if kept != "as asked":
+        wanted, field = ("" if kept == "oldest first" else "-"), "started_at"
+    column = _COLUMNS.get(field, F("pk"))
+    return rows.order_by(column.desc() if wanted.startswith("-") else column.asc(), "pk")
 
 
 def _submissions_of_study(call: Call, study_id: str) -> dict[str, Any]:
     rows = submissions_of(call.researcher).filter(study=study_of(call.researcher, study_id))
-    return listed(call, _ordered(call, rows), _telltale_json)
+    return listed(call, _by_order(call, rows, _ORDERINGS_OF_STUDY), _telltale_json)
 
 
 def _counts(call: Call, study_id: str) -> dict[str, int]:

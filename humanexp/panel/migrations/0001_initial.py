@@ -104,6 +104,7 @@ class Migration(migrations.Migration):
                         ("rejection_reopens", models.BooleanField(default=False)),
                         ("stop_awaits_review", models.BooleanField(default=False)),
                         ("timed_out_can_be_approved", models.BooleanField(default=False)),
+                        ("submission_order", models.CharField(default="as asked", max_length=20)),
                         ("publishing_s", models.FloatField(default=1)),
                         ("processing_s", models.FloatField(default=0)),
                         ("processing_word", models.CharField(default="PROCESSING", max_length=40)),

@@ -85,6 +85,7 @@ class Switch(BaseModel):
     rejection_reopens: bool | None = None
     stop_awaits_review: bool | None = None
     timed_out_can_be_approved: bool | None = None
+    submission_order: Literal["as asked", "oldest first", "newest first"] | None = None
     publishing_s: Seconds | None = None
     processing_s: Seconds | None = None
     processing_word: Annotated[str, Field(min_length=1, max_length=40)] | None = None

@@ -209,6 +209,8 @@ class OfferReport:
     counts: Mapping[str, int] = field(default_factory=dict)
     #: those of these words from which submissions move on, in one of which they are at work
     moving: frozenset[str] = frozenset()
+    #: nobody is at work for longer; None: it does not say
+    time_limit: timedelta | None = None
 
     @property
     def submitted(self) -> int:
@@ -341,7 +343,8 @@ class Recruiter(Protocol):
     ) -> Iterator[SubmissionReport]:
         """Every listed submission to an offer, all pages.
 
-        `states`: in these alone, where `counts` has any; `since`: what was submitted before may be left out.
+        `states`: at least those in these, where `counts` has any; `since`: who moves on and began before it may be left
+        out.
         """
 
     def submission(self, submission_id: str) -> SubmissionReport | None:

@@ -116,10 +116,17 @@ class ProlificClient:
 
     # Submissions
 
-    def submissions(self, study: str, status: str = "", ordering: str = "") -> Iterator[replies.SubmissionInList]:
-        """All of them, or those in one state; pages are read as far as somebody looks."""
-        query = {"study": study, "page_size": str(self._page_size)}
-        query |= {name: given for name, given in (("status", status), ("ordering", ordering)) if given}
+    def submissions(self, study: str, *, status: str = "") -> Iterator[replies.SubmissionInList]:
+        """All of them, or those in one state. A word that the service's interface does not name may be refused."""
+        for page in self._submissions(study, {"status": status.replace(" ", "_")} if status else {}):
+            yield from page
+
+    def latest_submissions(self, study: str) -> Iterator[list[replies.SubmissionInList]]:
+        """Page by page as far as somebody looks, those who began last first: so they are asked for, at least."""
+        return self._submissions(study, {"ordering": "-started_at"})
+
+    def _submissions(self, study: str, query: Mapping[str, str]) -> Iterator[list[replies.SubmissionInList]]:
+        query = {"study": study, "page_size": str(self._page_size), **query}
         return self._http.pages("submissions/", replies.SubmissionInList, query)
 
     def submission_counts(self, study: str) -> dict[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 
 from django.db import connection
 
@@ -47,6 +48,7 @@ from humanexp.recruitment.recruiters.prolific_states import (
     CLOSED,
     DECIDED,
     DRAFTS,
+    FINAL,
     HOLDS_PLACE,
     IN_VAIN,
     offer_report,
@@ -225,15 +227,32 @@ class ProlificRecruiter:
     def submissions(
         self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
     ) -> Iterator[SubmissionReport]:
-        for status in sorted(states) or [""]:
-            # Those who finish last stand first; of those who wait for a decision there may be thousands.
-            until = since if status == "AWAITING REVIEW" else None
-            for row in self.client.submissions(offer_id, status, "-completed_at" if until else ""):
-                if until and row.completed_at and row.completed_at < until:
-                    break
-                report = submission_report(row, offer_id)
-                if report is not None:
-                    yield report
+        """Words from which nobody moves on have lists of their own; all others are found in the list of everybody.
+
+        These lists only grow while their pages are read. A list of those who move on would lose rows meanwhile, and
+        with each of them, from its next page, one that nobody has read.
+        """
+        final = set() if since is None else FINAL.intersection(states)
+        lists = [self.client.submissions(offer_id, status=word) for word in sorted(final)]
+        if not final or final < set(states):
+            lists.append(self._who_began(offer_id, since))
+        for row in chain(*lists):
+            report = submission_report(row, offer_id)
+            if report is not None:
+                yield report
+
+    def _who_began(self, offer_id: str, since: datetime | None) -> Iterator[replies.SubmissionInList]:
+        """Everybody, or at least those who began since then.
+
+        Whether the latest stand first is asked for, and not believed: the list is left at the end of a page where every
+        row so far has kept to that. A place that is only reserved has not begun, whatever time it bears.
+        """
+        began: list[datetime] = []
+        for page in self.client.latest_submissions(offer_id):
+            yield from page
+            began += [row.started_at for row in page if row.started_at and row.status != "RESERVED"]
+            if since and began and began[-1] < min(since, began[0]) and began == sorted(began, reverse=True):
+                return
 
     def submission(self, submission_id: str) -> SubmissionReport | None:
         found = self._submission(submission_id)

@@ -155,8 +155,12 @@ def _listed(
     """What may be new in the recruiter's lists; where it counts by states, of those states that have changed."""
     if not recruiter.capabilities.lists_in_progress:
         return list(recruiter.submissions(hit.hit_id)) if lacks else []
+    began_at = clock.now()
     states, since = states_to_read(campaign, hit, about)
-    return list(recruiter.submissions(hit.hit_id, states=states, since=since)) if states else []
+    listed = list(recruiter.submissions(hit.hit_id, states=states, since=since)) if states else []
+    if since is None:
+        Hit.objects.filter(pk=hit.pk).update(listed_at=began_at)
+    return listed
 
 
 def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferReport] | None:
