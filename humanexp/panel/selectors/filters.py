@@ -60,8 +60,8 @@ def _passes(participant: Participant, one: Mapping[str, Any]) -> bool:
         parts = [_passes(participant, part) for part in one["selected_filters"]]
         return all(parts) if name == "and" else any(parts)
     if name == "age":
-        years, lowest, highest = _age(participant), one["selected_range"]["lower"], one["selected_range"]["upper"]
-        return (lowest is None or years >= int(lowest)) and (highest is None or years <= int(highest))
+        ends = one["selected_range"]
+        return int(ends.get("lower", 0)) <= _age(participant) <= int(ends.get("upper", 1_000))
     wanted = set(one["selected_values"])
     match name:
         case "sex":
