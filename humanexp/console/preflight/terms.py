@@ -139,6 +139,12 @@ def pay(launch: Launch) -> Line:
             _("Set a reward, or mark at the launch that people are not paid."),
             **recruit,
         )
+    account = recruiters.account_of(launch.to)
+    refused = account.kind.refusal(
+        account, reward_cents=launch.price.reward_cents, minutes=launch.terms.estimated_minutes
+    )
+    if refused:
+        return bad(refused, _("Change the terms, or the account's settings, as it says."), **recruit)
     if hourly is not None and hourly < wage.floor_cents:
         return warn(
             _("About %(hourly)s an hour, under the floor of %(floor)s.") % numbers, _("Raise the reward."), **recruit

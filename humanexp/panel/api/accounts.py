@@ -18,10 +18,10 @@ from humanexp.panel.api.bodies import (
 from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed
 from humanexp.panel.errors import Refused, invalid
 from humanexp.panel.models import Membership, Message, Participant, ParticipantGroup, Project, Workspace
-from humanexp.panel.money import LEAST_PER_HOUR, RECOMMENDED_PER_HOUR, Cost, shares_of
+from humanexp.panel.money import RECOMMENDED_PER_HOUR, Cost, shares_of
 from humanexp.panel.selectors.filters import FILTERS, LEAST_COUNT, is_eligible
 from humanexp.panel.selectors.studies import group_of, participants_by_id, study_of, workspace_of
-from humanexp.panel.selectors.wallet import balance as balance_of, cost_in
+from humanexp.panel.selectors.wallet import balance as balance_of, cost_in, least_hourly_cents
 from humanexp.panel.services.submissions import add_members, send
 
 #: Messages can be read for so long.
@@ -103,7 +103,7 @@ def _recommendations(call: Call) -> list[dict[str, Any]]:
     currency = call.query("currency")
     rates = {
         "currency": currency,
-        "min_reward_per_hour": LEAST_PER_HOUR[currency],
+        "min_reward_per_hour": least_hourly_cents(currency),
         "recommended_reward_per_hour": RECOMMENDED_PER_HOUR[currency],
     }
     return [rates]

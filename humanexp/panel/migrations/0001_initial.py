@@ -105,6 +105,8 @@ class Migration(migrations.Migration):
                         ("stop_awaits_review", models.BooleanField(default=False)),
                         ("timed_out_can_be_approved", models.BooleanField(default=False)),
                         ("submission_order", models.CharField(default="as asked", max_length=20)),
+                        ("lists_bonuses", models.BooleanField(default=True)),
+                        ("least_hourly_cents", models.PositiveIntegerField(default=0)),
                         ("publishing_s", models.FloatField(default=1)),
                         ("processing_s", models.FloatField(default=0)),
                         ("processing_word", models.CharField(default="PROCESSING", max_length=40)),

@@ -87,6 +87,8 @@ class Switch(BaseModel):
     stop_awaits_review: bool | None = None
     timed_out_can_be_approved: bool | None = None
     submission_order: Literal["as asked", "oldest first", "newest first"] | None = None
+    lists_bonuses: bool | None = None
+    least_hourly_cents: Annotated[int, Field(ge=0)] | None = None
     publishing_s: Seconds | None = None
     processing_s: Seconds | None = None
     processing_word: Annotated[str, Field(min_length=1, max_length=40)] | None = None

@@ -209,8 +209,8 @@ class OfferReport:
     counts: Mapping[str, int] = field(default_factory=dict)
     #: those of these words from which submissions move on, in one of which they are at work
     moving: frozenset[str] = frozenset()
-    #: nobody is at work for longer; None: it does not say
-    time_limit: timedelta | None = None
+    #: nobody is at work for longer; None: it does not say, as a list of offers may not
+    time_limit: timedelta | None = field(default=None, compare=False)
 
     @property
     def submitted(self) -> int:

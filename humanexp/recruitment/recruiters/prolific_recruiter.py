@@ -21,6 +21,7 @@ from humanexp.core.errors import (
     RecruiterError,
     RecruiterUnavailable,
     StateRefused,
+    WrongCurrency,
 )
 from humanexp.recruitment import money
 from humanexp.recruitment.pricing import FeeTable
@@ -80,11 +81,12 @@ class ProlificRecruiter:
         fees: FeeTable,
         capabilities: Capabilities,
         currency: str,
+        currency_remedy: str,
         hooks: HookAddress | None = None,
     ) -> None:
         self.environment, self.fees, self.capabilities, self.currency = environment, fees, capabilities, currency
         self._client, self._preset, self._hooks = client, preset, hooks
-        self._given_workspace, self._given_project = workspace, project
+        self._given_workspace, self._given_project, self._currency_remedy = workspace, project, currency_remedy
 
     @property
     def client(self) -> ProlificClient:
@@ -117,7 +119,22 @@ class ProlificRecruiter:
         return ProlificMoney(self.client, self.workspace, self.currency)
 
     def balance_cents(self) -> int | None:
-        return self.client.balance(self.workspace).total_balance
+        return self._balance().total_balance
+
+    def _balance(self) -> replies.Balance:
+        """In the currency of our books and of everything that people are told, or not at all."""
+        found = self.client.balance(self.workspace)
+        if found.currency_code != self.currency:
+            raise WrongCurrency(
+                f"{self.environment}: the account pays in {found.currency_code}, and is set to {self.currency} here. "
+                f"{self._currency_remedy.format(currency=found.currency_code)} Until then, nothing can be launched."
+            )
+        return found
+
+    def least_hourly_cents(self) -> int | None:
+        """Less is refused there; None where it does not say. Raises WrongCurrency."""
+        rates = self.client.recommendations(self.workspace, self._balance().currency_code)
+        return next((one.min_reward_per_hour for one in rates if one.currency == self.currency), None)
 
     # Studies
 
@@ -128,6 +145,7 @@ class ProlificRecruiter:
         """A draft, compared with what was meant and with what may be spent, and only then open to people."""
         if order.terms is None or order.form:
             raise RecruiterError("A study here leads to a page of ours: nothing else can be published.")
+        self._balance()
         body = body_of(
             order,
             order.terms,
@@ -172,7 +190,7 @@ class ProlificRecruiter:
                 f"The recruiter would charge {price} for this, and {money.shown(order.most_cents, self.currency)} were "
                 "approved: correct the fees in the settings. Nothing was published."
             )
-        free = self.client.balance(self.workspace).available_balance
+        free = self._balance().available_balance
         if asked > free:
             raise InsufficientFunds(f"This costs {price}, and {money.shown(free, self.currency)} are free there.")
 

@@ -80,6 +80,13 @@ class Kind(ABC):
         """Least pay of an hour that the recruiter itself asks for in this currency; None where it asks for none."""
         return None
 
+    def refusal(self, account: Account, *, reward_cents: int, minutes: int) -> str:
+        """Why it would not take a campaign on these terms, and what to change; empty where it would, as far as it says.
+
+        One that asks must not be called inside a transaction. Whoever cannot be asked is asked by the sender.
+        """
+        return ""
+
     @abstractmethod
     def recruiter(self, account: Account) -> Recruiter:
         """With the keys and the address of this account and no other. Raises KeysRefused where there are none."""

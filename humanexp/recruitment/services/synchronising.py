@@ -17,6 +17,7 @@ from humanexp.core.errors import (
     NotAtRecruiter,
     RecruiterError,
     TokenRefused,
+    WrongCurrency,
 )
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
@@ -141,7 +142,10 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
         report.hits += 1
     report.qualified += grant_passes(campaign=campaign)
     if recruiter.capabilities.pays:
-        refresh_balance(environment=campaign.environment)
+        try:
+            refresh_balance(environment=campaign.environment)
+        except WrongCurrency as error:  # no balance is shown; people are looked after all the same
+            report.remark(error.message)
     if unread:
         return  # who is missing may stand in a list that was not read
     mark_finished(campaign=campaign)
