@@ -77,7 +77,7 @@ def _telltale_json(submission: Submission) -> dict[str, Any]:
     return {
         **_listed_json(submission),
         "time_taken": (ended - began).total_seconds() if began and ended else None,
-        "bonus_payments": _bonuses(submission),
+        **({"bonus_payments": _bonuses(submission)} if Switches.current().lists_bonuses else {}),
         "reward": submission.study.reward_cents,
         "ip": person.ip,
         "strata": {"date of birth": person.born_on.isoformat(), "sex": person.sex, "ethnicity": person.ethnicity},

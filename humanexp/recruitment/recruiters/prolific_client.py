@@ -17,6 +17,8 @@ from humanexp.recruitment.recruiters import prolific_replies as replies
 from humanexp.recruitment.recruiters.prolific_transport import Transport, read_written
 
 PAGE_SIZE = 100
+#: Of lists by limit and offset: as many as the service's own client asks for.
+LIST_SIZE = 200
 #: Recommended maxima of one call.
 MOST_APPROVALS, MOST_BONUSES = 1_000, 200
 
@@ -128,6 +130,11 @@ class ProlificClient:
     def _submissions(self, study: str, query: Mapping[str, str]) -> Iterator[list[replies.SubmissionInList]]:
         query = {"study": study, "page_size": str(self._page_size), **query}
         return self._http.pages("submissions/", replies.SubmissionInList, query)
+
+    def bonuses_in_list(self, study: str) -> list[replies.BonusesInList]:
+        """What has been paid, of everybody at once; where people sit and who they are stays unread."""
+        path = f"studies/{_part(study)}/submissions/"
+        return self._http.all_pages(path, replies.BonusesInList, {"limit": str(LIST_SIZE)})
 
     def submission_counts(self, study: str) -> dict[str, int]:
         """By status; TOTAL is one of them."""
