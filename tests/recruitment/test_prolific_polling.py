@@ -84,7 +84,6 @@ def test_studies_are_polled_whole_whatever_fills_their_pages(
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.promise(2)
 def test_nobody_is_missed_in_any_order(lab: Lab, panel: PanelServer, launch_at_panel: Launch, order: str) -> None:
     """Among them who began before hundreds that were listed since, and somebody who is only reserved."""
     panel.control("switches", submission_order=order)
