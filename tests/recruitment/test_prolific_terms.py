@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from analysis.errors import InvalidInput
+from analysis.spec.terms import WorkerRequirements
 from humanexp.console.preflight import addresses, materials, operation, terms as checks  # noqa: F401  (in order)
 from humanexp.console.preflight.check import Launch
 from humanexp.core.errors import InvalidRequest, WrongCurrency
@@ -144,3 +146,52 @@ def test_the_pre_flight_says_what_the_launch_would(lab: Lab, study: Study, panel
 def test_a_balance_in_another_currency_is_no_balance(dollars: Lab) -> None:
     with pytest.raises(WrongCurrency):
         recruiter_for("panel").balance_cents()
+
+
+# People
+
+
+def test_a_study_is_open_to_the_people_who_were_asked_for(lab: Lab, study: Study) -> None:
+    people = WorkerRequirements(
+        countries=("GB",), age_from=21, age_to=40, languages=("english",), good_vision=True, balanced_sex=True
+    )
+    services.publish(study=study, terms=terms(requirements=people))
+    assert services.send(environment="panel").remarks == []
+    [listed] = lab.get("studies/")["results"]
+    found = {one.pop("filter_id"): one for one in lab.get(f"studies/{listed['id']}/")["filters"]}
+    del found["participant_group_blocklist"]
+    assert found == {
+        "current-country-of-residence": {"selected_values": ["0"]},
+        "age": {"selected_range": {"lower": 21, "upper": 40}},
+        "fluent-languages": {"selected_values": ["0"]},
+        "vision": {"selected_values": ["0"]},
+        "sex": {"selected_values": ["1", "0"], "weightings": {"1": 50, "0": 50}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [
+        ({"languages": ("Klingon",)}, "no people who speak Klingon by its filter “Fluent languages”: write it as that"),
+        ({"countries": ("ZA",)}, "no people of South Africa"),
+        ({"approval_percent": 95}, "no filter by approval rate any more: take it out"),
+    ],
+)
+def test_people_whom_the_service_does_not_know_are_refused_before_anything_is_frozen(
+    lab: Lab, study: Study, people: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=said):
+        services.publish(study=study, terms=terms(requirements=WorkerRequirements(**people)))
+    assert nothing_was_made(study, lab)
+
+
+def test_who_does_not_know_people_is_not_asked_for_them(lab: Lab, study: Study) -> None:
+    people = WorkerRequirements(good_vision=True)
+    with pytest.raises(InvalidRequest, match="does not know the age, sex, languages or sight of people"):
+        services.publish(study=study, terms=terms(to="marketplace", requirements=people))
+    assert nothing_was_made(study, lab)
+
+
+def test_ages_are_in_order() -> None:
+    with pytest.raises(InvalidInput, match="nobody has such an age"):
+        WorkerRequirements(age_from=40, age_to=21)

@@ -58,6 +58,8 @@ class Capabilities:
     qualifies: bool = False
     #: its lists name people who are at work and have not submitted yet
     lists_in_progress: bool = False
+    #: it has asked its people for their age, sex, languages and sight, and opens offers to some alone
+    knows_people: bool = False
     #: it passes messages on to people
     messages: bool = False
     #: places can be added to an offer

@@ -16,6 +16,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
+from analysis.spec.terms import WorkerRequirements
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, KeysRefused, RecruiterError, WrongCurrency
@@ -105,6 +106,7 @@ class Api(Kind):
             grades=False,
             lists_in_progress=True,
             messages=True,
+            knows_people=True,
             extends=True,
             splits=False,
             pauses=True,
@@ -133,12 +135,18 @@ class Api(Kind):
     def hourly_minimum_cents(self, currency: str) -> int | None:
         return HOURLY_MINIMUM_CENTS.get(currency)
 
-    def refusal(self, account: Account, *, reward_cents: int, minutes: int) -> str:
-        """Another currency than the account has, or less than its least pay of an hour, as it stands there today."""
+    def refusal(self, account: Account, *, reward_cents: int, minutes: int, people: WorkerRequirements) -> str:
+        """Another currency than the account has, people whom it does not know, or less than its least pay of an hour.
+
+        All of it as it stands there today; where it cannot be asked, by the published minimum alone.
+        """
         least = self.hourly_minimum_cents(account.currency) or 0
         if not connection.in_atomic_block:  # nothing is asked with the database locked
             try:
-                least = self.recruiter(account).least_hourly_cents() or least
+                recruiter = self.recruiter(account)
+                least = recruiter.least_hourly_cents() or least
+                if fault := recruiter.fault_of(people):
+                    return fault
             except WrongCurrency as error:
                 return error.message
             except RecruiterError:

@@ -14,6 +14,7 @@ from itertools import chain
 
 from django.db import connection
 
+from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core.errors import (
     AlreadyDone,
     InsufficientFunds,
@@ -55,7 +56,7 @@ from humanexp.recruitment.recruiters.prolific_states import (
     offer_report,
     submission_report,
 )
-from humanexp.recruitment.recruiters.prolific_terms import body_of, differences, people_filters
+from humanexp.recruitment.recruiters.prolific_terms import asked_filters, body_of, differences, people_filters
 from humanexp.recruitment.recruiters.prolific_transport import Refused
 from humanexp.recruitment.recruiters.tickets import Ticket
 
@@ -135,6 +136,17 @@ class ProlificRecruiter:
         """Less is refused there; None where it does not say. Raises WrongCurrency."""
         rates = self.client.recommendations(self.workspace, self._balance().currency_code)
         return next((one.min_reward_per_hour for one in rates if one.currency == self.currency), None)
+
+    def fault_of(self, people: WorkerRequirements) -> str:
+        """Why a study cannot be open to these people alone; empty where it can."""
+        if people == NO_REQUIREMENTS:
+            return ""
+        known = self.client.filters(self.workspace)
+        try:
+            asked_filters(people, known)
+        except RecruiterError as error:
+            return error.message
+        return ""
 
     # Studies
 

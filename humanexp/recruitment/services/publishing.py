@@ -324,7 +324,12 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
 def _check_terms_there(campaign: Campaign) -> None:
     """What the recruiter itself would refuse is refused before anything is frozen here or made there."""
     account = account_of(campaign.environment)
-    sentence = account.kind.refusal(account, reward_cents=campaign.reward_cents, minutes=campaign.estimated_minutes)
+    sentence = account.kind.refusal(
+        account,
+        reward_cents=campaign.reward_cents,
+        minutes=campaign.estimated_minutes,
+        people=campaign.asks_for,
+    )
     if sentence:
         raise InvalidRequest(sentence)
 
