@@ -78,9 +78,27 @@ class WorkerRequirements(Spec):
         Field(description="whom the recruiter calls Masters: five percent more"),
     ] = False
 
+    age_from: Annotated[int | None, Field(ge=18, le=100, description="least age in years")] = None
+    age_to: Annotated[int | None, Field(ge=18, le=100, description="greatest age in years")] = None
+    languages: Annotated[Names, Field(description="English names of languages; fluent in one of them")] = ()
+    good_vision: Annotated[bool, Field(description="normal or corrected-to-normal vision, by their own word")] = False
+    balanced_sex: Annotated[bool, Field(description="as many women as men")] = False
+
     @classmethod
     def called(cls) -> str:
         return "The list of requirements"
+
+    @property
+    def of_profiles(self) -> bool:
+        """Only a recruiter that asks its people about themselves knows this."""
+        ages = (self.age_from, self.age_to)
+        return any(age is not None for age in ages) or bool(self.languages) or self.good_vision or self.balanced_sex
+
+    @model_validator(mode="after")
+    def _ages_in_order(self) -> Self:
+        if self.age_from is not None and self.age_to is not None and self.age_from > self.age_to:
+            raise refusal("{place} is below the least age: nobody has such an age.", "age_to")
+        return self
 
     @field_validator("countries")
     @classmethod

@@ -34,6 +34,7 @@ ApplicationError
     ├── RecruiterUnavailable
     ├── OutcomeUnknown
     ├── KeysRefused           no keys, wrong ones, or expired ones
+    ├── WrongCurrency         the account there holds other money than is set here
     ├── InsufficientFunds
     ├── AlreadyDone           the same request was carried out before
     ├── NotAtRecruiter        it does not exist there
@@ -217,6 +218,10 @@ class OutcomeUnknown(RecruiterError):
 
 class KeysRefused(RecruiterError, problem="keys-refused"):
     """The recruiter does not accept the access keys: check that they are set, current and of this environment."""
+
+
+class WrongCurrency(RecruiterError, problem="wrong-currency"):
+    """The account with the recruiter holds another currency than is set here: set that one."""
 
 
 class InsufficientFunds(RecruiterError, problem="insufficient-funds"):

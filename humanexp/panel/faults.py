@@ -12,6 +12,8 @@ from humanexp.controls import Fault, WaitingFaults, cut_connection
 
 #: A fault for every call of the API.
 ANY_OPERATION = "*"
+#: The page that studies send people back to.
+BACK = "complete.GET"
 _HTML = "<!doctype html><title>Maintenance</title><h1>We will be back soon</h1>"
 
 
@@ -35,19 +37,6 @@ class FaultKind(StrEnum):
     #: 429; nothing is done.
     TOO_MANY = "too_many"
 
-
-#: What a newcomer reads on the control page.
-MEANINGS = {
-    FaultKind.LOST_BEFORE: "The connection is cut before anything is done",
-    FaultKind.LOST_AFTER: "The call is carried out, then the connection is cut",
-    FaultKind.DOUBLED: "The call is carried out twice",
-    FaultKind.DELAYED: "The call is carried out, the answer comes late",
-    FaultKind.CUT_BODY: "The call is carried out, half of the answer is missing",
-    FaultKind.BAD_GATEWAY: "502, nothing is done",
-    FaultKind.BAD_GATEWAY_AFTER: "The call is carried out, the answer is a 502",
-    FaultKind.HTML: "The call is carried out, the answer is an HTML page with status 200",
-    FaultKind.TOO_MANY: "429, nothing is done",
-}
 
 FAULTS = WaitingFaults()
 

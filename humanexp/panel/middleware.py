@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
+from humanexp.panel.api.protocol import operation_of
 from humanexp.panel.errors import Refused
 from humanexp.panel.faults import ANY_OPERATION, FAULTS, with_fault
 
@@ -22,13 +23,12 @@ class PageRefusals(MiddlewareMixin):
 
 
 class FaultsOnDemand(MiddlewareMixin):
-    """By the name of the path and its method: "submissions.GET", "bonus-payment.POST"; `*` is any call of the API."""
+    """By operation: "submissions.GET", "bonus-payment.POST"; `*` is any call of the API."""
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponse], args: Any, kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        name = request.resolver_match.url_name if request.resolver_match else None
         is_api = request.path.startswith("/api/")
-        wanted = {f"{name}.{request.method}", *([ANY_OPERATION] if is_api else [])}
+        wanted = {operation_of(request), *([ANY_OPERATION] if is_api else [])}
         fault = FAULTS.take(lambda one: one.operation in wanted)
         return None if fault is None else with_fault(fault, lambda: view(request, *args, **kwargs))

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import requests
 from django.db import IntegrityError, transaction
 
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
@@ -315,6 +316,43 @@ class TestBooks:
         assert (found.theirs_cents, found.ours_cents, found.payment) == (40, None, payment)
         bonuses.send()
         assert states() == [WriteState.PLANNED, WriteState.SENDING]
+
+    @pytest.mark.parametrize(("named", "most"), [(True, 8), (False, 40)])
+    def test_bonuses_are_read_from_one_list_where_it_names_them(
+        self, bonuses: Bonuses, panel: PanelServer, named: bool, most: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        panel.control("switches", lists_bonuses=named)
+        rows = bonuses.people(25)
+        for row in rows[:3]:
+            bonuses.promise(row)
+        bonuses.send()
+        bonuses.settle()
+        calls: list[str] = []
+        send = requests.request
+        monkeypatch.setattr(
+            requests, "request", lambda method, url, **more: calls.append(url) or send(method, url, **more)
+        )
+        [book] = services.reconcile(environment="panel")
+        assert (book.ledger_cents, book.theirs_cents, book.differences) == (120, 120, [])
+        assert len(calls) <= most
+
+    def test_one_lost_answer_leaves_the_books_compared_and_an_outage_says_that_they_are_not(
+        self, bonuses: Bonuses, panel: PanelServer
+    ) -> None:
+        [row] = bonuses.people(1)
+        bonuses.promise(row)
+        bonuses.send()
+        bonuses.settle()
+        for operation in ("submissions-of-study.GET", "cost.GET"):
+            panel.arm(operation, "bad_gateway", times=2)
+            [book] = services.reconcile(environment="panel")
+            assert (book.hits_unread, book.theirs_cents) == (0, 40)
+            panel.control("clear")
+            panel.arm(operation, "bad_gateway", times=3)
+            [book] = services.reconcile(environment="panel")
+            assert book.hits_unread == 1
+            assert "“Pictures” were not compared" in book.remarks[0]
+            panel.control("clear")
 
     def test_paid_twice_by_the_network_is_seen_and_stops_that_persons_bonuses(
         self, bonuses: Bonuses, panel: PanelServer

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-import requests
 from django.db import connection
 
 from humanexp.core.errors import InvalidRequest
@@ -299,19 +298,6 @@ def settled(campaign: Campaign) -> None:
     services.sync()
 
 
-@pytest.mark.parametrize("count", [20, 40, 100])
-def test_studies_are_polled_whole_whatever_fills_their_pages(
-    lab: Lab, panel: PanelServer, launch_at_panel: Launch, count: int, settings: Any
-) -> None:
-    campaign = launch_at_panel(assignments=24)
-    lab.call("PATCH", f"studies/{campaign.hits.get().hit_id}/", {"total_available_places": count})
-    code = campaign.outcome_codes.get(outcome="finished").code
-    made = lab.people(campaign.hits.get().hit_id, count, code=code)
-    services.sync()
-    assert sorted(rows()) == sorted(made)
-    assert set(rows().values()) == {AssignmentState.SUBMITTED}
-
-
 def test_rewards_go_in_one_call_and_are_believed_when_they_are_read_back(
     lab: Lab, panel: PanelServer, launch_at_panel: Launch
 ) -> None:
@@ -586,32 +572,6 @@ def test_people_are_written_to_about_their_study(lab: Lab, panel: PanelServer, l
     services.send(environment="panel")
     [told] = lab.get("messages/", user_id=guest.visitor.person["workerId"])["results"]
     assert told["body"] == "Thank you\n\nAll is well."
-
-
-def test_ten_thousand_places_cost_tens_of_calls_a_round(
-    lab: Lab, panel: PanelServer, launch_at_panel: Launch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Some hundreds of them here: what a round costs depends on what has changed, and not on how many there are."""
-    campaign = launch_at_panel(assignments=24)
-    offer, code = campaign.hits.get().hit_id, campaign.outcome_codes.get(outcome="finished").code
-    lab.call("PATCH", f"studies/{offer}/", {"total_available_places": 500})
-    for _ in range(4):
-        lab.people(offer, 100, code=code)
-    services.sync()
-    calls: list[str] = []
-    send = requests.request
-    monkeypatch.setattr(requests, "request", lambda method, url, **more: calls.append(url) or send(method, url, **more))
-    services.sync()
-    assert len(calls) <= 3  # nothing has changed: the study, its counts and the balance
-    panel.advance(2 * 3600)
-    lab.people(offer, 1, code=code)
-    services.sync()
-    lab.people(offer, 2, code=code)
-    lab.people(offer, 2, until="ACTIVE")
-    calls.clear()
-    services.sync()
-    assert len(calls) <= 6 < 2 + 403 // 100 + 2
-    assert len(rows()) == 403
 
 
 def test_fees_are_what_the_other_side_charges(lab: Lab, recruiter: ProlificRecruiter, settings: Any) -> None:

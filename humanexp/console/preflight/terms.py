@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from analysis.acceptance import qualification_rule
 from analysis.spec.ethics import missing_blocks
+from analysis.spec.terms import NO_REQUIREMENTS
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.recruitment import money, recruiters, selectors
 from humanexp.recruitment.consent import consent_of, has_blocks
@@ -139,6 +140,15 @@ def pay(launch: Launch) -> Line:
             _("Set a reward, or mark at the launch that people are not paid."),
             **recruit,
         )
+    account = recruiters.account_of(launch.to)
+    refused = account.kind.refusal(
+        account,
+        reward_cents=launch.price.reward_cents,
+        minutes=launch.terms.estimated_minutes,
+        people=NO_REQUIREMENTS,  # the launch form asks for them
+    )
+    if refused:
+        return bad(refused, _("Change the terms, or the account's settings, as it says."), **recruit)
     if hourly is not None and hourly < wage.floor_cents:
         return warn(
             _("About %(hourly)s an hour, under the floor of %(floor)s.") % numbers, _("Raise the reward."), **recruit

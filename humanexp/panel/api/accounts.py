@@ -11,19 +11,17 @@ from django.utils.dateparse import parse_datetime
 from humanexp.panel.api.bodies import (
     BulkMessage,
     CostQuestion,
-    Filtered,
     NewGroup,
     NewMessage,
     NewProject,
-    People,
 )
 from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed
 from humanexp.panel.errors import Refused, invalid
 from humanexp.panel.models import Membership, Message, Participant, ParticipantGroup, Project, Workspace
-from humanexp.panel.money import LEAST_PER_HOUR, RECOMMENDED_PER_HOUR, Cost, shares_of
+from humanexp.panel.money import RECOMMENDED_PER_HOUR, Cost, shares_of
 from humanexp.panel.selectors.filters import FILTERS, LEAST_COUNT, is_eligible
 from humanexp.panel.selectors.studies import group_of, participants_by_id, study_of, workspace_of
-from humanexp.panel.selectors.wallet import balance as balance_of, cost_in
+from humanexp.panel.selectors.wallet import balance as balance_of, cost_in, least_hourly_cents
 from humanexp.panel.services.submissions import add_members, send
 
 #: Messages can be read for so long.
@@ -89,30 +87,26 @@ def _projects(call: Call, workspace_id: str) -> dict[str, Any]:
 
 
 def _new_project(call: Call, workspace_id: str) -> HttpResponse:
-    wanted = call.read(NewProject)
+    wanted: NewProject = call.body
     project = workspace_of(call.researcher, workspace_id).projects.create(**wanted.model_dump())
     return created(_project_json(project))
 
 
 def _calculated_cost(call: Call) -> dict[str, Any]:
-    wanted = call.read(CostQuestion)
+    wanted: CostQuestion = call.body
     workspace = call.researcher.workspaces.order_by("pk").first()
     one = cost_in(workspace, wanted.reward) if workspace else Cost()
     return {"total_cost": (one * wanted.total_available_places).total}
 
 
 def _recommendations(call: Call) -> list[dict[str, Any]]:
-    currencies = [call.query("currency").upper()] if call.query("currency") else list(LEAST_PER_HOUR)
-    if not set(currencies) <= set(LEAST_PER_HOUR):
-        raise invalid("currency", "GBP or USD.")
-    return [
-        {
-            "currency": one,
-            "min_reward_per_hour": LEAST_PER_HOUR[one],
-            "recommended_reward_per_hour": RECOMMENDED_PER_HOUR[one],
-        }
-        for one in currencies
-    ]
+    currency = call.query("currency")
+    rates = {
+        "currency": currency,
+        "min_reward_per_hour": least_hourly_cents(currency),
+        "recommended_reward_per_hour": RECOMMENDED_PER_HOUR[currency],
+    }
+    return [rates]
 
 
 def _filters(call: Call) -> dict[str, Any]:
@@ -120,7 +114,7 @@ def _filters(call: Call) -> dict[str, Any]:
 
 
 def _eligibility(call: Call) -> dict[str, Any]:
-    filters = call.read(Filtered).filters
+    filters = call.body.filters
     count = sum(is_eligible(one, filters) for one in Participant.objects.all())
     return {"count": count if count >= LEAST_COUNT else 0}
 
@@ -140,14 +134,12 @@ def _group_json(group: ParticipantGroup) -> dict[str, Any]:
 
 
 def _groups(call: Call) -> dict[str, Any]:
-    groups = ParticipantGroup.objects.filter(workspace__researcher=call.researcher).select_related("workspace")
-    if call.query("workspace_id"):
-        groups = groups.filter(workspace__workspace_id=call.query("workspace_id"))
+    groups = workspace_of(call.researcher, call.query("workspace_id")).groups.select_related("workspace")
     return listed(call, groups.order_by("pk"), _group_json)
 
 
 def _new_group(call: Call) -> HttpResponse:
-    wanted = call.read(NewGroup)
+    wanted: NewGroup = call.body
     group = workspace_of(call.researcher, wanted.workspace_id).groups.create(
         name=wanted.name, description=wanted.description
     )
@@ -165,13 +157,13 @@ def _members(call: Call, group_id: str) -> dict[str, Any]:
 
 
 def _add_members(call: Call, group_id: str) -> dict[str, Any]:
-    people = participants_by_id(call.read(People).participant_ids)
+    people = participants_by_id(call.body.participant_ids)
     add_members(group_of(call.researcher, group_id), people, call.now)
     return _members(call, group_id)
 
 
 def _remove_members(call: Call, group_id: str) -> dict[str, Any]:
-    ids = call.read(People).participant_ids
+    ids = call.body.participant_ids
     group_of(call.researcher, group_id).memberships.filter(participant__participant_id__in=ids).delete()
     return _members(call, group_id)
 
@@ -219,13 +211,13 @@ def _unread(call: Call) -> dict[str, Any]:
 
 
 def _send(call: Call) -> HttpResponse:
-    wanted = call.read(NewMessage)
+    wanted: NewMessage = call.body
     send(study_of(call.researcher, wanted.study_id), participants_by_id([wanted.recipient_id]), wanted.body, call.now)
     return HttpResponse(status=204)
 
 
 def _send_to_many(call: Call) -> HttpResponse:
-    wanted = call.read(BulkMessage)
+    wanted: BulkMessage = call.body
     send(study_of(call.researcher, wanted.study_id), participants_by_id(wanted.ids), wanted.body, call.now)
     return HttpResponse(status=204)
 

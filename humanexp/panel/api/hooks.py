@@ -9,7 +9,7 @@ from django.http import HttpResponse
 
 from humanexp.addresses import is_loopback
 from humanexp.panel import keys
-from humanexp.panel.api.bodies import Confirmation, NewSubscription, OfWorkspace, SubscriptionChange
+from humanexp.panel.api.bodies import NewSubscription
 from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed
 from humanexp.panel.errors import Shape, invalid
 from humanexp.panel.models import Event, HookSecret, Subscription
@@ -26,15 +26,13 @@ def _secret_json(secret: HookSecret) -> dict[str, Any]:
 
 
 def _secrets(call: Call) -> dict[str, Any]:
-    rows = HookSecret.objects.filter(workspace__researcher=call.researcher).select_related("workspace")
-    if call.query("workspace_id"):
-        rows = rows.filter(workspace__workspace_id=call.query("workspace_id"))
-    return {"results": [_secret_json(secret) for secret in rows.order_by("pk")]}
+    rows = HookSecret.objects.filter(workspace=workspace_of(call.researcher, call.query("workspace_id")))
+    return {"results": [_secret_json(secret) for secret in rows.select_related("workspace").order_by("pk")]}
 
 
 def _new_secret(call: Call) -> HttpResponse:
     """It replaces the old one at once."""
-    workspace = workspace_of(call.researcher, call.read(OfWorkspace).workspace_id)
+    workspace = workspace_of(call.researcher, call.body.workspace_id)
     HookSecret.objects.filter(workspace=workspace).delete()
     return created(_secret_json(HookSecret.objects.create(workspace=workspace)))
 
@@ -58,6 +56,8 @@ def _subscriptions(call: Call) -> dict[str, Any]:
     rows = Subscription.objects.filter(workspace__researcher=call.researcher).select_related("workspace")
     if call.query("workspace_id"):
         rows = rows.filter(workspace__workspace_id=call.query("workspace_id"))
+    if call.query("is_enabled"):
+        rows = rows.filter(is_enabled=call.query("is_enabled") == "true")
     return listed(call, rows.order_by("pk"), _subscription_json)
 
 
@@ -71,7 +71,7 @@ def _check(event_type: str, target_url: str) -> None:
 
 
 def _subscribe(call: Call) -> HttpResponse:
-    wanted = call.read(NewSubscription)
+    wanted: NewSubscription = call.body
     _check(wanted.event_type, wanted.target_url)
     workspace = workspace_of(call.researcher, wanted.workspace_id)
     subscription = Subscription.objects.create(
@@ -88,7 +88,7 @@ def _subscription(call: Call, subscription_id: str) -> dict[str, Any]:
 
 def _confirm(call: Call, subscription_id: str) -> dict[str, Any]:
     subscription = _mine(call, subscription_id)
-    if call.read(Confirmation).secret != subscription.confirmation:
+    if call.body.secret != subscription.confirmation:
         raise invalid("secret", "This is not the secret of the subscription.")
     subscription.is_confirmed = True
     subscription.save(update_fields=["is_confirmed"])
@@ -97,7 +97,7 @@ def _confirm(call: Call, subscription_id: str) -> dict[str, Any]:
 
 def _change(call: Call, subscription_id: str) -> dict[str, Any]:
     subscription = _mine(call, subscription_id)
-    for name, value in call.read(SubscriptionChange).model_dump(exclude_none=True).items():
+    for name, value in call.body.model_dump(exclude_none=True).items():
         setattr(subscription, name, value)
     _check(subscription.event_type, subscription.target_url)
     subscription.save()

@@ -16,6 +16,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from pydantic import BaseModel, ValidationError
 
+from humanexp.panel.api.specification import SPECIFICATION
 from humanexp.panel.errors import Refused, Shape
 from humanexp.panel.models import Researcher, Switches
 from humanexp.panel.models.switches import now as panel_now
@@ -36,29 +37,14 @@ class Call:
     request: HttpRequest
     researcher: Researcher
     now: datetime
-
-    def read(self, body: type[Body]) -> Body:
-        return read(body, self.json())
-
-    def json(self) -> dict[str, Any]:
-        try:
-            sent = json.loads(self.request.body or b"{}")
-        except ValueError as err:
-            raise Refused(400, "Bad request", "The body is not JSON.", shape=Shape.BARE) from err
-        if not isinstance(sent, dict):
-            raise Refused(400, "Bad request", "The body is not an object.", shape=Shape.BARE)
-        return sent
+    #: as its operation has it, checked; of a change, what it names, whose values are checked with the rest
+    body: Any
 
     def query(self, name: str, default: str = "") -> str:
         return self.request.GET.get(name, default)
 
-    def number(self, name: str, default: int, *, least: int = 0) -> int:
-        sent = self.query(name)
-        if not sent:
-            return default
-        if not sent.isdecimal() or int(sent) < least:
-            raise Refused(400, "Validation error", {name: ["A valid integer is required."]})
-        return int(sent)
+    def number(self, name: str, default: int) -> int:
+        return int(self.query(name) or default)
 
 
 def read(body: type[Body], sent: dict[str, Any]) -> Body:
@@ -81,9 +67,12 @@ def endpoint(*, money: bool = False, shape: Shape | None = None, **handlers: Han
     def view(request: HttpRequest, **ids: str) -> HttpResponse:
         handler = handlers.get(request.method or "")
         try:
-            call = _authenticated(request)
+            researcher = _authenticated(request)
             if handler is None:
                 raise Refused(405, "Method not allowed", f"{request.method} is not allowed.", shape=Shape.BARE)
+            now = panel_now()
+            catch_up(now)
+            call = Call(request, researcher, now, _checked(request))
             with wallet(call.researcher.researcher_id if money and request.method == "POST" else ""):
                 return _answered(call, handler, ids)
         except Refused as err:
@@ -102,19 +91,41 @@ def _answered(call: Call, handler: Handler, ids: dict[str, str]) -> HttpResponse
     return answer if isinstance(answer, HttpResponse) else JsonResponse(answer, safe=False)
 
 
-def _authenticated(request: HttpRequest) -> Call:
+def _authenticated(request: HttpRequest) -> Researcher:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     researcher = Researcher.objects.filter(token=token).first() if scheme == "Token" and token else None
     if researcher is None:
         raise Refused(401, "Unauthorized", "Authentication credentials are missing or wrong.", code=140_101)
-    now = panel_now()
-    catch_up(now)
-    return Call(request, researcher, now)
+    return researcher
+
+
+def _checked(request: HttpRequest) -> Any:
+    """The body, if everything in it and in the query is what the operation has."""
+    operation = SPECIFICATION[operation_of(request)]
+    operation.check_query(request.GET.dict())
+    sent = _json(request)
+    operation.check_names(sent)
+    return sent if operation.body is None or operation.is_change else read(operation.body, sent)
+
+
+def operation_of(request: HttpRequest) -> str:
+    """By the name of the path and the method: "submissions.GET"."""
+    return f"{request.resolver_match.url_name if request.resolver_match else None}.{request.method}"
+
+
+def _json(request: HttpRequest) -> dict[str, Any]:
+    try:
+        sent = json.loads(request.body or b"{}")
+    except ValueError as err:
+        raise Refused(400, "Bad request", "The body is not JSON.", shape=Shape.BARE) from err
+    if not isinstance(sent, dict):
+        raise Refused(400, "Bad request", "The body is not an object.", shape=Shape.BARE)
+    return sent
 
 
 def numbered_page(call: Call, rows: QuerySet[Any], shown: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """By `page` and `page_size`. A page past the end is not found, even right after a full last page."""
-    size = min(call.number("page_size", PAGE_SIZE, least=1), _LARGEST_PAGE)
+    size = min(call.number("page_size", PAGE_SIZE), _LARGEST_PAGE)
     page = call.number("page", 1)
     count = rows.count()
     last = max(1, -(-count // size))
@@ -132,7 +143,7 @@ def numbered_page(call: Call, rows: QuerySet[Any], shown: Callable[[Any], dict[s
 
 def listed(call: Call, rows: QuerySet[Any] | Sequence[Any], shown: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """By `limit` and `offset`; past the end there is nothing."""
-    limit = min(call.number("limit", PAGE_SIZE, least=1), _LARGEST_PAGE)
+    limit = min(call.number("limit", PAGE_SIZE), _LARGEST_PAGE)
     offset = call.number("offset", 0)
     count = rows.count() if isinstance(rows, QuerySet) else len(rows)
     more = offset + limit < count

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from humanexp.panel.api.bodies import Clone, StudyAction, StudyTerms
-from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed, read, shown_status
-from humanexp.panel.errors import Refused
+from humanexp.panel.api.bodies import StudyAction, StudyTerms
+from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, read, shown_status
+from humanexp.panel.errors import Refused, invalid
 from humanexp.panel.models import ParticipantGroup, Project, Study
 from humanexp.panel.money import Cost
 from humanexp.panel.selectors.studies import places_taken, project_of, studies_of, study_of
@@ -53,12 +53,13 @@ def _studies(call: Call) -> dict[str, Any]:
 
 
 def _studies_of_project(call: Call, project_id: str) -> dict[str, Any]:
-    project = project_of(call.researcher, project_id)
-    return listed(call, studies_of(call.researcher).filter(project=project).order_by("pk"), _short_json)
+    rows = studies_of(call.researcher).filter(project=project_of(call.researcher, project_id))
+    first = "-" if call.query("ordering").startswith("-") else ""
+    return numbered_page(call, rows.order_by(f"{first}created_at", f"{first}pk"), _short_json)
 
 
-def _terms(project: Project, sent: dict[str, Any]) -> dict[str, Any]:
-    terms = read(StudyTerms, sent).model_dump(mode="json", exclude={"project"})
+def _terms(project: Project, wanted: StudyTerms) -> dict[str, Any]:
+    terms = wanted.model_dump(mode="json", exclude={"project"})
     named = {
         action["participant_group"]
         for code in terms["completion_codes"]
@@ -73,12 +74,12 @@ def _terms(project: Project, sent: dict[str, Any]) -> dict[str, Any]:
 
 def _create(call: Call) -> HttpResponse:
     """Without a project, the first of the account."""
-    sent = call.json()
-    if sent.get("project"):
-        project = project_of(call.researcher, str(sent["project"]))
+    wanted: StudyTerms = call.body
+    if wanted.project:
+        project = project_of(call.researcher, wanted.project)
     else:
         project = Project.objects.filter(workspace__researcher=call.researcher).order_by("pk")[0]
-    return created(_json(services.create(project, _terms(project, sent), call.now)))
+    return created(_json(services.create(project, _terms(project, wanted), call.now)))
 
 
 def _study(call: Call, study_id: str) -> dict[str, Any]:
@@ -87,10 +88,11 @@ def _study(call: Call, study_id: str) -> dict[str, Any]:
 
 def _change(call: Call, study_id: str) -> dict[str, Any]:
     study = study_of(call.researcher, study_id)
-    sent = call.json()
-    sent.pop("project", None)
-    terms = _terms(study.project, {**study.terms, **sent})
-    return _json(services.change(study, terms, set(sent), call.now))
+    changes: dict[str, Any] = call.body
+    if changes.get("project", study.project.project_id) != study.project.project_id:
+        raise invalid("project", "A study stays in its project.")
+    terms = _terms(study.project, read(StudyTerms, {**study.terms, **changes}))
+    return _json(services.change(study, terms, set(changes) - {"project"}, call.now))
 
 
 def _delete(call: Call, study_id: str) -> HttpResponse:
@@ -99,19 +101,19 @@ def _delete(call: Call, study_id: str) -> HttpResponse:
 
 
 def _transition(call: Call, study_id: str) -> dict[str, Any]:
-    wanted = call.read(StudyAction)
+    wanted: StudyAction = call.body
     study = study_of(call.researcher, study_id)
     return _json(services.transition(study, wanted.action, call.now, wanted.publish_at))
 
 
 def _clone(call: Call, study_id: str) -> dict[str, Any]:
-    blocks = call.read(Clone).block_previous_participants
+    blocks = call.body.block_previous_participants
     return _json(services.clone(study_of(call.researcher, study_id), blocks_previous=blocks, now=call.now))
 
 
 def _cost(call: Call, study_id: str) -> dict[str, Any]:
     study = study_of(call.researcher, study_id)
-    rewards, bonuses = study_cost(study, is_projected=call.query("is_projected").lower() == "true")
+    rewards, bonuses = study_cost(study, is_projected=call.query("is_projected") == "true")
     currency = study.project.workspace.currency
 
     def shown(cost: Cost) -> dict[str, Any]:

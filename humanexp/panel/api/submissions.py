@@ -6,13 +6,14 @@ import csv
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import HttpResponse, JsonResponse
 
-from humanexp.panel.api.bodies import Bonuses, BulkApproval, ReturnRequest, SubmissionAction
+from humanexp.panel.api.bodies import Bonuses, BulkApproval, SubmissionAction
 from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, shown_status
 from humanexp.panel.errors import invalid
-from humanexp.panel.models import BonusPlan, Study, Submission
+from humanexp.panel.models import BonusPlan, Study, Submission, Switches
 from humanexp.panel.selectors.studies import one, study_of, submission_of, submissions_of
 from humanexp.panel.services import payments, submissions as services
 from humanexp.panel.states import SubmissionStatus
@@ -23,7 +24,16 @@ _COUNTED = [
     "PARTIALLY APPROVED",
     "SCREENED OUT",
 ]
-_ORDERINGS = {"started_at", "-started_at", "completed_at", "-completed_at"}
+#: What is the same for all submissions to a study has no column.
+_COLUMNS: dict[str, Any] = {
+    "started_at": Coalesce("started_at", "reserved_at"),
+    "completed_at": F("completed_at"),
+    "status": F("status"),
+    "ip": F("participant__ip"),
+    "time_taken": F("completed_at") - F("started_at"),
+    "participant_id": F("participant__participant_id"),
+    "study_code": F("entered_code"),
+}
 
 
 def _listed_json(submission: Submission) -> dict[str, Any]:
@@ -67,7 +77,7 @@ def _telltale_json(submission: Submission) -> dict[str, Any]:
     return {
         **_listed_json(submission),
         "time_taken": (ended - began).total_seconds() if began and ended else None,
-        "bonus_payments": _bonuses(submission),
+        **({"bonus_payments": _bonuses(submission)} if Switches.current().lists_bonuses else {}),
         "reward": submission.study.reward_cents,
         "ip": person.ip,
         "strata": {"date of birth": person.born_on.isoformat(), "sex": person.sex, "ethnicity": person.ethnicity},
@@ -75,25 +85,29 @@ def _telltale_json(submission: Submission) -> dict[str, Any]:
 
 
 def _submissions(call: Call) -> dict[str, Any]:
-    if not call.query("study"):
-        raise invalid("study", "This parameter is required.")
     rows = submissions_of(call.researcher).filter(study=study_of(call.researcher, call.query("study")))
-    return numbered_page(call, _ordered(call, _of_status(call, rows)), _listed_json)
+    return numbered_page(call, _by_order(call, _of_status(call, rows)), _listed_json)
 
 
 def _of_status(call: Call, rows: QuerySet[Submission]) -> QuerySet[Submission]:
-    wanted = call.query("status").upper().replace("_", " ").replace("TIMED OUT", "TIMED-OUT")
+    wanted = call.query("status").upper().replace("_", " ")
     return rows.filter(status=wanted) if wanted else rows
 
 
-def _ordered(call: Call, rows: QuerySet[Submission]) -> QuerySet[Submission]:
-    ordering = call.query("ordering")
-    return rows.order_by(ordering, "pk") if ordering in _ORDERINGS else rows.order_by("pk")
+def _by_order(call: Call, rows: QuerySet[Submission]) -> QuerySet[Submission]:
+    """As asked for; one of the switches has that ignored."""
+    wanted = call.query("ordering")
+    field = wanted.removeprefix("-")
+    kept = Switches.current().submission_order
+    if kept != "as asked":
+        wanted, field = ("" if kept == "oldest first" else "-"), "started_at"
+    column = _COLUMNS.get(field, F("pk"))
+    return rows.order_by(column.desc() if wanted.startswith("-") else column.asc(), "pk")
 
 
 def _submissions_of_study(call: Call, study_id: str) -> dict[str, Any]:
     rows = submissions_of(call.researcher).filter(study=study_of(call.researcher, study_id))
-    return listed(call, _ordered(call, rows), _telltale_json)
+    return listed(call, _by_order(call, rows), _telltale_json)
 
 
 def _counts(call: Call, study_id: str) -> dict[str, int]:
@@ -107,7 +121,7 @@ def _submission(call: Call, submission_id: str) -> dict[str, Any]:
 
 
 def _transition(call: Call, submission_id: str) -> dict[str, Any]:
-    wanted = call.read(SubmissionAction)
+    wanted: SubmissionAction = call.body
     submission = submission_of(call.researcher, submission_id)
     if wanted.action == "COMPLETE":
         codes = [one["code"] for one in submission.study.completion_codes if one["actor"] == "researcher"]
@@ -120,13 +134,13 @@ def _transition(call: Call, submission_id: str) -> dict[str, Any]:
 
 
 def _request_return(call: Call, submission_id: str) -> dict[str, Any]:
-    reasons = call.read(ReturnRequest).request_return_reasons
+    reasons = call.body.request_return_reasons
     submission = services.request_return(submission_of(call.researcher, submission_id), reasons, call.now)
     return {name: _json(submission)[name] for name in ("id", "status", "participant", "return_requested")}
 
 
 def _bulk_approve(call: Call) -> HttpResponse:
-    wanted = call.read(BulkApproval)
+    wanted: BulkApproval = call.body
     rows = submissions_of(call.researcher)
     if wanted.submission_ids:
         rows = rows.filter(submission_id__in=wanted.submission_ids)
@@ -137,7 +151,7 @@ def _bulk_approve(call: Call) -> HttpResponse:
 
 
 def _plan_bonuses(call: Call) -> HttpResponse:
-    wanted = call.read(Bonuses)
+    wanted: Bonuses = call.body
     study = study_of(call.researcher, wanted.study_id)
     plan, cost = payments.plan_bonuses(study, _lines(study, wanted.csv_bonuses))
     return created(

@@ -19,6 +19,12 @@ class Switches(models.Model):
     stop_awaits_review = models.BooleanField(default=False)
     #: APPROVE is accepted for TIMED-OUT, which no source says
     timed_out_can_be_approved = models.BooleanField(default=False)
+    #: lists of submissions come in this order: "as asked", or whatever is asked "oldest first" or "newest first"
+    submission_order = models.CharField(max_length=20, default="as asked")
+    #: the list of a study's submissions names their bonuses, as the service's own client reads it
+    lists_bonuses = models.BooleanField(default=True)
+    #: least pay of an hour, in whole sub-units; 0: the usual one of each currency
+    least_hourly_cents = models.PositiveIntegerField(default=0)
     #: how long a study is PUBLISHING
     publishing_s = models.FloatField(default=1)
     #: how long a finished submission or a stopped study is PROCESSING, and the word that is shown for it

@@ -23,8 +23,9 @@ from pydantic import BaseModel, Field
 from humanexp import health
 from humanexp.controls import Fault
 from humanexp.panel.api.protocol import iso, read
+from humanexp.panel.api.specification import SPECIFICATION
 from humanexp.panel.errors import Refused
-from humanexp.panel.faults import ANY_OPERATION, FAULTS, MEANINGS, FaultKind
+from humanexp.panel.faults import ANY_OPERATION, BACK, FAULTS, FaultKind
 from humanexp.panel.models import Message, Participant, Payment, Researcher, Study, Switches, Workspace
 from humanexp.panel.models.switches import now as panel_now
 from humanexp.panel.pages.visitors import controls_are_open
@@ -85,6 +86,9 @@ class Switch(BaseModel):
     rejection_reopens: bool | None = None
     stop_awaits_review: bool | None = None
     timed_out_can_be_approved: bool | None = None
+    submission_order: Literal["as asked", "oldest first", "newest first"] | None = None
+    lists_bonuses: bool | None = None
+    least_hourly_cents: Annotated[int, Field(ge=0)] | None = None
     publishing_s: Seconds | None = None
     processing_s: Seconds | None = None
     processing_word: Annotated[str, Field(min_length=1, max_length=40)] | None = None
@@ -113,7 +117,7 @@ def _time() -> dict[str, Any]:
 
 
 def _arm(wanted: Arm) -> dict[str, Any]:
-    if wanted.operation not in operations():
+    if wanted.operation not in {*SPECIFICATION, ANY_OPERATION, BACK}:
         raise Refused(400, "Validation error", {"operation": ["Not a call of the panel."]})
     FAULTS.arm(Fault(**wanted.model_dump()))
     return _faults()
@@ -235,9 +239,6 @@ def page(request: HttpRequest) -> HttpResponse:
         "accounts": [{"workspace": each, "balance": balance(each)} for each in workspaces],
         "studies": Study.objects.exclude(status__in=DRAFTS).order_by("-pk")[:50],
         "untils": [SubmissionStatus.AWAITING_REVIEW, SubmissionStatus.ACTIVE, SubmissionStatus.RETURNED],
-        "faults": FAULTS.waiting(),
-        "kinds": MEANINGS,
-        "operations": sorted(operations()),
         "switches": _switch_rows(),
         "participants": Participant.objects.count(),
     }
@@ -255,15 +256,6 @@ def _switch_rows() -> list[dict[str, Any]]:
         }
         for name, value in current.items()
     ]
-
-
-def operations() -> set[str]:
-    """Every call of the API, and the page that studies send people back to."""
-    from humanexp.panel.urls import API
-
-    methods = ("GET", "POST", "PATCH", "DELETE")
-    named = {f"{pattern.name}.{method}" for pattern in API for method in methods}
-    return named | {ANY_OPERATION, "complete.GET"}
 
 
 def _books() -> dict[str, Any]:

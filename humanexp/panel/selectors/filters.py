@@ -12,6 +12,8 @@ from humanexp.panel.models import Participant
 _SEXES = {"0": "Male", "1": "Female"}
 _COUNTRIES = {"0": "United Kingdom", "1": "United States", "2": "Germany"}
 _YES_NO = {"0": "Yes", "1": "No"}
+#: Everybody speaks that of their country.
+_LANGUAGES = {"0": "English", "1": "German"}
 
 
 def _select(filter_id: str, title: str, choices: Mapping[str, str], kind: str = "ChoiceID") -> dict[str, Any]:
@@ -39,6 +41,7 @@ FILTERS: list[dict[str, Any]] = [
     },
     _select("sex", "Sex", _SEXES),
     _select("current-country-of-residence", "Country of residence", _COUNTRIES),
+    _select("fluent-languages", "Fluent languages", _LANGUAGES),
     _select("vision", "Normal or corrected-to-normal vision", _YES_NO),
     _select("previous_studies_allowlist", "Took part in these studies", {}, "StudyID"),
     _select("previous_studies_blocklist", "Took part in none of these studies", {}, "StudyID"),
@@ -60,14 +63,17 @@ def _passes(participant: Participant, one: Mapping[str, Any]) -> bool:
         parts = [_passes(participant, part) for part in one["selected_filters"]]
         return all(parts) if name == "and" else any(parts)
     if name == "age":
-        years, lowest, highest = _age(participant), one["selected_range"]["lower"], one["selected_range"]["upper"]
-        return (lowest is None or years >= int(lowest)) and (highest is None or years <= int(highest))
+        ends = one["selected_range"]
+        return int(ends.get("lower", 0)) <= _age(participant) <= int(ends.get("upper", 1_000))
     wanted = set(one["selected_values"])
     match name:
         case "sex":
             return any(_SEXES.get(value) == participant.sex for value in wanted)
         case "current-country-of-residence":
             return any(_COUNTRIES.get(value) == participant.country for value in wanted)
+        case "fluent-languages":
+            spoken = "German" if participant.country == "Germany" else "English"
+            return any(_LANGUAGES.get(value) == spoken for value in wanted)
         case "vision":
             return ("0" if participant.has_good_vision else "1") in wanted
         case "custom_allowlist":

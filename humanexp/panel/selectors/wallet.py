@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from humanexp.panel.models import Payment, Study, Workspace
-from humanexp.panel.money import Cost, cost_of
+from humanexp.panel.models import Payment, Study, Switches, Workspace
+from humanexp.panel.money import LEAST_PER_HOUR, Cost, cost_of
 from humanexp.panel.states import DRAFTS, OPEN, PENDING, SubmissionStatus
 
 
@@ -30,6 +30,10 @@ class Balance:
 
 def cost_in(workspace: Workspace, amount_cents: int) -> Cost:
     return cost_of(amount_cents, is_academic=workspace.is_academic, vat_percent=workspace.vat_percent)
+
+
+def least_hourly_cents(currency: str) -> int:
+    return Switches.current().least_hourly_cents or LEAST_PER_HOUR[currency]
 
 
 def sum_of(payments: QuerySet[Payment]) -> Cost:

@@ -8,8 +8,8 @@ from typing import Any
 
 from humanexp.panel.errors import Refused, invalid, wrong_state
 from humanexp.panel.models import Project, Study, Switches
-from humanexp.panel.money import LEAST_PER_HOUR
 from humanexp.panel.selectors.studies import places_taken
+from humanexp.panel.selectors.wallet import least_hourly_cents
 from humanexp.panel.services.payments import require_solvent
 from humanexp.panel.services.progress import move_study
 from humanexp.panel.states import DRAFTS, STUDY_TRANSITIONS, StudyStatus
@@ -95,6 +95,6 @@ def clone(study: Study, *, blocks_previous: bool, now: datetime) -> Study:
 
 
 def _require_minimum_rate(project: Project, terms: Mapping[str, Any]) -> None:
-    least = LEAST_PER_HOUR[project.workspace.currency]
+    least = least_hourly_cents(project.workspace.currency)
     if terms["reward"] * 60 < least * terms["estimated_completion_time"]:
         raise invalid("reward", f"The reward is below the minimum of {least} an hour.")

@@ -152,6 +152,16 @@ class LaunchForm(LinkFields, TermsForm):
     countries = forms.CharField(
         label=_("Countries"), required=False, max_length=200, help_text=_("Codes like US, DE. Empty: everywhere.")
     )
+    age_from = forms.IntegerField(label=_("Age from"), required=False, min_value=18, max_value=100)
+    age_to = forms.IntegerField(label=_("Age to"), required=False, min_value=18, max_value=100)
+    languages = forms.CharField(
+        label=_("Fluent in one of"),
+        required=False,
+        max_length=200,
+        help_text=_("English names, like English, German. Empty: not asked."),
+    )
+    good_vision = forms.BooleanField(label=_("Normal or corrected-to-normal vision"), required=False)
+    balanced_sex = forms.BooleanField(label=_("As many women as men"), required=False)
     needs_qualification = forms.BooleanField(
         label=_("Only people who passed the qualification of this study's family"), required=False
     )
@@ -203,6 +213,11 @@ class LaunchForm(LinkFields, TermsForm):
                 hits_approved=cleaned.get("hits_approved"),
                 countries=tuple(codes),
                 masters=cleaned.get("masters", False),
+                languages=tuple(filter(None, map(str.strip, cleaned.get("languages", "").split(",")))),
+                age_from=cleaned.get("age_from"),
+                age_to=cleaned.get("age_to"),
+                good_vision=cleaned.get("good_vision", False),
+                balanced_sex=cleaned.get("balanced_sex", False),
             )
         except InvalidInput as error:
             for place, sentence in error.fields.items():

@@ -58,6 +58,8 @@ class Capabilities:
     qualifies: bool = False
     #: its lists name people who are at work and have not submitted yet
     lists_in_progress: bool = False
+    #: it has asked its people for their age, sex, languages and sight, and opens offers to some alone
+    knows_people: bool = False
     #: it passes messages on to people
     messages: bool = False
     #: places can be added to an offer
@@ -209,6 +211,8 @@ class OfferReport:
     counts: Mapping[str, int] = field(default_factory=dict)
     #: those of these words from which submissions move on, in one of which they are at work
     moving: frozenset[str] = frozenset()
+    #: nobody is at work for longer; None: it does not say, as a list of offers may not
+    time_limit: timedelta | None = field(default=None, compare=False)
 
     @property
     def submitted(self) -> int:
@@ -356,7 +360,8 @@ class Recruiter(Protocol):
     ) -> Iterator[SubmissionReport]:
         """Every listed submission to an offer, all pages.
 
-        `states`: in these alone, where `counts` has any; `since`: what was submitted before may be left out.
+        `states`: at least those in these, where `counts` has any; `since`: who moves on and began before it may be left
+        out.
         """
 
     def submission(self, submission_id: str) -> SubmissionReport | None:

@@ -16,9 +16,11 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
+from analysis.spec.terms import WorkerRequirements
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, KeysRefused, RecruiterError
+from humanexp.core.errors import InvalidRequest, KeysRefused, RecruiterError, WrongCurrency
+from humanexp.recruitment import money
 from humanexp.recruitment.pricing import Charge, FeeTable, Quote, QuoteTerms
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.base import Capabilities, Repeats
@@ -104,6 +106,7 @@ class Api(Kind):
             grades=False,
             lists_in_progress=True,
             messages=True,
+            knows_people=True,
             extends=True,
             splits=False,
             pauses=True,
@@ -131,6 +134,39 @@ class Api(Kind):
 
     def hourly_minimum_cents(self, currency: str) -> int | None:
         return HOURLY_MINIMUM_CENTS.get(currency)
+
+    def refusal(self, account: Account, *, reward_cents: int, minutes: int, people: WorkerRequirements) -> str:
+        """Another currency than the account has, people whom it does not know, or less than its least pay of an hour.
+
+        All of it as it stands there today; where it cannot be asked, by the published minimum alone.
+        """
+        least = self.hourly_minimum_cents(account.currency) or 0
+        if not connection.in_atomic_block:  # nothing is asked with the database locked
+            try:
+                recruiter = self.recruiter(account)
+                least = recruiter.least_hourly_cents() or least
+                if fault := recruiter.fault_of(people):
+                    return fault
+            except WrongCurrency as error:
+                return error.message
+            except RecruiterError:
+                pass
+        if reward_cents * 60 >= least * minutes:
+            return ""
+        told = {
+            "reward": reward_cents,
+            "hourly": reward_cents * 60 // minutes,
+            "least": least,
+            "enough": -(-least * minutes // 60),
+        }
+        return _(
+            "%(reward)s for %(minutes)d minutes is %(hourly)s an hour, and %(name)s takes nothing below %(least)s an "
+            "hour. Pay at least %(enough)s, or state fewer minutes if that is what it takes."
+        ) % {
+            **{name: money.shown(cents, account.currency) for name, cents in told.items()},
+            "minutes": minutes,
+            "name": account.name,
+        }
 
     def quote(self, terms: QuoteTerms, account: Account) -> Quote:
         """As its own calculator answers, which is remembered for a while; by the fees where it cannot be asked."""
@@ -267,5 +303,10 @@ def _recruiter(
         fees=fees,
         capabilities=capabilities,
         currency=account.currency,
+        currency_remedy=(
+            f"Set {kind.prefix}_CURRENCY={{currency}} and start HumanExp again."
+            if account.is_first
+            else "Open an account in {currency} on the page “Recruiters”, and launch through that one."
+        ),
         hooks=hooks,
     )

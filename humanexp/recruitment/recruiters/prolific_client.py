@@ -17,6 +17,8 @@ from humanexp.recruitment.recruiters import prolific_replies as replies
 from humanexp.recruitment.recruiters.prolific_transport import Transport, read_written
 
 PAGE_SIZE = 100
+#: Of lists by limit and offset: as many as the service's own client asks for.
+LIST_SIZE = 200
 #: Recommended maxima of one call.
 MOST_APPROVALS, MOST_BONUSES = 1_000, 200
 
@@ -116,11 +118,23 @@ class ProlificClient:
 
     # Submissions
 
-    def submissions(self, study: str, status: str = "", ordering: str = "") -> Iterator[replies.SubmissionInList]:
-        """All of them, or those in one state; pages are read as far as somebody looks."""
-        query = {"study": study, "page_size": str(self._page_size)}
-        query |= {name: given for name, given in (("status", status), ("ordering", ordering)) if given}
+    def submissions(self, study: str, *, status: str = "") -> Iterator[replies.SubmissionInList]:
+        """All of them, or those in one state. A word that the service's interface does not name may be refused."""
+        for page in self._submissions(study, {"status": status.replace(" ", "_")} if status else {}):
+            yield from page
+
+    def latest_submissions(self, study: str) -> Iterator[list[replies.SubmissionInList]]:
+        """Page by page as far as somebody looks, those who began last first: so they are asked for, at least."""
+        return self._submissions(study, {"ordering": "-started_at"})
+
+    def _submissions(self, study: str, query: Mapping[str, str]) -> Iterator[list[replies.SubmissionInList]]:
+        query = {"study": study, "page_size": str(self._page_size), **query}
         return self._http.pages("submissions/", replies.SubmissionInList, query)
+
+    def bonuses_in_list(self, study: str) -> list[replies.BonusesInList]:
+        """What has been paid, of everybody at once; where people sit and who they are stays unread."""
+        path = f"studies/{_part(study)}/submissions/"
+        return self._http.all_pages(path, replies.BonusesInList, {"limit": str(LIST_SIZE)})
 
     def submission_counts(self, study: str) -> dict[str, int]:
         """By status; TOTAL is one of them."""

@@ -52,16 +52,30 @@ class ProlificMoney:
     def standing(self, offer_id: str) -> Standing:
         return Standing(
             balance_cents=_read(lambda: self._client.balance(self._workspace)).available_balance,
-            bonuses_cents=_read(lambda: self._client.study_cost(offer_id)).bonuses.rewards.amount,
+            bonuses_cents=self._paid(offer_id),
         )
 
     def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
-        """Every bonus of a study, whoever paid it. None of them says why, or when."""
-        if not self._client.study_cost(offer_id).bonuses.rewards.amount:
+        """Every bonus of a study, whoever paid it. None of them says why, or when.
+
+        One list names all of them, believed where it adds up to what the study has cost. Where it does not, because it
+        is short or names none, each submission is asked.
+        """
+        before = self._paid(offer_id)
+        if not before:
             return
-        for row in list(self._client.submissions(offer_id)):
-            for cents in self.listed(row.id):
-                yield BonusReport(submission_id=row.id, person_id=row.participant_id, amount_cents=cents, reason="")
+        listed = _read(lambda: self._client.bonuses_in_list(offer_id))
+        found = [(row.id, row.participant_id, row.bonus_payments or []) for row in listed]
+        total = sum(sum(cents) for _, _, cents in found)
+        if not (total == before or before < total <= self._paid(offer_id)):  # some may have been paid meanwhile
+            everybody = _read(lambda: list(self._client.submissions(offer_id)))
+            found = [(row.id, row.participant_id, list(self.listed(row.id))) for row in everybody]
+        for submission, person, amounts in found:
+            for cents in amounts:
+                yield BonusReport(submission_id=submission, person_id=person, amount_cents=cents, reason="")
+
+    def _paid(self, offer_id: str) -> int:
+        return _read(lambda: self._client.study_cost(offer_id)).bonuses.rewards.amount
 
     def _check(self, there: PlannedThere, offer_id: str, cents: int, standing: Standing) -> None:
         """What is added up there is what is meant here: the call that pays says nothing but the plan's id."""

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 
 from django.db import connection
 
+from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core.errors import (
     AlreadyDone,
     InsufficientFunds,
@@ -20,6 +22,7 @@ from humanexp.core.errors import (
     RecruiterError,
     RecruiterUnavailable,
     StateRefused,
+    WrongCurrency,
 )
 from humanexp.recruitment import money
 from humanexp.recruitment.pricing import FeeTable
@@ -47,12 +50,13 @@ from humanexp.recruitment.recruiters.prolific_states import (
     CLOSED,
     DECIDED,
     DRAFTS,
+    FINAL,
     HOLDS_PLACE,
     IN_VAIN,
     offer_report,
     submission_report,
 )
-from humanexp.recruitment.recruiters.prolific_terms import body_of, differences, people_filters
+from humanexp.recruitment.recruiters.prolific_terms import asked_filters, body_of, differences, people_filters
 from humanexp.recruitment.recruiters.prolific_transport import Refused
 from humanexp.recruitment.recruiters.tickets import Ticket
 
@@ -78,11 +82,12 @@ class ProlificRecruiter:
         fees: FeeTable,
         capabilities: Capabilities,
         currency: str,
+        currency_remedy: str,
         hooks: HookAddress | None = None,
     ) -> None:
         self.environment, self.fees, self.capabilities, self.currency = environment, fees, capabilities, currency
         self._client, self._preset, self._hooks = client, preset, hooks
-        self._given_workspace, self._given_project = workspace, project
+        self._given_workspace, self._given_project, self._currency_remedy = workspace, project, currency_remedy
 
     @property
     def client(self) -> ProlificClient:
@@ -115,7 +120,33 @@ class ProlificRecruiter:
         return ProlificMoney(self.client, self.workspace, self.currency)
 
     def balance_cents(self) -> int | None:
-        return self.client.balance(self.workspace).total_balance
+        return self._balance().total_balance
+
+    def _balance(self) -> replies.Balance:
+        """In the currency of our books and of everything that people are told, or not at all."""
+        found = self.client.balance(self.workspace)
+        if found.currency_code != self.currency:
+            raise WrongCurrency(
+                f"{self.environment}: the account pays in {found.currency_code}, and is set to {self.currency} here. "
+                f"{self._currency_remedy.format(currency=found.currency_code)} Until then, nothing can be launched."
+            )
+        return found
+
+    def least_hourly_cents(self) -> int | None:
+        """Less is refused there; None where it does not say. Raises WrongCurrency."""
+        rates = self.client.recommendations(self.workspace, self._balance().currency_code)
+        return next((one.min_reward_per_hour for one in rates if one.currency == self.currency), None)
+
+    def fault_of(self, people: WorkerRequirements) -> str:
+        """Why a study cannot be open to these people alone; empty where it can."""
+        if people == NO_REQUIREMENTS:
+            return ""
+        known = self.client.filters(self.workspace)
+        try:
+            asked_filters(people, known)
+        except RecruiterError as error:
+            return error.message
+        return ""
 
     # Studies
 
@@ -126,6 +157,7 @@ class ProlificRecruiter:
         """A draft, compared with what was meant and with what may be spent, and only then open to people."""
         if order.terms is None or order.form:
             raise RecruiterError("A study here leads to a page of ours: nothing else can be published.")
+        self._balance()
         body = body_of(
             order,
             order.terms,
@@ -170,7 +202,7 @@ class ProlificRecruiter:
                 f"The recruiter would charge {price} for this, and {money.shown(order.most_cents, self.currency)} were "
                 "approved: correct the fees in the settings. Nothing was published."
             )
-        free = self.client.balance(self.workspace).available_balance
+        free = self._balance().available_balance
         if asked > free:
             raise InsufficientFunds(f"This costs {price}, and {money.shown(free, self.currency)} are free there.")
 
@@ -225,15 +257,32 @@ class ProlificRecruiter:
     def submissions(
         self, offer_id: str, *, states: Collection[str] = (), since: datetime | None = None
     ) -> Iterator[SubmissionReport]:
-        for status in sorted(states) or [""]:
-            # Those who finish last stand first; of those who wait for a decision there may be thousands.
-            until = since if status == "AWAITING REVIEW" else None
-            for row in self.client.submissions(offer_id, status, "-completed_at" if until else ""):
-                if until and row.completed_at and row.completed_at < until:
-                    break
-                report = submission_report(row, offer_id)
-                if report is not None:
-                    yield report
+        """Words from which nobody moves on have lists of their own; all others are found in the list of everybody.
+
+        These lists only grow while their pages are read. A list of those who move on would lose rows meanwhile, and
+        with each of them, from its next page, one that nobody has read.
+        """
+        final = set() if since is None else FINAL.intersection(states)
+        lists = [self.client.submissions(offer_id, status=word) for word in sorted(final)]
+        if not final or final < set(states):
+            lists.append(self._who_began(offer_id, since))
+        for row in chain(*lists):
+            report = submission_report(row, offer_id)
+            if report is not None:
+                yield report
+
+    def _who_began(self, offer_id: str, since: datetime | None) -> Iterator[replies.SubmissionInList]:
+        """Everybody, or at least those who began since then.
+
+        Whether the latest stand first is asked for, and not believed: the list is left at the end of a page where every
+        row so far has kept to that. A place that is only reserved has not begun, whatever time it bears.
+        """
+        began: list[datetime] = []
+        for page in self.client.latest_submissions(offer_id):
+            yield from page
+            began += [row.started_at for row in page if row.started_at and row.status != "RESERVED"]
+            if since and began and began[-1] < min(since, began[0]) and began == sorted(began, reverse=True):
+                return
 
     def submission(self, submission_id: str) -> SubmissionReport | None:
         found = self._submission(submission_id)

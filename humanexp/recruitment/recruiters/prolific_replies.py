@@ -17,6 +17,11 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _amounts(value: object) -> object:
+    """Of a field that nothing but a client documents."""
+    return value if isinstance(value, list) and all(isinstance(one, int | float) for one in value) else None
+
+
 Cents = Annotated[int, BeforeValidator(_whole)]
 Id = Annotated[str, Field(min_length=1)]
 
@@ -145,6 +150,17 @@ class Submission(Reply):
     #: the only evidence of bonuses: amounts, without ids, dates or reasons; absent only in answers to actions
     bonus_payments: list[Cents] = []
     return_requested: datetime | str | None = None
+
+
+class BonusesInList(Reply):
+    """What a list of one study's submissions says beside the rest, in the reading of the service's own client.
+
+    The published interface does not name the amounts there. None: they are not there, or are something else.
+    """
+
+    id: Id
+    participant_id: Id
+    bonus_payments: Annotated[list[Cents] | None, BeforeValidator(_amounts)] = None
 
 
 class ReturnRequested(Reply):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from humanexp.recruitment.recruiters.base import OfferReport, SubmissionReport
-from humanexp.recruitment.recruiters.prolific_replies import StudyInList, Submission, SubmissionInList
+from humanexp.recruitment.recruiters.prolific_replies import Study, StudyInList, Submission, SubmissionInList
 from humanexp.recruitment.states import AssignmentState
 
 #: Studies that nobody has seen yet; they cost nothing and can be thrown away.
@@ -43,6 +43,7 @@ def offer_report(study: StudyInList, counts: Mapping[str, int]) -> OfferReport:
     decided = sum(counts.get(word, 0) for word in DECIDED)
     listed = decided + counts.get("AWAITING REVIEW", 0)
     is_open = study.status == "ACTIVE"
+    limit = study.maximum_allowed_time if isinstance(study, Study) else None
     return OfferReport(
         offer_id=study.id,
         annotation=study.internal_name or "",
@@ -57,6 +58,7 @@ def offer_report(study: StudyInList, counts: Mapping[str, int]) -> OfferReport:
         withheld=free if study.status == "AWAITING REVIEW" else 0,
         counts={word: count for word, count in counts.items() if count and word != "TOTAL"},
         moving=frozenset(counts) - FINAL - {"TOTAL"},
+        time_limit=timedelta(minutes=limit) if limit else None,
     )
 
 

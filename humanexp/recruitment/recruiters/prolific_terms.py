@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import RecruiterError
 from humanexp.recruitment.recruiters.base import OfferOrder, OfferTerms, WayBackCode
 from humanexp.recruitment.recruiters.presets import Preset, address_for_site
@@ -119,27 +121,22 @@ def _filters(filters: list[Mapping[str, Any]]) -> object:
             one.get("filter_id"),
             frozenset(map(str, one.get("selected_values") or ())),
             tuple(str((one.get("selected_range") or {}).get(end)) for end in ("lower", "upper")),
+            _shares(one.get("weightings") or {}),
         )
         for one in filters
     }
 
 
+def _shares(weightings: Mapping[str, float]) -> frozenset[tuple[str, float]]:
+    """Percentages, ratios and numbers of places say the same."""
+    total = sum(weightings.values())
+    return frozenset((choice, round(weight / total, 4)) for choice, weight in weightings.items())
+
+
 def people_filters(terms: OfferTerms, known: list[Filter]) -> list[dict[str, Any]]:
     """Whom the study is for, in the service's own filters: their ids are looked up, for they change there."""
     by_id = {one.filter_id: one for one in known}
-    wanted: list[dict[str, Any]] = []
-    asks = terms.requirements
-    if asks.masters or asks.hits_approved:
-        raise RecruiterError(
-            "This recruiter knows neither masters nor counts of approved work: take these requirements out."
-        )
-    if asks.countries:
-        wanted.append(_choose(_country(by_id), [_COUNTRIES.get(code, code) for code in asks.countries]))
-    if asks.approval_percent:
-        rate = by_id.get("approval_rate")
-        if rate is None:
-            raise RecruiterError("This recruiter has no filter by approval rate any more: take it out.")
-        wanted.append(_range(rate.filter_id, asks.approval_percent, 100))
+    wanted = asked_filters(terms.requirements, known)
     # Everybody there is of age.
     groups = [one.type_id for one in terms.holds]
     for name, ids in (("participant_group_allowlist", groups), ("participant_group_blocklist", list(terms.lacks))):
@@ -147,6 +144,36 @@ def people_filters(terms: OfferTerms, known: list[Filter]) -> list[dict[str, Any
             if name not in by_id:
                 raise RecruiterError(f"This recruiter has no filter {name} any more, so nobody can be kept apart.")
             wanted.append({"filter_id": name, "selected_values": ids})
+    return wanted
+
+
+def asked_filters(asks: WorkerRequirements, known: list[Filter]) -> list[dict[str, Any]]:
+    """Raises RecruiterError, with what to take out, for what this recruiter cannot ask for."""
+    wanted: list[dict[str, Any]] = []
+    if asks.masters or asks.hits_approved:
+        raise RecruiterError(
+            "This recruiter knows neither masters nor counts of approved work: take these requirements out."
+        )
+    if asks.countries:
+        wanted.append(
+            _choose(
+                _titled(known, "country of residence"), [_COUNTRIES.get(code, code) for code in asks.countries], "of"
+            )
+        )
+    if asks.approval_percent:
+        rate = next((one for one in known if one.filter_id == "approval_rate"), None)
+        if rate is None:
+            raise RecruiterError("This recruiter has no filter by approval rate any more: take it out.")
+        wanted.append(_range(rate.filter_id, asks.approval_percent, 100))
+    if asks.age_from is not None or asks.age_to is not None:
+        wanted.append(_range(_titled(known, "age").filter_id, asks.age_from or 18, asks.age_to or 100))
+    if asks.languages:
+        wanted.append(_choose(_titled(known, "fluent languages"), list(asks.languages), "who speak"))
+    if asks.good_vision:
+        wanted.append(_choose(_titled(known, "vision"), ["Yes"], "who say of their sight"))
+    if asks.balanced_sex:
+        halves = _choose(_titled(known, "sex"), ["Female", "Male"], "of the sexes")
+        wanted.append({**halves, "weightings": dict.fromkeys(halves["selected_values"], 50)})
     return wanted
 
 
@@ -171,19 +198,24 @@ _COUNTRIES = {
 }
 
 
-def _country(by_id: Mapping[str, Filter]) -> Filter:
-    found = [one for one in by_id.values() if one.title.lower().endswith("country of residence")]
+def _titled(known: list[Filter], title: str) -> Filter:
+    """The one of this title, or the only one whose title ends so."""
+    exact = [one for one in known if one.title.casefold() == title]
+    found = exact or [one for one in known if re.search(rf"\b{title}$", one.title, re.IGNORECASE)]
     if len(found) != 1:
-        raise RecruiterError("This recruiter has no filter by country of residence any more: take the countries out.")
+        raise RecruiterError(f"This recruiter has no filter by {title} any more: take that requirement out.")
     return found[0]
 
 
-def _choose(known: Filter, labels: list[str]) -> dict[str, Any]:
-    ids = {label: choice for choice, label in known.choices.items()}
-    missing = [label for label in labels if label not in ids]
+def _choose(known: Filter, labels: list[str], whose: str) -> dict[str, Any]:
+    ids = {label.casefold(): choice for choice, label in known.choices.items()}
+    missing = [label for label in labels if label.casefold() not in ids]
     if missing:
-        raise RecruiterError(f"This recruiter has no people of {', '.join(missing)} by its filter.")
-    return {"filter_id": known.filter_id, "selected_values": [ids[label] for label in labels]}
+        raise RecruiterError(
+            f"This recruiter has no people {whose} {', '.join(missing)} by its filter “{known.title}”: write it as "
+            "that filter does, or take it out."
+        )
+    return {"filter_id": known.filter_id, "selected_values": [ids[label.casefold()] for label in labels]}
 
 
 def _range(filter_id: str, lower: int, upper: int) -> dict[str, Any]:

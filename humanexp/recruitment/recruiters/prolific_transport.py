@@ -118,14 +118,14 @@ class Transport:
             raise RecruiterUnavailable(f"{_name(method, path)}: the answer could not be read.") from None
 
     def all_pages(self, path: str, kind: type[T], query: Query | None = None) -> list[T]:
-        return list(self.pages(path, kind, query or {}))
+        return [one for page in self.pages(path, kind, query or {}) for one in page]
 
-    def pages(self, path: str, kind: type[T], query: Query) -> Iterator[T]:
+    def pages(self, path: str, kind: type[T], query: Query) -> Iterator[list[T]]:
         """As far as the links of the answers lead: a page after the last one is a 404, even after a full one."""
         page = self.get(path, dict[str, Any], query)
         seen = set()
         while True:
-            yield from self._results(path, page, kind)
+            yield self._results(path, page, kind)
             following = ((page.get("_links") or {}).get("next") or {}).get("href")
             if not following:
                 return

@@ -17,7 +17,9 @@ from typing import Any, ClassVar
 from django.apps import apps
 from django.db.models import Q
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
+from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.recruitment import pricing
 from humanexp.recruitment.pricing import FeeTable
@@ -79,6 +81,18 @@ class Kind(ABC):
     def hourly_minimum_cents(self, currency: str) -> int | None:
         """Least pay of an hour that the recruiter itself asks for in this currency; None where it asks for none."""
         return None
+
+    def refusal(self, account: Account, *, reward_cents: int, minutes: int, people: WorkerRequirements) -> str:
+        """Why it would not take a campaign on these terms, and what to change; empty where it would, as far as it says.
+
+        One that asks must not be called inside a transaction. Whoever cannot be asked is asked by the sender.
+        """
+        if people.of_profiles and not self.capabilities.knows_people:
+            return _(
+                "%(name)s does not know the age, sex, languages or sight of people: take these requirements out, or "
+                "recruit where they are known."
+            ) % {"name": account.name}
+        return ""
 
     @abstractmethod
     def recruiter(self, account: Account) -> Recruiter:

@@ -139,6 +139,7 @@ def publish(
     _check_contact(study, campaign.contact)
     check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
+    _check_terms_there(campaign)
     link = suggested.link if terms.link is None else terms.link
     # Scripted participants come from nowhere: a rehearsal has no site.
     link_terms = _ways_back(study, campaign, link)
@@ -318,6 +319,19 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
             "With a reward of 0 no one is paid. Enter what one person gets, or say that it is unpaid (--unpaid).",
             fields={"reward": "more than 0, or unpaid"},
         )
+
+
+def _check_terms_there(campaign: Campaign) -> None:
+    """What the recruiter itself would refuse is refused before anything is frozen here or made there."""
+    account = account_of(campaign.environment)
+    sentence = account.kind.refusal(
+        account,
+        reward_cents=campaign.reward_cents,
+        minutes=campaign.estimated_minutes,
+        people=campaign.asks_for,
+    )
+    if sentence:
+        raise InvalidRequest(sentence)
 
 
 def _check_planned(study: Study, recruiter: str) -> None:

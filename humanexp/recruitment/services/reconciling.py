@@ -144,8 +144,11 @@ def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
         raise
     except RecruiterError as error:
         book.hits_unread += 1
-        if error.message not in book.remarks:
-            book.remarks.append(error.message)
+        remark = (
+            f"The books of “{hit.campaign.title}” were not compared, and are at the next comparison: {error.message}"
+        )
+        if remark not in book.remarks:
+            book.remarks.append(remark)
         return
     rewards = [row for row in ledger if row.kind == PaymentKind.REWARD]
     extras = [row for row in ledger if row.kind != PaymentKind.REWARD]

@@ -157,23 +157,26 @@ def _end(session: Session) -> None:
 
 
 def states_to_read(campaign: Campaign, hit: Hit, about: OfferReport) -> tuple[set[str], datetime | None]:
-    """Of which of the recruiter's states the lists are read, and from when on; of all of them once an hour.
+    """Of which of the recruiter's states the lists are read, and of whom that began since when; None: of everybody.
 
-    Whoever moves on from one state to the next changes at least one count, though not each of the two: with any change
-    the lists of those who are still moving are read, too. Those who wait for a decision stand in the order in which
-    they finished.
+    Everybody once an hour. Whoever moves on from one state to the next changes at least one count, though not each of
+    the two: with any change the lists of those who are still moving are read, too. Whoever has submitted since the
+    last one that is known began at most the time limit earlier. A count of those who had moved on for good that falls
+    says that somebody did all the same, whenever they began.
     """
-    now = clock.now()
-    if hit.listed_at is None or not timedelta() <= now - hit.listed_at < WHOLE:
-        Hit.objects.filter(pk=hit.pk).update(listed_at=now)
-        return set(about.counts), None
+    everybody = set(about.counts), None
+    if hit.listed_at is None or not timedelta() <= clock.now() - hit.listed_at < WHOLE:
+        return everybody
     words = {*about.counts, *hit.counts}
     changed = {word for word in words if about.counts.get(word) != hit.counts.get(word)}
     unknown = campaign.assignments_taken.filter(state=AssignmentState.OPENED, session__is_verified__in=[False])
     if not changed and not unknown.exists():
-        return set(), None
+        return set(), clock.now()
     latest = hit.assignments_taken.filter(state__in=LISTED).aggregate(latest=Max("submitted_at"))["latest"]
-    return (changed | about.moving) & set(about.counts), latest - MARGIN if latest else None
+    came_back = any(about.counts.get(word, 0) < hit.counts.get(word, 0) for word in changed - about.moving)
+    if latest is None or about.time_limit is None or came_back:
+        return everybody
+    return (changed | about.moving) & set(about.counts), latest - MARGIN - about.time_limit
 
 
 def ask_for_return(row: Assignment, found: SubmissionReport) -> None:

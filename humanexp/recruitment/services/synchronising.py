@@ -17,6 +17,7 @@ from humanexp.core.errors import (
     NotAtRecruiter,
     RecruiterError,
     TokenRefused,
+    WrongCurrency,
 )
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
@@ -141,7 +142,10 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
         report.hits += 1
     report.qualified += grant_passes(campaign=campaign)
     if recruiter.capabilities.pays:
-        refresh_balance(environment=campaign.environment)
+        try:
+            refresh_balance(environment=campaign.environment)
+        except WrongCurrency as error:  # no balance is shown; people are looked after all the same
+            report.remark(error.message)
     if unread:
         return  # who is missing may stand in a list that was not read
     mark_finished(campaign=campaign)
@@ -155,8 +159,12 @@ def _listed(
     """What may be new in the recruiter's lists; where it counts by states, of those states that have changed."""
     if not recruiter.capabilities.lists_in_progress:
         return list(recruiter.submissions(hit.hit_id)) if lacks else []
+    began_at = clock.now()
     states, since = states_to_read(campaign, hit, about)
-    return list(recruiter.submissions(hit.hit_id, states=states, since=since)) if states else []
+    listed = list(recruiter.submissions(hit.hit_id, states=states, since=since)) if states else []
+    if since is None:
+        Hit.objects.filter(pk=hit.pk).update(listed_at=began_at)
+    return listed
 
 
 def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferReport] | None:

@@ -17,6 +17,7 @@ from humanexp.recruitment.services.publishing import SMALL_HIT
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from tests.markup import markup
+from tests.panel.server import Lab
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db
@@ -244,6 +245,37 @@ class TestLaunch:
         assert campaign.cap_cents == 2_000
         page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
         assert "95 % of their work approved" in page and "US, DE" in page and "Masters" in page
+
+    def test_with_what_a_recruiter_knows_of_its_people(self, study: Study, console: Client, lab: Lab) -> None:
+        asked = {"age_from": "20", "age_to": "35", "languages": "English, german", "good_vision": "on"}
+        here = terms(to="panel", balanced_sex="on", shown_total="", **asked)
+        answer = console.post(f"/studies/{study.slug}/recruit/", here)
+        assert answer.status_code == 302, answer.content
+        found = Campaign.objects.get().asks_for
+        assert (found.age_from, found.age_to, found.languages) == (20, 35, ("English", "german"))
+        assert found.good_vision and found.balanced_sex
+        page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
+        assert "at least 20 years old" in page and "fluent in English, german" in page
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            ({"to": "panel", "age_from": "40", "age_to": "20"}, "nobody has such an age"),
+            ({"to": "marketplace", "balanced_sex": "on"}, "does not know the age, sex"),
+        ],
+    )
+    def test_people_whom_it_does_not_know_are_refused_on_the_page(
+        self, study: Study, console: Client, lab: Lab, typed: dict[str, str], said: str
+    ) -> None:
+        answer = console.post(f"/studies/{study.slug}/recruit/", terms(shown_total="", **typed))
+        assert answer.status_code == 422 and said in answer.content.decode()
+        assert not Campaign.objects.exists()
+
+    def test_what_prolific_does_not_count_is_not_suggested_there(self, study: Study, console: Client) -> None:
+        address = f"/studies/{study.slug}/recruit/?to="
+        suggested = re.compile(r'<input[^>]*name="hits_approved"[^>]*value="100"|value="100"[^>]*name="hits_approved"')
+        assert suggested.search(console.get(f"{address}sandbox").text)
+        assert not suggested.search(console.get(f"{address}prolific").text)
 
     def test_nobody_opens_a_family_that_they_may_not_launch(
         self, study: Study, console: Client, researcher: User

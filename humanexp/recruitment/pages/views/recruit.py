@@ -162,6 +162,9 @@ def _page(
         "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
         "splitting": " ".join(recruiters.those(pays=True, splits=True)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
+        "knows_people": " ".join(
+            name for name in recruiters.offered() if recruiters.capabilities_of(name).knows_people
+        ),
         "public": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).is_public),
         "earlier": form.earlier,
         "moneys": selectors.money_of(tally),
@@ -199,8 +202,9 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
         "approval_days": 3,
         "contact": suggested.contact,
         **link_initial(suggested.link),
-        # a recruiter of our own house is small and new: what its people have done elsewhere, it cannot know
-        **(_USUAL_REQUIREMENTS if can.pays_out and not can.is_own_ground else {}),
+        # a recruiter of our own house is small and new: what its people have done elsewhere, it cannot know; one that
+        # asks its people about themselves counts no approved work
+        **(_USUAL_REQUIREMENTS if can.pays_out and not (can.is_own_ground or can.knows_people) else {}),
     }
 
 

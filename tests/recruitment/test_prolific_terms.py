@@ -1,0 +1,197 @@
+"""Terms that the service would refuse are refused before anything is frozen here or made there: on the panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.errors import InvalidInput
+from analysis.spec.terms import WorkerRequirements
+from humanexp.console.preflight import addresses, materials, operation, terms as checks  # noqa: F401  (in order)
+from humanexp.console.preflight.check import Launch
+from humanexp.core.errors import InvalidRequest, WrongCurrency
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Assignment, Campaign, RecruiterAccount
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.studies.models import Study, StudyState
+from tests.panel.server import Lab, PanelServer
+from tests.recruitment.at_panel import come
+
+
+def of_account(settings: Any, lab: Lab) -> None:
+    settings.PANEL_URL, settings.PANEL_TOKEN = lab.panel.url, lab.token
+    settings.PANEL_WORKSPACE, settings.PANEL_PROJECT = lab.workspace_id, lab.project_id
+
+
+@pytest.fixture
+def dollars(panel: PanelServer, settings: Any) -> Lab:
+    """The platform is set up as an account in dollars, and believes that it is in pounds."""
+    lab = panel.lab(currency="USD")
+    of_account(settings, lab)
+    return lab
+
+
+def terms(**changed: Any) -> services.LaunchTerms:
+    return services.LaunchTerms(**{"to": "panel", "assignments": 2, "reward_cents": 120, **changed})
+
+
+def nothing_was_made(study: Study, lab: Lab) -> bool:
+    drafts = lab.get(f"projects/{lab.project_id}/studies/")["results"]
+    study.refresh_from_db()
+    return not drafts and not Campaign.objects.exists() and study.state != StudyState.COLLECTING
+
+
+# The currency
+
+
+def test_an_account_in_another_currency_does_not_work(dollars: Lab, study: Study) -> None:
+    said = services.try_account(code="panel")
+    assert "pays in USD, and is set to GBP here. Set PANEL_CURRENCY=USD" in said
+    row = RecruiterAccount.objects.get(environment="panel")
+    assert (row.fault, row.balance_cents) == (said, None)
+    line = operation.account(Launch(study=study, to="panel"))
+    assert (line.tone, line.detail) == ("bad", said)
+
+
+def test_nothing_is_launched_in_another_currency(dollars: Lab, study: Study) -> None:
+    with pytest.raises(InvalidRequest, match="pays in USD, and is set to GBP"):
+        services.publish(study=study, terms=terms())
+    assert nothing_was_made(study, dollars)
+
+
+def test_in_its_own_currency_it_is_launched(dollars: Lab, study: Study, settings: Any) -> None:
+    settings.PANEL_CURRENCY = "USD"
+    assert services.try_account(code="panel") == ""
+    assert services.publish(study=study, terms=terms()).currency == "USD"
+    services.send(environment="panel")
+    assert [one["status"] for one in dollars.get("studies/")["results"]] == ["ACTIVE"]
+
+
+def test_a_further_account_is_opened_in_its_own_currency(
+    dollars: Lab, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECRUITER_POUNDS_TOKEN", dollars.token)
+    monkeypatch.setenv("RECRUITER_DOLLARS_TOKEN", dollars.token)
+    for code, currency in (("pounds", "GBP"), ("dollars", "USD")):
+        services.open_account(
+            kind="panel", code=code, name=code, currency=currency, workspace=dollars.workspace_id, by=None
+        )
+    assert "Open an account in USD" in services.try_account(code="pounds")
+    assert services.try_account(code="dollars") == ""
+
+
+def test_an_account_that_could_not_be_asked_is_asked_before_a_draft_is_made(
+    panel: PanelServer, study: Study, settings: Any
+) -> None:
+    lab = panel.lab(currency="USD")
+    of_account(settings, lab)
+    settings.PANEL_TOKEN = "wrong"
+    services.publish(study=study, terms=terms())
+    settings.PANEL_TOKEN = lab.token
+    report = services.send(environment="panel")
+    assert any("pays in USD" in remark for remark in report.remarks)
+    assert lab.get("studies/")["results"] == []
+
+
+def test_people_are_looked_after_while_the_currency_is_wrong(
+    panel: PanelServer, lab: Lab, study: Study, settings: Any
+) -> None:
+    campaign = services.publish(study=study, terms=terms())
+    services.send(environment="panel")
+    guest = come(panel, campaign)
+    guest.finish()
+    settings.PANEL_CURRENCY = "USD"
+    assert any("pays in GBP, and is set to USD" in remark for remark in services.sync().remarks)
+    assert Assignment.objects.get().state == "submitted"
+
+
+# The least pay of an hour
+
+
+@pytest.mark.parametrize(("reward", "minutes", "enough"), [(30, 7, "£0.70"), (59, 6, "£0.60"), (1, 5, "£0.50")])
+def test_less_than_the_service_takes_is_refused(lab: Lab, study: Study, reward: int, minutes: int, enough: str) -> None:
+    with pytest.raises(InvalidRequest, match=rf"nothing below £6\.00 an hour\. Pay at least {enough}, or state fewer"):
+        services.publish(study=study, terms=terms(reward_cents=reward, estimated_minutes=minutes))
+    assert nothing_was_made(study, lab)
+
+
+def test_as_much_as_the_service_takes_is_launched(lab: Lab, study: Study) -> None:
+    services.publish(study=study, terms=terms(reward_cents=70, estimated_minutes=7))
+    assert services.send(environment="panel").remarks == []
+
+
+def test_the_service_says_what_it_takes_today(lab: Lab, study: Study, panel: PanelServer) -> None:
+    panel.control("switches", least_hourly_cents=900)
+    with pytest.raises(InvalidRequest, match=r"below £9\.00 an hour\. Pay at least £1\.05"):
+        services.publish(study=study, terms=terms(reward_cents=70, estimated_minutes=7))
+    panel.control("switches", least_hourly_cents=300)
+    services.publish(study=study, terms=terms(reward_cents=35, estimated_minutes=7))
+    assert services.send(environment="panel").remarks == []
+
+
+def test_where_it_cannot_be_asked_its_published_minimum_counts(lab: Lab, study: Study, settings: Any) -> None:
+    settings.PANEL_TOKEN = "wrong"
+    with pytest.raises(InvalidRequest, match=r"below £6\.00 an hour"):
+        services.publish(study=study, terms=terms(reward_cents=30, estimated_minutes=7))
+
+
+def test_the_pre_flight_says_what_the_launch_would(lab: Lab, study: Study, panel: PanelServer) -> None:
+    assert checks.pay(Launch(study=study, to="panel")).tone != "bad"
+    panel.control("switches", least_hourly_cents=50_000)
+    line = checks.pay(Launch(study=study, to="panel"))
+    assert line.tone == "bad" and "nothing below £500.00 an hour" in line.detail
+
+
+def test_a_balance_in_another_currency_is_no_balance(dollars: Lab) -> None:
+    with pytest.raises(WrongCurrency):
+        recruiter_for("panel").balance_cents()
+
+
+# People
+
+
+def test_a_study_is_open_to_the_people_who_were_asked_for(lab: Lab, study: Study) -> None:
+    people = WorkerRequirements(
+        countries=("GB",), age_from=21, age_to=40, languages=("english",), good_vision=True, balanced_sex=True
+    )
+    services.publish(study=study, terms=terms(requirements=people))
+    assert services.send(environment="panel").remarks == []
+    [listed] = lab.get("studies/")["results"]
+    found = {one.pop("filter_id"): one for one in lab.get(f"studies/{listed['id']}/")["filters"]}
+    del found["participant_group_blocklist"]
+    assert found == {
+        "current-country-of-residence": {"selected_values": ["0"]},
+        "age": {"selected_range": {"lower": 21, "upper": 40}},
+        "fluent-languages": {"selected_values": ["0"]},
+        "vision": {"selected_values": ["0"]},
+        "sex": {"selected_values": ["1", "0"], "weightings": {"1": 50, "0": 50}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [
+        ({"languages": ("Klingon",)}, "no people who speak Klingon by its filter “Fluent languages”: write it as that"),
+        ({"countries": ("ZA",)}, "no people of South Africa"),
+        ({"approval_percent": 95}, "no filter by approval rate any more: take it out"),
+    ],
+)
+def test_people_whom_the_service_does_not_know_are_refused_before_anything_is_frozen(
+    lab: Lab, study: Study, people: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=said):
+        services.publish(study=study, terms=terms(requirements=WorkerRequirements(**people)))
+    assert nothing_was_made(study, lab)
+
+
+def test_who_does_not_know_people_is_not_asked_for_them(lab: Lab, study: Study) -> None:
+    people = WorkerRequirements(good_vision=True)
+    with pytest.raises(InvalidRequest, match="does not know the age, sex, languages or sight of people"):
+        services.publish(study=study, terms=terms(to="marketplace", requirements=people))
+    assert nothing_was_made(study, lab)
+
+
+def test_ages_are_in_order() -> None:
+    with pytest.raises(InvalidInput, match="nobody has such an age"):
+        WorkerRequirements(age_from=40, age_to=21)
