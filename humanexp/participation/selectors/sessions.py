@@ -79,6 +79,14 @@ def counted_sessions(participant: int) -> QuerySet[Session]:
     return Session.objects.filter(counting(), participant_id=participant)
 
 
+def rivals_of(session: Session) -> QuerySet[Session]:
+    """The other sessions that were begun under the same id."""
+    same = Q(rival_of=session)
+    if session.rival_of_id is not None:
+        same |= Q(pk=session.rival_of_id) | Q(rival_of=session.rival_of_id)
+    return Session.objects.filter(same).exclude(pk=session.pk)
+
+
 def session_counts(study: Study) -> dict[str, int]:
     """How many sessions were ever opened, how many are in which state, and how many slots the plan has.
 

@@ -150,5 +150,16 @@ def release_slot(*, session: Session) -> None:
     Session.objects.filter(pk=session.pk, is_verified=False).update(holds_slot=False)
 
 
+def set_aside(*, session: Session) -> None:
+    """Another session stands for the same id: this one gives up its slot, counts nowhere, and may go on."""
+    Session.objects.filter(pk=session.pk).update(is_verified=False, holds_slot=False)
+
+
+def tie_rivals(*, session: Session, rivals: Collection[int]) -> None:
+    """The session stands for an id under which these others, by primary key, were begun, too."""
+    Session.objects.filter(pk=session.pk).update(rival_of=None)
+    Session.objects.filter(pk__in=rivals).exclude(pk=session.pk).update(rival_of=session)
+
+
 def sessions_allowed(study: Study) -> int:
     return int(study.configuration.get("max_sessions_per_worker", 1))

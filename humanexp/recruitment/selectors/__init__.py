@@ -80,6 +80,7 @@ from humanexp.recruitment.selectors.payments import (
 )
 from humanexp.recruitment.selectors.people import (
     Entrance,
+    assignment_of,
     assignment_of_person,
     entrance_of,
     exclusion_code,
@@ -161,6 +162,7 @@ __all__ = [
     "open_campaigns",
     "Approval",
     "approval_of",
+    "assignment_of",
     "assignment_of_person",
     "may_be_let_in",
     "open_ways_back",

@@ -153,6 +153,9 @@ def _run_out(row: Assignment, hit: Hit, report: SubmissionReport) -> None:
 
 
 def _end(session: Session) -> None:
+    """With what was begun beside it under the same id."""
+    for rival in session.rivals.exclude(state=SessionState.WITHDRAWN):
+        participation.take_back(session=rival)
     participation.take_back(session=session)
 
 
