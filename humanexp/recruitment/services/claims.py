@@ -16,22 +16,40 @@ from humanexp.participation import selectors as participation_selectors, service
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruitment.states import AssignmentState
 
 
 def may_begin_anew(assignment: Assignment) -> bool:
-    """Whether another session may be begun under this id.
-
-    Where the recruiter has listed the person, the session that it found is theirs until it falls silent.
-    """
+    """Whether another session may be begun under this id: until an answer counts."""
     session = assignment.session
-    if session is None or session.state != SessionState.OPEN:
-        return False
-    if session.confirmed_at is not None or session.left_at is not None:
-        return False
-    return not (assignment.campaign.capabilities.vouches and session.is_verified) or is_silent(session)
+    return (
+        session is not None
+        and session.state == SessionState.OPEN
+        and session.confirmed_at is None
+        and session.left_at is None
+    )
 
 
-def is_silent(session: Session) -> bool:
+def may_go_on_elsewhere(assignment: Assignment) -> bool:
+    """Whether another device may go on with the session: the recruiter lists the place as this person's and under way,
+    and the window in which it was begun has been silent."""
+    session = assignment.session
+    if session is None or session.state != SessionState.OPEN or session.left_at is not None:
+        return False
+    is_at_work = session.is_verified and assignment.state == AssignmentState.OPENED
+    return assignment.campaign.capabilities.lists_in_progress and is_at_work and _is_silent(session)
+
+
+def go_on_elsewhere(assignment: Assignment) -> None:
+    """The window in which it was begun is out; the device that goes on is checked like the first."""
+    if assignment.session is None:
+        return
+    participation.revoke_tokens(session=assignment.session)
+    subject = f"session:{assignment.session.code}"
+    record(action="go-on-elsewhere", subject=subject, study=assignment.session.study.slug)
+
+
+def _is_silent(session: Session) -> bool:
     """No answer for a while. That a page was loaded tells nothing: a script loads it for ever."""
     latest = Response.objects.filter(session=session).aggregate(latest=Max("received_at"))["latest"]
     return (latest or session.opened_at) < clock.now() - participation_selectors.SILENT_AFTER

@@ -232,6 +232,9 @@ def _place_for(campaign: Campaign, person: RecruitedPerson, arrival: Arrival) ->
         try:
             admit(assignment=known, proof=arrival.proof, may_begin_here=claims.may_begin_anew(known))
         except GoOnRefused as refusal:
+            if claims.may_go_on_elsewhere(known):
+                claims.go_on_elsewhere(known)
+                return _Place(assignment=known)
             if not (arrival.begin_here and refusal.may_begin_here):
                 raise
             aside = claims.set_aside(known)
