@@ -361,3 +361,15 @@ class TestWayOut:
         study.memberships.create(user=owner, role="owner")
         services.withdraw_approval(study=study, by=owner)
         assert comes(campaign).open().json()["way_out"]["outcome"] == "closed"
+
+
+def test_a_full_study_says_so_before_anybody_agrees() -> None:
+    campaign = services.publish(study=make_study("one"), terms=services.LaunchTerms(to="link", assignments=1))
+    before = Visitor(campaign, worker_id="late").get(p="late").content.decode()
+    assert "All places are taken" not in before and "I agree to take part" in before
+    first = Visitor(campaign, worker_id="first")
+    assert first.open().status_code == 201
+    page = Visitor(campaign, worker_id="late").get(p="late").content.decode()
+    assert "All places are taken" in page and "I agree to take part" not in page
+    assert "Continue where I stopped" in page
+    assert first.open(secret=first.secret()).status_code == 201

@@ -56,7 +56,8 @@ def decline(*, campaign: Campaign, outcome: Outcome, ticket: Ticket, caller: str
     """The way back of somebody who says that they do not take part, or cannot."""
     terms = LinkTerms.of(campaign)
     is_closed = campaign.state != CampaignState.LIVE or not selectors.approval_of(campaign.study).is_in_force
-    if terms is None or not (outcome in _SAID or (outcome == Outcome.CLOSED and is_closed)):
+    is_told = outcome in _SAID or (outcome == Outcome.CLOSED and is_closed)
+    if terms is None or not (is_told or (outcome == Outcome.FULL and selectors.places_left(campaign) == 0)):
         raise Conflict("There is no way back of this kind here.")
     wait_s = _DECLINING.spend((caller, campaign.pk))
     if wait_s:
