@@ -24,7 +24,7 @@ from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 from humanexp.studies.models import Study
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import come, reserve
-from tests.recruitment.studies import Visitor
+from tests.recruitment.studies import LEASE, Visitor
 
 Launch = Callable[..., Campaign]
 
@@ -393,6 +393,26 @@ def test_a_request_to_return_is_never_sent_twice(
         services.send(environment="panel")
     sent = lab.get("messages/", user_id=guest.visitor.person["workerId"])["results"]
     assert len(sent) == 1
+
+
+def test_who_leaves_and_keeps_the_answers_returns_the_place_and_keeps_them(
+    panel: PanelServer, launch_at_panel: Launch, study: Study
+) -> None:
+    campaign = launch_at_panel(assignments=1)
+    guest = come(panel, campaign)
+    services.sync()
+    visitor = guest.visitor
+    visitor.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
+    answer = {"position": 0, "response": "cat", "rt_ms": 700.0, "clicks": [], "timing": {}}
+    assert visitor.call("POST", "/api/v1/run/responses/", answer).status_code == 201
+    assert visitor.call("POST", "/api/v1/run/withdraw/", {"keep": True}).json() == {"state": "left"}
+    guest.give_back()
+    for _ in range(2):
+        services.sync()
+    [session] = Session.objects.all()
+    assert (session.state, session.erase_after) == (SessionState.OPEN, None)
+    assert session.responses.count() == 1
+    assert rows() == {guest.submission: AssignmentState.RETURNED}
 
 
 @pytest.mark.parametrize("when", ["at work", "finished", "submitted", "paid for soon"])

@@ -1,7 +1,8 @@
 """What becomes of people whom a recruiter lists before they submit, and of those who give their place back.
 
 A recruiter that lists people at work is asked who holds a place before a session counts. Somebody who gives a place
-back, at whatever time, has withdrawn. Who ran out of time and has finished all the same is counted, and owed for it.
+back, at whatever time, has withdrawn, unless they have left before and keep their answers. Who ran out of time and has
+finished all the same is counted, and owed for it.
 """
 
 from __future__ import annotations
@@ -128,9 +129,13 @@ def store_standing(campaign: Campaign, hit: Hit, listed: Iterable[SubmissionRepo
 
 @transaction.atomic
 def _give_back(row: Assignment, hit: Hit) -> bool:
-    """A withdrawal, finished or not: out of the analysis at once, erased by its rule, and paid by no rule."""
+    """A withdrawal, finished or not: out of the analysis at once, erased by its rule, and paid by no rule.
+
+    Whoever has left and keeps the answers was asked to return the place: what they said of their answers holds.
+    """
     row = Assignment.objects.select_for_update(of=("self",)).select_related("session", "person").get(pk=row.pk)
-    if row.session is not None and row.session.state != SessionState.WITHDRAWN:
+    is_kept = row.session is not None and row.session.left_at is not None
+    if row.session is not None and row.session.state != SessionState.WITHDRAWN and not is_kept:
         _end(row.session)
     elif row.state == AssignmentState.RETURNED:
         return False
