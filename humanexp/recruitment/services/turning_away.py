@@ -35,8 +35,9 @@ _OUTCOMES: tuple[tuple[type[ApplicationError], Outcome], ...] = (
     (TooYoung, Outcome.INELIGIBLE),
     (AlreadyTookPart, Outcome.ALREADY_TOOK_PART),
 )
-#: What people say of themselves before anything is stored.
-_SAID = (Outcome.NO_CONSENT, Outcome.WRONG_DEVICE, Outcome.INELIGIBLE)
+#: What people say of themselves before anything is stored. Nothing is looked up: whoever asks under the id of another
+#: person does not learn whether they took part.
+_SAID = (Outcome.NO_CONSENT, Outcome.WRONG_DEVICE, Outcome.INELIGIBLE, Outcome.ALREADY_TOOK_PART)
 #: A class that stands before the wrong device at once, and then one every ten seconds.
 _DECLINING = SharedAllowance("declining", per_s=0.1, burst=60)
 

@@ -270,6 +270,9 @@ export class Entry {
     try {
       showWayOut(this.panels.root, await this.api.decline(outcome));
       this.memory.forgetName();
+      const tookPart = outcome === "already-took-part";
+      this.panels.reveal("not-stored", !tookPart);
+      this.panels.reveal("took-part", tookPart);
       this.panels.show("declined");
     } catch (error) {
       this.refuse(error);
