@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-
-import pytest
 
 from humanexp.recruitment import services
 from humanexp.recruitment.models import HitWrite
@@ -17,57 +11,12 @@ from humanexp.recruitment.recruiters.base import OfferOrder, WayBackCode
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services.deliveries.hits import entry_url, terms_of
 from humanexp.studies.models import Study
-from tests.limits import LIMIT
-from tests.panel.server import Lab, PanelServer
-
-
-class Halt:
-    """Stands before the panel, and holds the first draft until somebody else has done their work."""
-
-    def __init__(self, url: str) -> None:
-        self.meanwhile: Callable[[], object] | None = None
-        host, _, port = url.removeprefix("http://").partition(":")
-        halt = self
-
-        class Passing(BaseHTTPRequestHandler):
-            def pass_on(self) -> None:
-                if self.command == "POST" and self.path.rstrip("/").endswith("/studies") and halt.meanwhile:
-                    work, halt.meanwhile = halt.meanwhile, None
-                    work()
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                there = HTTPConnection(host, int(port), timeout=LIMIT)
-                there.request(self.command, self.path, body, {**self.headers, "Host": f"{host}:{port}"})
-                reply = there.getresponse()
-                content = reply.read()
-                self.send_response(reply.status)
-                for name, value in reply.getheaders():
-                    if name.lower() not in ("transfer-encoding", "connection", "content-length"):
-                        self.send_header(name, value)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-                there.close()
-
-            do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = pass_on
-
-            def log_message(self, format: str, *args: Any) -> None:
-                return
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Passing)
-        self.url = f"http://localhost:{self.server.server_port}"
-
-
-@pytest.fixture
-def halt(panel: PanelServer) -> Iterator[Halt]:
-    made = Halt(panel.url)
-    threading.Thread(target=made.server.serve_forever, daemon=True).start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+from tests.panel.server import Lab
+from tests.recruitment.panel_door import Door
 
 
 def test_a_sender_stopped_between_looking_and_drafting_publishes_no_twin(
-    lab: Lab, halt: Halt, study: Study, settings: Any
+    lab: Lab, panel_door: Door, study: Study, settings: Any
 ) -> None:
     terms = services.LaunchTerms(
         to="panel", assignments=2, reward_cents=120, title="Pictures halted", estimated_minutes=5
@@ -89,10 +38,10 @@ def test_a_sender_stopped_between_looking_and_drafting_publishes_no_twin(
         ),
         most_cents=write.cost_cents,
     )
-    settings.PANEL_URL = halt.url
+    settings.PANEL_URL = panel_door.url
     stopped = recruiter_for("panel")
     published: list[str] = []
-    halt.meanwhile = lambda: published.append(other.publish(order))
+    panel_door.meanwhile = lambda: published.append(other.publish(order))
     assert [stopped.publish(order)] == published
     there = [one for one in lab.get(f"projects/{lab.project_id}/studies/")["results"] if one["id"]]
     assert [one["id"] for one in there if one["internal_name"] == write.annotation] == published
