@@ -228,6 +228,8 @@ export class Entry {
     this.panels.reveal("offline", false);
     this.tieReports(status.report);
     if (FINISHED.has(status.state)) {
+      // Also while the questions at the end are open: the last answer came after the last look.
+      this.showProgress(status);
       // The questions at the end are on the study's page: where that is within this one, it stays.
       const isOpen = status.closing === "open";
       const endsThere = this.isInside || this.page.leadsOut;
