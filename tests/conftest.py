@@ -45,6 +45,7 @@ pytest_plugins = [
     "tests.recruitment.at_marketplace",
     "tests.recruitment.at_panel",
     "tests.recruitment.bonuses_at_panel",
+    "tests.recruitment.panel_door",
     "tests.journeys.processes",
     "tests.stimuli.killing",
 ]

@@ -10,8 +10,10 @@ import pytest
 import requests
 
 from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruitment.services import claims
 from humanexp.recruitment.states import AssignmentState
 from tests.limits import LIMIT
 from tests.recruitment.studies import LEASE, make_study
@@ -224,3 +226,77 @@ class TestMarketplace:
         assert seen.status_code == 401 or seen.json()["cursor"] == 0 != standing.cursor
         thief.call("POST", "/api/v1/run/withdraw/")
         assert owner.call("GET", "/api/v1/run/status/").json()["state"] == standing.state
+
+
+class TestComingFirst:
+    """Whoever opens a known id before its person does owns nothing by it, and puts nobody out."""
+
+    @pytest.fixture(params=["link", "hits"])
+    def campaign(self, request: pytest.FixtureRequest) -> Campaign:
+        made: Campaign = request.getfixturevalue(request.param)
+        return made
+
+    def test_the_person_begins_although_a_script_holds_the_id(
+        self, campaign: Campaign, caller: Callable[..., Caller]
+    ) -> None:
+        thief, person = caller(campaign), caller(campaign)
+        thief.begins()
+        for _ in range(3):
+            assert thief.call("POST", "/api/v1/run/lease/", {"lease": "fedcba9876543210"}).status_code == 200
+        refused = person.open()
+        assert (refused.status_code, refused.json()["begin_here"]) == (409, True)
+        assert person.open(beginHere=True).status_code == 201
+        assert person.token != thief.token
+
+    def test_somebody_at_work_is_not_put_out_by_whoever_knows_the_ids(
+        self, campaign: Campaign, caller: Callable[..., Caller]
+    ) -> None:
+        person, thief = caller(campaign), caller(campaign)
+        mine = person.begins()
+        assert thief.open(beginHere=True).status_code == 201
+        person.finishes()
+        claims.decide_all(campaign=campaign)
+        row = Assignment.objects.get()
+        assert row.session == mine, "the first answer that counts decides"
+        theirs = Session.objects.exclude(pk=mine.pk).get()
+        assert theirs.rival_of == mine and not theirs.is_verified
+        mine.refresh_from_db()
+        counts = not campaign.capabilities.vouches  # else once the recruiter lists the person
+        assert (mine.is_verified, mine.holds_slot) == (counts, counts)
+
+    def test_of_two_who_answer_the_first_counts_and_both_are_kept(
+        self, link: Campaign, caller: Callable[..., Caller]
+    ) -> None:
+        first, second = caller(link), caller(link)
+        one = first.begins()
+        second.open(beginHere=True)
+        second.call("POST", "/api/v1/run/lease/", {"lease": second.lease})
+        second.finishes()
+        first.finishes()
+        services.sync(study=link.study)
+        assert Session.objects.get(is_verified=True) == Assignment.objects.get().session != one
+        assert Response.objects.values("session").distinct().count() == 2
+
+    def test_after_an_answer_that_counts_nobody_begins_anew(
+        self, campaign: Campaign, caller: Callable[..., Caller]
+    ) -> None:
+        person = caller(campaign)
+        person.begins()
+        person.answers(range(1))
+        refused = caller(campaign).open(beginHere=True)
+        assert (refused.status_code, refused.json()["begin_here"]) == (409, False)
+
+    def test_a_full_study_still_takes_the_person_whose_id_was_taken(self, caller: Callable[..., Caller]) -> None:
+        campaign = services.publish(study=make_study("small"), terms=services.LaunchTerms(to="link", assignments=1))
+        caller(campaign).begins()
+        assert caller(campaign, workerId=STRANGER).open().status_code == 409
+        assert caller(campaign).open(beginHere=True).status_code == 201
+
+    def test_each_browser_comes_back_to_its_own(self, link: Campaign, caller: Callable[..., Caller]) -> None:
+        first, second, secret = caller(link), caller(link), TestPlainLink().secret_of
+        one = first.begins()
+        kept = secret(first)
+        second.open(beginHere=True)
+        again = caller(link)
+        assert again.open(secret=kept).status_code == 201
+        assert session_for_token(again.token) == one

@@ -243,7 +243,7 @@ class TestLink:
             if opened.status_code == 201:
                 script.answer(opened.json()["token"], but=1)
         assert not Session.objects.filter(confirmed_at=None).exists()
-        assert statuses == {201: 30, 429: PLACES - 30}
+        assert statuses == {201: PLACES // 3, 429: PLACES - PLACES // 3}
         assert caller(link, "192.0.2.1").open("panel-7").status_code == 201
 
     def test_places_that_a_script_holds_without_an_answer_are_free_again_after_a_while(
@@ -253,8 +253,19 @@ class TestLink:
             assert caller(link, f"203.0.113.{number}").open(worker_id).status_code == 201
         home = caller(link, "192.0.2.1")
         assert home.open("panel-7").status_code == 409
-        Session.objects.update(last_seen_at=clock.now() - 2 * participation.SILENT_AFTER)
+        Session.objects.update(opened_at=clock.now() - 2 * participation.SILENT_AFTER, last_seen_at=clock.now())
         assert home.open("panel-7").status_code == 201
+
+    def test_a_small_study_is_not_closed_from_one_address(self, caller: Callable[..., Caller]) -> None:
+        """Nor by loading the pages again and again for longer than a place is kept."""
+        small = services.publish(study=make_study("small"), terms=services.LaunchTerms(to="link", assignments=24))
+        script = caller(small, "203.0.113.1")
+        tokens = [reply.json()["token"] for _ in range(24) if (reply := script.open(secrets.token_hex(8))).ok]
+        assert len(tokens) == 8
+        Session.objects.update(opened_at=clock.now() - 2 * participation.SILENT_AFTER)
+        for token in tokens:
+            script.run(token, "POST", "lease/", {"lease": LEASE}).raise_for_status()
+        assert selectors.places_left(small) == 24
 
     def test_a_page_that_repeats_its_call_at_once_is_one_visitor(
         self, link: Campaign, caller: Callable[..., Caller]
@@ -269,8 +280,10 @@ class TestLink:
         assert home.open().status_code == 201 and Session.objects.count() == 3
 
     def test_a_class_of_thirty_behind_one_address_begins_at_once_and_twice(
-        self, link: Campaign, caller: Callable[..., Caller]
+        self, study: Study, caller: Callable[..., Caller]
     ) -> None:
+        announced = services.LaunchTerms(to="link", assignments=PLACES, shared_computers=True)
+        link = services.publish(study=study, terms=announced)
         school = caller(link, "198.51.100.1")
         statuses = [school.open(f"pupil-{n}", opening=f"key-{n}").status_code for n in range(30)]
         # Half of them press twice.

@@ -138,8 +138,9 @@ def test_whoever_does_not_pass_gets_other_words_another_round_and_a_kind_end(
     for position in (3, 4):
         answers_wrong(person, right[position])
     person.sees("done")
-    expect(page.locator('[data-ending="practice"]')).to_be_visible()
-    expect(page.locator('[data-ending="early"]')).to_be_hidden()
+    shown = page.locator('[data-screen="done"]')
+    expect(shown.locator('[data-ending="practice"]')).to_be_visible()
+    expect(shown.locator('[data-ending="early"]')).to_be_hidden()
     assert axe.violations(page) == []
     shot(page, "practice-end")
     practising.refresh_from_db()

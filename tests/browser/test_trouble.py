@@ -16,6 +16,7 @@ from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.person import Person
 from tests.browser.researcher import sign_in
+from tests.recruitment.studies import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
@@ -26,6 +27,30 @@ def looks_good(page: Any, name: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, f"{name}-390")
     page.set_viewport_size({"width": 1280, "height": 860})
+
+
+def test_a_report_of_somebody_who_is_locked_out_names_their_session(page: Any, live_server: Any, study: Study) -> None:
+    reporting_trouble.REPORTING.clear()
+    campaign = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=2))
+    assert Visitor(campaign, worker_id="panel-7").open().status_code == 201
+    page.goto(f"{live_server.url}/take/{campaign.entry}/?p=panel-7")
+    expect(page).to_have_url(re.compile(rf"/take/{campaign.entry}/$"))
+    page.reload()
+    page.locator("[data-consent]").check()
+    with page.expect_popup():
+        page.get_by_role("button", name="Start the study").click()
+    page.locator("[data-panel=begun]").wait_for()
+    looks_good(page, "begun-elsewhere")
+    with page.expect_popup() as opened:
+        page.locator("[data-report]").click()
+    form = opened.value
+    form.locator("[data-value=untied]").wait_for(state="hidden")
+    expect(form, "no id stays in the address").to_have_url(re.compile(r"/trouble/\?language=en$"))
+    form.get_by_label("Technical failure").check()
+    form.get_by_role("button", name="Send the report").click()
+    form.locator("#sent-title").wait_for()
+    report = TroubleReport.objects.get()
+    assert report.session is not None and not report.is_proven
 
 
 def test_a_report_from_the_study_s_window_knows_its_session(

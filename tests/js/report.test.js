@@ -1,7 +1,7 @@
 /** A report of trouble names its session by what is behind the # of its link. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { tieReports } from "../../humanexp/static/js/participation/trial/report.js";
+import { idsForReport, readReport, tieReports } from "../../humanexp/static/js/participation/trial/report.js";
 
 test("every link to the form gets the proof, and a preview's has none", () => {
   const links = [{ hash: "" }, { hash: "" }];
@@ -10,4 +10,11 @@ test("every link to the form gets the proof, and a preview's has none", () => {
   assert.deepEqual(links, [{ hash: "proof" }, { hash: "proof" }]);
   tieReports(root, undefined);
   assert.deepEqual(links, [{ hash: "" }, { hash: "" }]);
+});
+
+test("without a session the form hears for whom the page was opened", () => {
+  const hash = idsForReport({ workerId: "panel 7&x", assignmentId: "A-1" });
+  assert.deepEqual(readReport(hash), { person: "panel 7&x", submission: "A-1" });
+  assert.equal(idsForReport({ workerId: "", assignmentId: "" }), "");
+  assert.deepEqual(readReport("WzFd:1:signed"), { proof: "WzFd:1:signed" });
 });

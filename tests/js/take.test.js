@@ -439,6 +439,17 @@ test("questions at the end stay on this page where the study runs within it", as
   assert.equal(panels.shown, "inside");
 });
 
+test("the page does not go on saying that answers are missing while the questions at the end are open", async () => {
+  const status = { state: "open", closing: "none", cursor: 2, total: 3 };
+  const { entry, panels } = make({ page: { ...LINK, leadsOut: true }, search: "", replies: { open: OPENED, status: () => status } });
+  const bar = (panels.elements["[data-progress]"] = {});
+  await entry.start({ consents: true });
+  await entry.ask();
+  Object.assign(status, { state: "completed", closing: "open", cursor: 3 });
+  assert.equal(await entry.ask(), true);
+  assert.deepEqual(bar, { max: 3, value: 3 });
+});
+
 test("a finished plain link is reported, and a lost report does no harm", async () => {
   const status = { state: "completed", cursor: 3, total: 3, completion_code: "C-1" };
   for (const finish of [null, new NoReply("down")]) {

@@ -27,7 +27,7 @@ def begin(study, code):
 
 def fall_silent(*sessions):
     long_ago = clock.now() - SILENT_AFTER - timedelta(seconds=1)
-    Session.objects.filter(pk__in=[session.pk for session in sessions]).update(last_seen_at=long_ago)
+    Session.objects.filter(pk__in=[session.pk for session in sessions]).update(opened_at=long_ago)
 
 
 def slots(study):

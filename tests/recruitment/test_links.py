@@ -303,7 +303,7 @@ class TestWayOut:
         stranger.campaign = campaign
         assert goes_back(stranger).status_code == 401
 
-    @pytest.mark.parametrize("outcome", ["no-consent", "wrong-device", "ineligible"])
+    @pytest.mark.parametrize("outcome", ["no-consent", "wrong-device", "ineligible", "already-took-part"])
     def test_who_declines_leaves_a_number_alone(self, campaign: Campaign, outcome: str) -> None:
         back = declines(comes(campaign), outcome)
         assert back.json()["code"] == code_of(campaign, Outcome(outcome))
@@ -311,13 +311,19 @@ class TestWayOut:
         assert campaign.outcome_codes.get(outcome=outcome).turned_away == 2
         assert not any(model.objects.exists() for model in (Session, RecruitedPerson, Assignment))
 
-    @pytest.mark.parametrize(
-        "outcome", ["finished", "full", "closed", "left", "already-took-part", "technical-failure"]
-    )
+    @pytest.mark.parametrize("outcome", ["finished", "full", "closed", "left", "technical-failure"])
     def test_nobody_can_say_what_the_study_has_to_see(self, campaign: Campaign, outcome: str) -> None:
         refused = declines(comes(campaign), outcome)
         assert refused.status_code == 409 and "way_out" not in refused.json()
         assert not campaign.outcome_codes.filter(turned_away__gt=0).exists()
+
+    def test_having_taken_part_is_said_and_never_looked_up(self, campaign: Campaign) -> None:
+        someone = comes(campaign)
+        someone.open()
+        someone.answer_all()
+        stranger = comes(campaign, "a" * 24, "b" * 24)
+        answers = [declines(one, "already-took-part").json() for one in (comes(campaign), stranger)]
+        assert answers[0] == answers[1] and answers[0]["code"] == code_of(campaign, Outcome.ALREADY_TOOK_PART)
 
     def test_a_full_and_a_stopped_study_send_people_back(self, campaign: Campaign, study: Study) -> None:
         for number in range(3):
@@ -361,3 +367,15 @@ class TestWayOut:
         study.memberships.create(user=owner, role="owner")
         services.withdraw_approval(study=study, by=owner)
         assert comes(campaign).open().json()["way_out"]["outcome"] == "closed"
+
+
+def test_a_full_study_says_so_before_anybody_agrees() -> None:
+    campaign = services.publish(study=make_study("one"), terms=services.LaunchTerms(to="link", assignments=1))
+    before = Visitor(campaign, worker_id="late").get(p="late").content.decode()
+    assert "All places are taken" not in before and "I agree to take part" in before
+    first = Visitor(campaign, worker_id="first")
+    assert first.open().status_code == 201
+    page = Visitor(campaign, worker_id="late").get(p="late").content.decode()
+    assert "All places are taken" in page and "I agree to take part" not in page
+    assert "Continue where I stopped" in page
+    assert first.open(secret=first.secret()).status_code == 201

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.spec import Terms
+from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, CapExceeded, Conflict, CostNotConfirmed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
@@ -276,6 +277,7 @@ def test_made_up_ids_raise_no_alarm(panel: PanelServer, launch_at_panel: Launch,
     for number in range(8):
         visitor = Visitor(campaign, worker_id=f"{number:024x}", assignment_id=f"{number + 99:024x}")
         assert visitor.open().status_code == 201
+    Assignment.objects.update(opened_at=clock.now() - 2 * standing.LISTED_WITHIN)
     services.verify_begun(campaign=campaign)
     round_trip()
     assert Assignment.objects.filter(state="returned").exists()

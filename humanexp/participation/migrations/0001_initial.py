@@ -182,6 +182,16 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         (
+                            "rival_of",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.SET_NULL,
+                                related_name="rivals",
+                                to="participation.session",
+                            ),
+                        ),
+                        (
                             "study",
                             models.ForeignKey(
                                 on_delete=django.db.models.deletion.PROTECT, related_name="sessions", to="studies.study"

@@ -61,6 +61,8 @@ class Session(models.Model):
     holds_slot = models.BooleanField(default=True)
     #: whether the session may count: whoever recruits people by name has listed this one; else from the beginning
     is_verified = models.BooleanField(default=True)
+    #: somebody has begun anew under the same id: the session that stands for it, while this one counts nowhere
+    rival_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rivals")
     #: who has sent the person, empty where that was not kept; whether the browser had begun the study by way of another
     recruiter = models.CharField(max_length=20, blank=True, default="")
     seen_before = models.BooleanField(default=False)

@@ -36,7 +36,8 @@ def _claimed(sessions: QuerySet[Session], claim: SessionClaim) -> Session:
     return session
 
 
-#: Without an answer that counts, who was not heard of for longer gives their slot up to somebody who needs it.
+#: Without an answer that counts, who began longer ago gives their slot up to somebody who needs it, and may still go
+#: on. Loading the page, and answers in practice, make no difference: a script does both.
 SILENT_AFTER = timedelta(minutes=10)
 
 
@@ -47,10 +48,10 @@ def holding_slots(study: Study) -> QuerySet[Session]:
 
 
 def is_at_work(session: str = "") -> Q:
-    """Of sessions, or of rows that have one under this name: it has answers that count, or was heard of just now."""
+    """Of sessions, or of rows that have one under this name: it has answers that count, or was begun just now."""
     place = f"{session}__" if session else ""
     has_answers = ~Q(**{f"{place}state": SessionState.OPEN}) | Q(**{f"{place}confirmed_at__isnull": False})
-    return has_answers | Q(**{f"{place}last_seen_at__gte": clock.now() - SILENT_AFTER})
+    return has_answers | Q(**{f"{place}opened_at__gte": clock.now() - SILENT_AFTER})
 
 
 def kept_slots(study: Study) -> int:
@@ -69,14 +70,22 @@ def kept_slots(study: Study) -> int:
 
 
 def under_way(sessions: Collection[int]) -> QuerySet[Session]:
-    """Of these sessions, by primary key, those that hold a slot and are not finished: with answers that count, or heard
-    of just now."""
+    """Of these sessions, by primary key, those that hold a slot and are not finished: with answers that count, or begun
+    just now."""
     return Session.objects.filter(is_at_work(), pk__in=sessions, state=SessionState.OPEN, holds_slot=True)
 
 
 def counted_sessions(participant: int) -> QuerySet[Session]:
     """The participant's sessions that count, of every study of the family."""
     return Session.objects.filter(counting(), participant_id=participant)
+
+
+def rivals_of(session: Session) -> QuerySet[Session]:
+    """The other sessions that were begun under the same id."""
+    same = Q(rival_of=session)
+    if session.rival_of_id is not None:
+        same |= Q(pk=session.rival_of_id) | Q(rival_of=session.rival_of_id)
+    return Session.objects.filter(same).exclude(pk=session.pk)
 
 
 def session_counts(study: Study) -> dict[str, int]:

@@ -12,7 +12,7 @@ from humanexp.participation.services.closing import (
 )
 from humanexp.participation.services.leaving import erase_withdrawn, leave_session, take_back, undo_withdrawal
 from humanexp.participation.services.own_curves import make_card, promise_curve, take_card_back
-from humanexp.participation.services.places import release_slot, verify_session
+from humanexp.participation.services.places import release_slot, set_aside, tie_rivals, verify_session
 from humanexp.participation.services.sessions import (
     Agreement,
     Exchanged,
@@ -60,6 +60,8 @@ __all__ = [
     "receipt_for",
     "receipt_is_valid",
     "release_slot",
+    "set_aside",
+    "tie_rivals",
     "revoke_tokens",
     "scripted_participant",
     "store_closing_answers",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from django.db import transaction
-from django.db.models.functions import Coalesce
 
 from analysis.design import SessionPlan, without_seen
 from analysis.errors import DesignRefused
@@ -44,23 +43,22 @@ def place_for(
 
 
 def _candidates(study: Study, *, is_verified: bool, recruiter: str) -> Iterator[int]:
-    """Slots in the order in which they are given: free ones, those of people who fell silent before any answer counted,
-    and, for somebody whom a recruiter may list, those of sessions that it has not listed."""
+    """Slots in the order in which they are given: free ones, those of people who began a while ago and have no answer
+    that counts, and, for somebody whom a recruiter may list, those of sessions that it has not listed."""
     held = selectors.holding_slots(study).filter(slot__lt=study.planned_sessions).order_by()
-    columns = ("slot", "is_verified", "confirmed_at", "state", "seen_at")
-    seen = held.annotate(seen_at=Coalesce("last_seen_at", "opened_at")).values_list(*columns, named=True)
-    holders = {holder.slot: holder for holder in seen}
+    columns = ("slot", "is_verified", "confirmed_at", "state", "opened_at")
+    holders = {holder.slot: holder for holder in held.values_list(*columns, named=True)}
     yield from _free(study, holders, recruiter)
     since = clock.now() - selectors.SILENT_AFTER
-    silent = {
+    idle = {
         holder.slot
         for holder in holders.values()
-        if holder.state == SessionState.OPEN and holder.confirmed_at is None and holder.seen_at < since
+        if holder.state == SessionState.OPEN and holder.confirmed_at is None and holder.opened_at < since
     }
-    yield from sorted(silent)
+    yield from sorted(idle)
     if not is_verified:
-        others = [holder for slot, holder in holders.items() if not holder.is_verified and slot not in silent]
-        others.sort(key=lambda holder: (holder.confirmed_at is not None, holder.seen_at, holder.slot))
+        others = [holder for slot, holder in holders.items() if not holder.is_verified and slot not in idle]
+        others.sort(key=lambda holder: (holder.confirmed_at is not None, holder.opened_at, holder.slot))
         yield from (holder.slot for holder in others)
 
 
@@ -148,6 +146,17 @@ def verify_session(*, session: Session) -> bool:
 def release_slot(*, session: Session) -> None:
     """Nobody will list this session any more: its slot is free, and what it has stays."""
     Session.objects.filter(pk=session.pk, is_verified=False).update(holds_slot=False)
+
+
+def set_aside(*, session: Session) -> None:
+    """Another session stands for the same id: this one gives up its slot, counts nowhere, and may go on."""
+    Session.objects.filter(pk=session.pk).update(is_verified=False, holds_slot=False)
+
+
+def tie_rivals(*, session: Session, rivals: Collection[int]) -> None:
+    """The session stands for an id under which these others, by primary key, were begun, too."""
+    Session.objects.filter(pk=session.pk).update(rival_of=None)
+    Session.objects.filter(pk__in=rivals).exclude(pk=session.pk).update(rival_of=session)
 
 
 def sessions_allowed(study: Study) -> int:

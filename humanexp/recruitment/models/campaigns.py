@@ -56,7 +56,7 @@ class Campaign(models.Model):
     quoted_cents = models.PositiveIntegerField()
     #: rewards, bonuses and fees together never exceed this
     cap_cents = models.PositiveIntegerField()
-    #: a class, or a lab: browsers keep nothing with which the next person could go on
+    #: a class, or a lab: many come from one address, and browsers keep nothing with which the next person could go on
     shared_computers = models.BooleanField(default=False)
     #: whom a participant can write to
     contact = models.CharField(max_length=200, blank=True)

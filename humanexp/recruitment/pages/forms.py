@@ -121,7 +121,10 @@ class LaunchForm(LinkFields, TermsForm):
     shared_computers = forms.BooleanField(
         label=_("Several people use one computer: a class, or a lab"),
         required=False,
-        help_text=_("Their browsers then keep nothing with which the next person could go on with a session."),
+        help_text=_(
+            "Their browsers then keep nothing with which the next person could go on with a session, and thirty can "
+            "begin at once from one address. Otherwise one address holds at most a third of the free places."
+        ),
     )
     approval_days = forms.IntegerField(
         label=_("Days until everyone is paid automatically"),

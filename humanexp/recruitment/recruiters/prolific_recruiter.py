@@ -172,6 +172,12 @@ class ProlificRecruiter:
             return published[0].id
         draft = self._draft([one.id for one in made], body)
         self._check_cost(order, order.terms)
+        # A sender that stood still since its look may not be the only one any more: it publishes no twin.
+        published = [one for one in self._named(order.annotation) if one.status not in DRAFTS]
+        if published:
+            if published[0].id != draft:
+                self.client.delete_study(draft)
+            return published[0].id
         self.client.move_study(draft, "PUBLISH")
         if self.client.study(draft).status in DRAFTS:
             raise RecruiterError("The study was not published, and the recruiter does not say why: look at its draft.")

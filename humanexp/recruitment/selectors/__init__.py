@@ -78,6 +78,7 @@ from humanexp.recruitment.selectors.payments import (
 )
 from humanexp.recruitment.selectors.people import (
     Entrance,
+    assignment_of,
     assignment_of_person,
     entrance_of,
     exclusion_code,
@@ -168,6 +169,7 @@ __all__ = [
     "open_campaigns",
     "Approval",
     "approval_of",
+    "assignment_of",
     "assignment_of_person",
     "may_be_let_in",
     "open_ways_back",

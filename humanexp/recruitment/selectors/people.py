@@ -166,6 +166,12 @@ def assignment_of_person(study: Study, said: str) -> Assignment | None:
     return mine.order_by(under_way, "-pk").first()
 
 
+def assignment_of(session: Session) -> Assignment | None:
+    """Under which assignment a session was begun; of one that was begun anew, that of the session beside it."""
+    taken = Assignment.objects.filter(Q(session=session) | Q(session=session.rival_of_id, session__isnull=False))
+    return taken.select_related("hit", "person", "campaign").first()
+
+
 def open_ways_back(assignment: Assignment) -> list[WayBack]:
     """Those that still let somebody in."""
     now = clock.now()

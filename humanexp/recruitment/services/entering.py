@@ -17,6 +17,7 @@ from humanexp.recruitment.models import AgreedText, Assignment, Campaign, LinkTe
 from humanexp.recruitment.models.people import INVITED
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
+from humanexp.recruitment.services import claims
 from humanexp.recruitment.services.inviting import invited
 from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.participations import go_on_under, participation_id
@@ -28,6 +29,7 @@ from humanexp.recruitment.services.resuming import (
     handoff_for,
     name_of,
     remember_opening,
+    session_behind,
 )
 from humanexp.recruitment.services.standing import request_verification
 from humanexp.recruitment.services.turning_away import TooYoung
@@ -61,8 +63,8 @@ class Arrival:
     scripted: bool = False
     #: go on here with the session of another HIT
     continue_here: bool = False
-    #: what was begun under this worker id elsewhere, or under this assignment without an answer, and is listed by
-    #: nobody, is left aside
+    #: what was begun under this worker id elsewhere and is listed by nobody, or under this assignment before any
+    #: answer counted, is left aside
     begin_here: bool = False
     #: in which the person has read what they agree to
     language: str = "en"
@@ -123,10 +125,14 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
                 scripted=arrival.scripted,
             )
         )
-        assignment = _assignment_for(campaign, person, arrival)
-        session = _session_for(campaign, person, assignment, arrival, consent)
+        place = _place_for(campaign, person, arrival)
+        assignment = place.assignment
+        session = place.beside or _session_for(campaign, person, assignment, arrival, consent)
+        if place.aside is not None:
+            claims.keep_beside(place.aside, session)
         _note_deadline(campaign, assignment, session)
-        remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
+        if place.beside is None:
+            remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
         if not session.is_verified:
             request_verification(campaign=campaign)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
@@ -183,8 +189,7 @@ def new_handoff(*, campaign: Campaign, token: str) -> str:
     session = participation_selectors.session_for_token(token)
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
-    assignment = Assignment.objects.filter(session=session).first()
-    return handoff_for(session=session, assignment=assignment)
+    return handoff_for(session=session, assignment=selectors.assignment_of(session))
 
 
 def _note_deadline(campaign: Campaign, assignment: Assignment, session: Session) -> None:
@@ -199,7 +204,18 @@ def _lock(person: RecruitedPerson) -> RecruitedPerson:
     return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
 
 
-def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arrival) -> Assignment:
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where somebody begins, or goes on."""
+
+    assignment: Assignment
+    #: the session that was begun under the same id and is left aside
+    aside: Session | None = None
+    #: the session to go on with, beside the one that stands for the id
+    beside: Session | None = None
+
+
+def _place_for(campaign: Campaign, person: RecruitedPerson, arrival: Arrival) -> _Place:
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
     if not campaign.capabilities.vouches:
         known = mine.filter(campaign=campaign).order_by("pk").last()
@@ -209,18 +225,25 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
     else:
         assignment_id = arrival.assignment_id
         known = mine.filter(assignment_id=assignment_id).first()
+    aside = None
     if known is not None and known.session is not None and known.session.state != SessionState.WITHDRAWN:
+        if beside := claims.own_rival(known, session_behind(arrival.proof.secret)):
+            return _Place(assignment=known, beside=beside)
         try:
-            admit(assignment=known, proof=arrival.proof, may_begin_here=_is_nobodys_work(known.session))
+            admit(assignment=known, proof=arrival.proof, may_begin_here=claims.may_begin_anew(known))
         except GoOnRefused as refusal:
+            if claims.may_go_on_elsewhere(known):
+                claims.go_on_elsewhere(known)
+                return _Place(assignment=known)
             if not (arrival.begin_here and refusal.may_begin_here):
                 raise
-            _leave_aside(known, known.session)
+            aside = claims.set_aside(known)
         else:
             if known.state == AssignmentState.RETURNED:
                 advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
-            return go_on_under(known, assignment_id)
-    check_open(campaign)
+            return _Place(assignment=go_on_under(known, assignment_id))
+    if aside is None:  # their id has a place here already
+        check_open(campaign)
     check_welcome(campaign, person)
     begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
     if begun is None:
@@ -247,7 +270,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arriva
         advance(known, AssignmentState.OPENED, opened_at=clock.now())
     if begun is not None:
         move_session(begun, known)
-    return known
+    return _Place(assignment=known, aside=aside)
 
 
 def _has_next(campaign: Campaign, person: RecruitedPerson, known: Assignment) -> bool:
@@ -256,19 +279,6 @@ def _has_next(campaign: Campaign, person: RecruitedPerson, known: Assignment) ->
         return False
     had = Session.objects.filter(participant=person.participant).exclude(state=SessionState.WITHDRAWN).count()
     return had < selectors.sessions_allowed(person)
-
-
-def _is_nobodys_work(session: Session) -> bool:
-    """Nobody has listed who it is of, and nothing was answered: whoever holds the HIT may begin anew under it."""
-    return session.state == SessionState.OPEN and not session.is_verified and session.cursor == 0
-
-
-def _leave_aside(assignment: Assignment, session: Session) -> None:
-    """Nobody goes on with it: its windows hear so at once, and can begin here in their turn."""
-    participation.revoke_tokens(session=session)
-    participation.release_slot(session=session)
-    assignment.session = None
-    assignment.save(update_fields=["session"])
 
 
 def _begun_elsewhere(

@@ -7,10 +7,11 @@ from humanexp.core.errors import InvalidRequest, TokenRefused
 from humanexp.core.keys import random_code
 from humanexp.participation import selectors as participation
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, OutcomeCode
+from humanexp.recruitment.models import Campaign, LinkTerms, OutcomeCode
 from humanexp.recruitment.recruiters import Account
 from humanexp.recruitment.recruiters.presets import HANDLING, preset_called
 from humanexp.recruitment.recruiters.tickets import Outcome, WayOut
+from humanexp.recruitment.services import claims
 
 #: Letters of a code: nobody guesses one of eleven out of 10^14.
 CODE_LENGTH = 10
@@ -95,8 +96,8 @@ def way_out_of(*, campaign: Campaign, token: str) -> tuple[Outcome, WayOut] | No
     session = participation.session_for_token(token)
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
-    assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("person").first()
+    assignment = claims.assignment_behind(session)
     terms, outcome = LinkTerms.of(campaign), selectors.outcome_of(session)
-    if assignment is None or terms is None or outcome is None:
+    if assignment is None or assignment.campaign_id != campaign.pk or terms is None or outcome is None:
         return None
     return outcome, selectors.way_out(terms, outcome, selectors.ticket_behind(assignment))

@@ -1,10 +1,9 @@
-"""How many sessions one caller may open: a class behind one address passes, a script of made-up ids does not."""
+"""How many sessions one caller may open: a class that was announced passes, a script of made-up ids does not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from math import ceil
 
 import numpy as np
 
@@ -12,13 +11,16 @@ from humanexp.common_memory import MEMORY, ROWS, ROWS_AT
 from humanexp.core.errors import TooManyOpenings
 from humanexp.core.limits import SharedAllowance
 from humanexp.participation import selectors as participation
+from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign
 
 #: New sessions of one caller in one campaign: two classes of thirty at once, then one every ten seconds.
 OPENINGS = SharedAllowance("openings", per_s=0.1, burst=60)
-#: Of a campaign's places, or of a class, whichever is more, so much may be held by sessions that one caller has begun
-#: and not finished. Answers make no difference: a script gives them, too, and a place with an answer is held for good.
-SHARE, CLASS = 0.5, 30
+#: So much of what is free, and at least a household, may be held by sessions that one caller has begun and not
+#: finished. Answers make no difference: a script gives them, too, and a place with an answer is held for good.
+SHARE, HOUSEHOLD = 3, 3
+#: Of a campaign that was launched for a class or a lab, so many, and half of what is free.
+CLASS = 30
 #: When to come again: some of these sessions will be finished by then, or have given up.
 WAIT_S = 60.0
 
@@ -62,10 +64,13 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
     if wait_s:
         raise TooManyOpenings(retry_after_s=wait_s)
     begun = BEGUN.of(caller, campaign)
+    least = CLASS if campaign.shared_computers else HOUSEHOLD
     # Who is recruited by name takes no place before the recruiter lists them.
-    if campaign.capabilities.vouches or len(begun) < CLASS:
+    if campaign.capabilities.vouches or len(begun) < least:
         return
     under_way = set(participation.under_way(begun).values_list("pk", flat=True))
     BEGUN.forget(begun - under_way)
-    if len(under_way) >= max(CLASS, ceil(SHARE * campaign.assignments)):
+    # without this caller's sessions, and the one that is about to begin
+    free = selectors.places_left(campaign) + len(under_way) + 1
+    if len(under_way) >= max(least, free // (2 if campaign.shared_computers else SHARE)):
         raise TooManyOpenings(retry_after_s=WAIT_S)

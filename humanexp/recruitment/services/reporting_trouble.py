@@ -14,6 +14,7 @@ from humanexp.core.keys import random_code
 from humanexp.core.limits import SharedAllowance
 from humanexp.participation import credentials, selectors as participation
 from humanexp.participation.models import Session
+from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, Trouble, TroubleReport, id_here
 from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.selectors.desk import answer_by
@@ -53,9 +54,7 @@ def report_trouble(*, campaign: Campaign, reported: Reported, caller: str) -> tu
     if wait_s:
         raise TooManyCalls(retry_after_s=wait_s)
     session = _session_behind(campaign, reported.proof)
-    assignment = (
-        Assignment.objects.filter(session=session).first() if session else _assignment_of(campaign, reported.ticket)
-    )
+    assignment = selectors.assignment_of(session) if session else _assignment_of(campaign, reported.ticket)
     now, reference = clock.now(), random_code("R", _REFERENCE_LENGTH)
     report = TroubleReport.objects.create(
         campaign=campaign,

@@ -1,7 +1,8 @@
 """What becomes of people whom a recruiter lists before they submit, and of those who give their place back.
 
 A recruiter that lists people at work is asked who holds a place before a session counts. Somebody who gives a place
-back, at whatever time, has withdrawn. Who ran out of time and has finished all the same is counted, and owed for it.
+back, at whatever time, has withdrawn, unless they have left before and keep their answers. Who ran out of time and has
+finished all the same is counted, and owed for it.
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pay
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import OfferReport, SubmissionReport
 from humanexp.recruitment.recruiters.presets import HANDLING
-from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
+from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services.deliveries.people import RETURNED_WITHIN
 from humanexp.recruitment.services.hits import plan_resuming
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.qualifying import mark_as_taken_part
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
 
-#: Questions about single places of one campaign: people are told of at once, whoever invents ids costs no more calls
-#: than this. The list of who is at work, which is read every minute, names whoever was not asked about.
-ASKING = Allowance(per_s=0.2, burst=40)
+#: Looks at the list of those at work beside the one of every minute: people are told of at once, and whoever invents
+#: ids costs no more calls than this. No id is asked about by itself.
+ASKING = Allowance(per_s=1 / 30, burst=4)
+#: Whoever holds a place stands in the recruiter's list by then.
+LISTED_WITHIN = timedelta(minutes=2)
 #: All lists are read anew after this long.
 WHOLE = timedelta(hours=1)
 #: A submission may show later than its time says.
@@ -53,26 +56,33 @@ def request_verification(*, campaign: Campaign) -> None:
 
 
 def verify_begun(*, campaign: Campaign) -> int:
-    """Ask the recruiter about sessions that do not count yet; how many count now. Never call it in a transaction."""
+    """Look for sessions that do not count yet in the recruiter's list; how many count now. Never call it in a
+    transaction."""
     counted = 0
     offer = campaign.hits.exclude(hit_id="").first()
     if offer is None:
         return 0
-    recruiter = recruiter_for(campaign.environment)
     begun = campaign.assignments_taken.filter(
         state=AssignmentState.OPENED, session__is_verified__in=[False], person__isnull=False
     )
-    for row in begun.select_related("person", "session").order_by("-pk"):
-        if row.person is None or ASKING.spend(campaign.pk):
-            break
-        ticket = Ticket(submission=row.assignment_id, person=row.person.worker_id, offer=offer.hit_id)
-        try:
-            word = recruiter.verify(ticket)
-        except RecruiterError:
-            break  # the list tells the same, a little later
-        if word:
+    rows = list(begun.select_related("person", "session"))
+    if not rows or ASKING.spend(campaign.pk):
+        return 0
+    recruiter = recruiter_for(campaign.environment)
+    long_ago = clock.now() - LISTED_WITHIN
+    try:
+        about = recruiter.offer(offer.hit_id)
+        may_be_made_up = any(row.opened_at and row.opened_at < long_ago for row in rows)
+        states = set(about.counts) if may_be_made_up else about.moving & set(about.counts)
+        listed = list(recruiter.submissions(offer.hit_id, states=states)) if states else []
+    except RecruiterError:
+        return 0  # the next look tells the same, a little later
+    named = {(one.submission_id, one.person_id): one.state for one in listed}
+    for row in rows:
+        state = named.get((row.assignment_id, row.person.worker_id if row.person else ""))
+        if state == AssignmentState.OPENED:
             counted += _count(row, offer)
-        elif word is False:
+        elif state is None and row.opened_at and row.opened_at < long_ago:
             _refuse(row)
     return counted
 
@@ -92,7 +102,7 @@ def _count(row: Assignment, hit: Hit) -> bool:
 
 @transaction.atomic
 def _refuse(row: Assignment) -> None:
-    """Nobody of this id holds this place: the ids were made up, or somebody else's."""
+    """The list names nobody of this id: the ids were made up, or somebody else's."""
     row = Assignment.objects.select_for_update(of=("self",)).select_related("session").get(pk=row.pk)
     if row.state != AssignmentState.OPENED or row.session is None or row.session.is_verified:
         return
@@ -128,9 +138,13 @@ def store_standing(campaign: Campaign, hit: Hit, listed: Iterable[SubmissionRepo
 
 @transaction.atomic
 def _give_back(row: Assignment, hit: Hit) -> bool:
-    """A withdrawal, finished or not: out of the analysis at once, erased by its rule, and paid by no rule."""
+    """A withdrawal, finished or not: out of the analysis at once, erased by its rule, and paid by no rule.
+
+    Whoever has left and keeps the answers was asked to return the place: what they said of their answers holds.
+    """
     row = Assignment.objects.select_for_update(of=("self",)).select_related("session", "person").get(pk=row.pk)
-    if row.session is not None and row.session.state != SessionState.WITHDRAWN:
+    is_kept = row.session is not None and row.session.left_at is not None
+    if row.session is not None and row.session.state != SessionState.WITHDRAWN and not is_kept:
         _end(row.session)
     elif row.state == AssignmentState.RETURNED:
         return False
@@ -153,6 +167,9 @@ def _run_out(row: Assignment, hit: Hit, report: SubmissionReport) -> None:
 
 
 def _end(session: Session) -> None:
+    """With what was begun beside it under the same id."""
+    for rival in session.rivals.exclude(state=SessionState.WITHDRAWN):
+        participation.take_back(session=rival)
     participation.take_back(session=session)
 
 

@@ -25,6 +25,7 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruitment.recruiters import recruiter_for, those
 from humanexp.recruitment.recruiters.base import OfferReport, Recruiter, SubmissionReport
+from humanexp.recruitment.services import claims
 from humanexp.recruitment.services.entering import move_session
 from humanexp.recruitment.services.hearing import told_campaigns
 from humanexp.recruitment.services.lease import pause, resume
@@ -111,6 +112,7 @@ def refresh_balance(*, environment: str) -> int | None:
 
 
 def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport) -> None:
+    claims.decide_all(campaign=campaign)
     in_vain = unread = 0
     hits = selectors.hits_to_ask_about(campaign)
     described = _described(hits, recruiter)
@@ -366,8 +368,8 @@ def finish_link(*, campaign: Campaign, token: str) -> None:
     session = participation_selectors.session_for_token(token)
     if campaign.capabilities.vouches or session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
-    assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("hit").first()
-    if assignment is None or assignment.hit is None:
+    assignment = claims.assignment_behind(session)
+    if assignment is None or assignment.campaign_id != campaign.pk or assignment.hit is None:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     found = recruiter_for(campaign.environment).submission(assignment.assignment_id)
     if found is None:

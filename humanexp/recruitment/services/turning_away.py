@@ -35,8 +35,9 @@ _OUTCOMES: tuple[tuple[type[ApplicationError], Outcome], ...] = (
     (TooYoung, Outcome.INELIGIBLE),
     (AlreadyTookPart, Outcome.ALREADY_TOOK_PART),
 )
-#: What people say of themselves before anything is stored.
-_SAID = (Outcome.NO_CONSENT, Outcome.WRONG_DEVICE, Outcome.INELIGIBLE)
+#: What people say of themselves before anything is stored. Nothing is looked up: whoever asks under the id of another
+#: person does not learn whether they took part.
+_SAID = (Outcome.NO_CONSENT, Outcome.WRONG_DEVICE, Outcome.INELIGIBLE, Outcome.ALREADY_TOOK_PART)
 #: A class that stands before the wrong device at once, and then one every ten seconds.
 _DECLINING = SharedAllowance("declining", per_s=0.1, burst=60)
 
@@ -56,7 +57,8 @@ def decline(*, campaign: Campaign, outcome: Outcome, ticket: Ticket, caller: str
     """The way back of somebody who says that they do not take part, or cannot."""
     terms = LinkTerms.of(campaign)
     is_closed = campaign.state != CampaignState.LIVE or not selectors.approval_of(campaign.study).is_in_force
-    if terms is None or not (outcome in _SAID or (outcome == Outcome.CLOSED and is_closed)):
+    is_told = outcome in _SAID or (outcome == Outcome.CLOSED and is_closed)
+    if terms is None or not (is_told or (outcome == Outcome.FULL and selectors.places_left(campaign) == 0)):
         raise Conflict("There is no way back of this kind here.")
     wait_s = _DECLINING.spend((caller, campaign.pk))
     if wait_s:

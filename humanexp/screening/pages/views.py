@@ -100,6 +100,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "evidence": evidence_of(rows, history[0].evidence if history else [], withdrawn=withdrawn),
         "portrait": portrait_of(rows, withdrawn=withdrawn),
         "unfetched": participation.unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
+        "rivals": participation.rivals_of(found),
         "place": place_of(found, _shown(request)),
         "form": form,
         "panels": [

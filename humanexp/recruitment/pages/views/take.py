@@ -196,7 +196,10 @@ def entry_shell(
     facts = facts_of(
         campaign, minutes=selectors.minutes_told(campaign), shows_code=not can.vouches and bool(ticket.person)
     )
-    is_over = not can.vouches and campaign.state != CampaignState.LIVE
+    is_closed = not can.vouches and campaign.state != CampaignState.LIVE
+    # of those whom a recruiter names, it counts the places
+    is_full = not can.vouches and not is_closed and bool(campaign.pk) and selectors.places_left(campaign) == 0
+    is_over = is_closed or is_full
     is_paused = not is_over and not selectors.approval_of(campaign.study).is_in_force
     consent = consent_of(campaign.study, tag_spoken(), facts)
     asks = selectors.asks_whether_repeated(campaign.study) and campaign.study.population == Population.PEOPLE
@@ -207,6 +210,7 @@ def entry_shell(
         "consent": consent,
         "is_preview": ticket.is_preview,
         "is_over": is_over,
+        "is_full": is_full,
         "is_paused": is_paused,
         "fault": fault,
         "asks_whether_repeated": asks,

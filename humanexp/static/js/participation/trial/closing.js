@@ -14,6 +14,7 @@ export async function askAtTheEnd(run, end) {
   const { screens } = run;
   const questions = end.closing;
   screens.show("closing");
+  tellEnding(screens, end);
   if (run.wayOut) tellAbout(run, end);
   for (const part of screens.findAll("[data-question]")) part.hidden = !questions.includes(part.dataset.question);
   for (const part of screens.findAll("[data-asks]")) part.hidden = questions.length === 0;
@@ -39,6 +40,13 @@ export async function askAtTheEnd(run, end) {
       finish.disabled = false;
     }
   }
+}
+
+/** Whether the session went to its last trial, or why it ended before. */
+export function tellEnding(screens, { qualified, practised }) {
+  const early = qualified === false ? "early" : "whole";
+  const ending = practised === false ? "practice" : early;
+  for (const part of screens.findAll("[data-ending]")) part.hidden = part.dataset.ending !== ending;
 }
 
 /** Only what was asked, and nothing that was left empty. */

@@ -1,7 +1,7 @@
 /** The whole run: the way in, the entry check, blocks with instructions and breaks, the end. Every step can be resumed. */
 import { runBlock } from "./block.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
-import { askAtTheEnd, tellAbout } from "./closing.js";
+import { askAtTheEnd, tellAbout, tellEnding } from "./closing.js";
 import { showDeletionCode } from "./deletion.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
@@ -93,7 +93,7 @@ async function finish(run) {
   run.screens.show("done", { code: end.completion_code ?? "" });
   if (out) leadOut(run, out);
   else tellAbout(run, end);
-  for (const part of run.screens.findAll("[data-ending]")) part.hidden = part.dataset.ending !== endingOf(end);
+  tellEnding(run.screens, end);
   for (const part of run.screens.findAll("[data-out]")) part.hidden = (part.dataset.out === "handed-over") === (end.closing.length === 0);
   const copy = run.screens.find("[data-action=copy]");
   if (!copy) return;
@@ -103,11 +103,6 @@ async function finish(run) {
     copy.textContent = run.screens.message("copied");
     run.screens.announce(run.screens.message("copied"));
   });
-}
-
-function endingOf({ qualified, practised }) {
-  if (practised === false) return "practice";
-  return qualified === false ? "early" : "whole";
 }
 
 /** The way back of somebody whose session has ended, on the page that says so; without a reply the page does without. */

@@ -2,6 +2,7 @@
  * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
  * recruiter's form when every answer is stored.
  */
+import { idsForReport } from "../../participation/trial/report.js";
 import { hashFor } from "../../participation/trial/resume.js";
 import { showWayOut } from "../../participation/trial/way-out.js";
 import { Refusal } from "./api.js";
@@ -49,6 +50,7 @@ export class Entry {
     this.page.invitation = this.page.isLink ? location.hash.slice(1) : "";
     if (this.page.invitation) history.replaceState(null, "", location.pathname + location.search);
     if (this.page.isLink) this.memory.named(this.page);
+    this.tieReports();
     this.panels.reveal("noted", this.memory.isNoted(this.page.note));
     if (this.session) this.watch({ focus: false });
     else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
@@ -58,6 +60,11 @@ export class Entry {
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
     else if (this.page.isTimed && this.lacksRoom()) this.askForRoom();
     else this.panels.show(this.decision, { focus: false });
+  }
+
+  /** A report of trouble names the session or, of somebody who is locked out of it, the ids that the page came with. */
+  tieReports(proof = "") {
+    this.panels.tieReports(proof || idsForReport(this.page));
   }
 
   /** Said before anybody agrees; once the window is large enough, the page goes on by itself. */
@@ -219,8 +226,10 @@ export class Entry {
       throw error;
     }
     this.panels.reveal("offline", false);
-    this.panels.tieReports(status.report);
+    this.tieReports(status.report);
     if (FINISHED.has(status.state)) {
+      // Also while the questions at the end are open: the last answer came after the last look.
+      this.showProgress(status);
       // The questions at the end are on the study's page: where that is within this one, it stays.
       const isOpen = status.closing === "open";
       const endsThere = this.isInside || this.page.leadsOut;
@@ -263,6 +272,9 @@ export class Entry {
     try {
       showWayOut(this.panels.root, await this.api.decline(outcome));
       this.memory.forgetName();
+      const tookPart = outcome === "already-took-part";
+      this.panels.reveal("not-stored", !tookPart);
+      this.panels.reveal("took-part", tookPart);
       this.panels.show("declined");
     } catch (error) {
       this.refuse(error);

@@ -1,13 +1,16 @@
-/** The form for reports of trouble: takes over what ties it to a session, and keeps ids out of histories. */
-const { location, history } = window;
-const proof = location.hash.slice(1);
-const field = document.querySelector('input[name="proof"]');
+/** The form for reports of trouble: takes over which visit it is about, and keeps ids out of histories. */
+import { readReport } from "../../participation/trial/report.js";
 
-if (field && proof) {
-  field.value = proof;
-  const untied = document.querySelector('[data-value="untied"]');
-  if (untied) untied.hidden = true;
+const { location, history } = window;
+const hash = location.hash.slice(1);
+const given = hash ? readReport(hash) : {};
+
+for (const [name, value] of Object.entries(given)) {
+  const field = document.querySelector(`form input[type="hidden"][name="${name}"]`);
+  if (field && value) field.value = value;
 }
+const untied = document.querySelector('[data-value="untied"]');
+if (untied && Object.values(given).some(Boolean)) untied.hidden = true;
 const language = new URLSearchParams(location.search).get("language");
 const query = language ? `?${new URLSearchParams({ language })}` : "";
-if (proof || location.search !== query) history.replaceState(null, "", location.pathname + query);
+if (hash || location.search !== query) history.replaceState(null, "", location.pathname + query);

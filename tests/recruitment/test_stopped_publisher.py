@@ -1,0 +1,47 @@
+"""A sender that stands still between looking for its study and drafting it publishes no twin of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from humanexp.recruitment import services
+from humanexp.recruitment.models import HitWrite
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters.base import OfferOrder, WayBackCode
+from humanexp.recruitment.recruiters.tickets import Outcome
+from humanexp.recruitment.services.deliveries.hits import entry_url, terms_of
+from humanexp.studies.models import Study
+from tests.panel.server import Lab
+from tests.recruitment.panel_door import Door
+
+
+def test_a_sender_stopped_between_looking_and_drafting_publishes_no_twin(
+    lab: Lab, panel_door: Door, study: Study, settings: Any
+) -> None:
+    terms = services.LaunchTerms(
+        to="panel", assignments=2, reward_cents=120, title="Pictures halted", estimated_minutes=5
+    )
+    campaign = services.publish(study=study, terms=terms)
+    write = HitWrite.objects.get()
+    other = recruiter_for("panel")
+    order = OfferOrder(
+        terms_id=lab.project_id,
+        places=2,
+        lifetime_s=campaign.lifetime_s,
+        url=entry_url(campaign),
+        annotation=write.annotation,
+        token=write.token,
+        terms=terms_of(campaign, other),
+        codes=tuple(
+            WayBackCode(outcome=Outcome(row.outcome), code=row.code, is_reviewed=row.action == "review")
+            for row in campaign.outcome_codes.all()
+        ),
+        most_cents=write.cost_cents,
+    )
+    settings.PANEL_URL = panel_door.url
+    stopped = recruiter_for("panel")
+    published: list[str] = []
+    panel_door.meanwhile = lambda: published.append(other.publish(order))
+    assert [stopped.publish(order)] == published
+    there = [one for one in lab.get(f"projects/{lab.project_id}/studies/")["results"] if one["id"]]
+    assert [one["id"] for one in there if one["internal_name"] == write.annotation] == published
