@@ -122,7 +122,6 @@ class TestLate:
         answer = console.post(f"/studies/{study.slug}/monitor/settle/", {"first": row.pk}, follow=True)
         assert "£1.75 is on its way" in answer.content.decode()
 
-
     @pytest.mark.parametrize(("cap", "said"), [("study", "Raise the cap"), ("month", "The account&#x27;s cap")])
     def test_each_cap_leads_to_whoever_can_raise_it(
         self, panel: PanelServer, launch_at_panel: Launch, study: Study, console: Client, cap: str, said: str
