@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from humanexp.core import clock
 from humanexp.core.errors import Conflict, CostNotConfirmed
 from humanexp.core.models import User
+from humanexp.participation.models import SessionState
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruiterAccount
 from humanexp.recruitment.selectors import Hold, Why
-from humanexp.recruitment.states import WriteState
-from humanexp.studies.models import Study
+from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.studies.models import Study, StudyState
+from tests.factories import new_session
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import Guest, come
+from tests.recruitment.bonuses_at_panel import Bonuses
 
 Launch = Callable[..., Campaign]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -203,3 +209,59 @@ class TestNoPictures:
         services.sync()
         assert waits(study) == {guest.submission: (Why.LATE, Hold.NO_PICTURES)}
         assert services.settle(study=study).planned == 0
+
+
+BEGUN = (AssignmentState.OPENED, AssignmentState.RETURNED)
+
+
+class TestAgainstAList:
+    """Everybody of a study in every state, by lot, against a list that is made person by person."""
+
+    @pytest.fixture(params=[7, 8, 9])
+    def rows(self, bonuses: Bonuses, request: Any) -> list[Assignment]:
+        dice, now = random.Random(request.param), clock.now()
+        Study.objects.update(state=StudyState.COLLECTING)
+        study = Study.objects.get()
+        found = bonuses.people(24)  # as many as the plan has
+        for row in found:
+            session = new_session(study, code=f"S{row.pk}")
+            session.state = dice.choice([SessionState.SUBMITTED, SessionState.COMPLETED, SessionState.OPEN])
+            session.pictures_fetched = dice.choice(["", "f", "f"])
+            session.completed_at = now
+            session.save()
+            row.session = session
+            row.state = dice.choice([*AssignmentState, *3 * [AssignmentState.SUBMITTED, AssignmentState.TIMED_OUT]])
+            row.evidence = dice.choice(["receipt", "session", "unknown", "no-pictures", "extra"])
+            row.cleared_at = dice.choice([None, None, now])
+            row.return_due_at = dice.choice([None, None, now + timedelta(days=1), now - timedelta(days=1)])
+            row.opened_at = now - timedelta(hours=9)
+            row.save()
+            if dice.random() < 0.2:
+                Payment.objects.create(
+                    environment="panel", assignment=row, campaign=row.campaign, kind="reward", cause="submission",
+                    amount_cents=150, fee_cents=0, token=f"t{row.pk}",
+                )  # fmt: skip
+        return found
+
+    def test_nobody_lacks_and_nobody_is_there_twice(self, rows: list[Assignment], bonuses: Bonuses) -> None:
+        now = clock.now()
+        paid = set(Payment.objects.values_list("assignment", flat=True))
+        expected: dict[int, tuple[Why, Hold | None]] = {}
+        for row in rows:
+            session = row.session
+            assert session is not None
+            if row.state == AssignmentState.SUBMITTED and row.pk not in paid:
+                hold = None
+                if row.evidence in ("unknown", "extra", "no-pictures") and row.cleared_at is None:
+                    hold = Hold.NO_PICTURES if row.evidence == "no-pictures" else Hold.LOOK
+                    hold = Hold.RETURN if row.return_due_at is not None and row.return_due_at > now else hold
+                expected[row.pk] = (Why.SUBMITTED, hold)
+            elif row.state == AssignmentState.TIMED_OUT and session.state == SessionState.SUBMITTED:
+                hold = Hold.FIRST_BONUS if session.pictures_fetched else Hold.NO_PICTURES
+                expected[row.pk] = (Why.LATE, hold)
+            elif row.state in BEGUN and session.state == SessionState.COMPLETED:
+                expected[row.pk] = (Why.NOT_SUBMITTED, Hold.OFFER)
+        found = selectors.owed(bonuses.campaign.study)
+        assert len(found) == len({row.assignment for row in found})
+        assert {row.assignment: (row.why, row.hold) for row in found} == expected
+        assert len(set(expected.values())) >= 4, "the lot has met most of it"

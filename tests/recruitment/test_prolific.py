@@ -18,7 +18,7 @@ from humanexp.recruitment.models import Assignment, Campaign, HitWrite, OutcomeC
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.recruitment.recruiters.prolific_terms import least_minutes
-from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
+from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services import standing
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, WriteState
 from humanexp.studies.models import Study
@@ -279,20 +279,6 @@ def test_ids_that_somebody_invents_cost_few_calls(panel_door: Door, launch_at_pa
     standing.ASKING.clear()
     services.verify_begun(campaign=campaign)
     assert set(rows().values()) == {AssignmentState.RETURNED}
-
-
-def test_a_reserved_place_is_asked_about_again(
-    lab: Lab, panel: PanelServer, launch_at_panel: Launch, recruiter: ProlificRecruiter
-) -> None:
-    campaign = launch_at_panel()
-    person = panel.person()
-    submission = person.reserve(campaign.hits.get().hit_id)
-    ticket = Ticket(submission=submission, person=str(lab.submission(submission)["participant"]))
-    assert recruiter.verify(ticket) is None
-    person.start(submission)
-    assert recruiter.verify(ticket) is True
-    person.post(f"/submissions/{submission}/return/")
-    assert recruiter.verify(ticket) is False
 
 
 # What becomes of submissions

@@ -30,7 +30,7 @@ from humanexp.recruitment.recruiters.bonus_calls import BonusLine
 from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
 from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
+from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services.deliveries.hits import terms_of
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
@@ -336,17 +336,6 @@ def test_money_goes_through_it_or_is_refused(
     assert after is not None
     fees = recruiter.fees
     assert before - after == 120 + fees.reward_fee_cents(120, hit_size=2) + 33 + fees.bonus_fee_cents(33)
-
-
-def test_it_says_whether_a_person_holds_a_submission(
-    recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor], can: Capabilities
-) -> None:
-    take_part()
-    report = only(recruiter, hit)
-    theirs = Ticket(submission=report.submission_id, person=report.person_id, offer=hit.hit_id)
-    assert recruiter.verify(theirs) is True
-    if can.vouches:
-        assert recruiter.verify(replace(theirs, person="A0SOMEBODYELSE")) is False
 
 
 def test_a_rejection_takes_effect_and_can_be_overridden(

@@ -18,7 +18,7 @@ from analysis.spec import Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.recruiters.bonus_calls import BonusCalls
-from humanexp.recruitment.recruiters.tickets import Outcome, Ticket
+from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.states import AssignmentState
 
 #: What becomes of a write that comes twice: nothing further; nothing further while the recruiter remembers its token;
@@ -366,9 +366,6 @@ class Recruiter(Protocol):
 
     def submission(self, submission_id: str) -> SubmissionReport | None:
         """None while the recruiter does not vouch for it."""
-
-    def verify(self, ticket: Ticket) -> bool | None:
-        """Whether this person holds this submission; None while the recruiter does not say."""
 
     def pay(self, order: PaymentOrder) -> Receipt:
         """Pay a reward or a bonus."""

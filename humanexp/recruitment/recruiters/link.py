@@ -132,9 +132,6 @@ class LinkRecruiter:
         reports = (report for report in self.submissions(found.hit.hit_id) if report.submission_id == submission_id)
         return next(reports, None)
 
-    def verify(self, ticket: Ticket) -> bool | None:
-        return True  # nobody else could say who somebody is
-
     def _pays_nobody(self, *_asked: object, **_named: object) -> NoReturn:
         raise RecruiterError("No money goes through a plain link: pay or refuse people where they were found.")
 

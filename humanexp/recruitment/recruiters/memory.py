@@ -194,14 +194,6 @@ class MemoryRecruiter:
         found = self._submitted(submission_id)
         return found.submissions[submission_id] if found else None
 
-    def verify(self, ticket: Ticket) -> bool | None:
-        self.calls["verify"] += 1
-        offer = self._offers.get(ticket.offer)
-        listed = self._submitted(ticket.submission)
-        if listed is not None:
-            return listed.submissions[ticket.submission].person_id == ticket.person
-        return offer is not None and offer.taken.get(ticket.submission) == ticket.person
-
     def pay(self, order: PaymentOrder) -> Receipt:
         self.calls["pay"] += 1
         offer = self._submitted(order.submission_id)

@@ -53,7 +53,6 @@ from humanexp.recruitment.recruiters.shapes import (
     requirement_list,
     submission_report,
 )
-from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.states import AssignmentState
 
 if TYPE_CHECKING:
@@ -177,10 +176,6 @@ class MTurkRecruiter(Qualifications):
         except (NotAtRecruiter, StateRefused):
             return None
         return submission_report(found)
-
-    def verify(self, ticket: Ticket) -> bool | None:
-        found = self.submission(ticket.submission)
-        return None if found is None else found.person_id == ticket.person
 
     def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
         return self._bonuses(HITId=offer_id)

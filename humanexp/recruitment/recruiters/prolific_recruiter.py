@@ -51,14 +51,11 @@ from humanexp.recruitment.recruiters.prolific_states import (
     DECIDED,
     DRAFTS,
     FINAL,
-    HOLDS_PLACE,
-    IN_VAIN,
     offer_report,
     submission_report,
 )
 from humanexp.recruitment.recruiters.prolific_terms import asked_filters, body_of, differences, people_filters
 from humanexp.recruitment.recruiters.prolific_transport import Refused
-from humanexp.recruitment.recruiters.tickets import Ticket
 
 
 class CalledInTransaction(RuntimeError):
@@ -293,15 +290,6 @@ class ProlificRecruiter:
     def submission(self, submission_id: str) -> SubmissionReport | None:
         found = self._submission(submission_id)
         return None if found is None or found.status in AT_WORK else submission_report(found, found.study_id)
-
-    def verify(self, ticket: Ticket) -> bool | None:
-        """Whether this person holds this place now; a place that is only reserved is asked about again."""
-        found = self._submission(ticket.submission)
-        if found is None or found.participant != ticket.person or ticket.offer not in ("", found.study_id):
-            return False
-        if found.status in HOLDS_PLACE:
-            return True
-        return False if found.status in IN_VAIN else None
 
     def _submission(self, submission_id: str) -> replies.Submission | None:
         try:

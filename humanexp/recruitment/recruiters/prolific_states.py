@@ -16,8 +16,6 @@ CLOSED = frozenset({"COMPLETED", "AWAITING REVIEW"})
 #: A person has the place, and may be at work.
 AT_WORK = frozenset({"RESERVED", "ACTIVE"})
 DECIDED = frozenset({"APPROVED", "PARTIALLY APPROVED", "REJECTED"})
-#: Whose holder is known, and has begun.
-HOLDS_PLACE = frozenset({"ACTIVE", "AWAITING REVIEW", *DECIDED})
 #: Nobody holds the place any more.
 IN_VAIN = frozenset({"RETURNED", "TIMED-OUT"})
 #: Nothing moves on from these by itself.

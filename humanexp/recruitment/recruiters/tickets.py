@@ -9,7 +9,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, kw_only=True)
 class Ticket:
-    """What an address says of somebody who comes. It identifies and proves nothing; `verify` asks the recruiter.
+    """What an address says of somebody who comes. It identifies and proves nothing: the recruiter's list does.
 
     Ids that the recruiter does not pass along are empty.
     """
