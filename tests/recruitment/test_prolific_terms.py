@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from analysis.errors import InvalidInput
 from analysis.spec.terms import WorkerRequirements
 from humanexp.console.preflight import addresses, materials, operation, terms as checks  # noqa: F401  (in order)
 from humanexp.console.preflight.check import Launch
 from humanexp.core.errors import InvalidRequest, WrongCurrency
-from humanexp.recruitment import services
+from humanexp.core.models import User
+from humanexp.recruitment import recruiters, services
 from humanexp.recruitment.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.studies.models import Study, StudyState
@@ -195,3 +197,28 @@ def test_who_does_not_know_people_is_not_asked_for_them(lab: Lab, study: Study) 
 def test_ages_are_in_order() -> None:
     with pytest.raises(InvalidInput, match="nobody has such an age"):
         WorkerRequirements(age_from=40, age_to=21)
+
+
+# The form
+
+
+def only(page: str, label: str) -> set[str]:
+    """Accounts for which a field of the launch form is shown."""
+    before = page[: page.index(f"{label}</label>")]
+    return set(before[before.rindex('data-only="') + len('data-only="') :].partition('"')[0].split())
+
+
+def test_the_launch_form_asks_in_the_words_of_the_recruiter(lab: Lab, study: Study, client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+    page = client.get(f"/studies/{study.slug}/recruit/").content.decode()
+    for label in ("Keywords", "Approved HITs, at least", "Masters only", "Days until everyone is paid automatically"):
+        assert only(page, label) == set(recruiters.those(pays=True, splits=True)) & set(recruiters.offered()), label
+    assert "panel" in only(page, "Countries") and "panel" in only(page, "Normal or corrected-to-normal vision")
+    asked = {"to": "panel", "assignments": "2", "reward": "1.20", "estimated_minutes": "5", "title": "Pictures"}
+    asked |= {"description": "Look.", "contact": "lab@example.org", "approval_days": "3", "shown_total": "320"}
+    stale = {"keywords": "pictures, looking", "hits_approved": "100", "hits": "small"}
+    answer = client.post(f"/studies/{study.slug}/recruit/", {**asked, **stale, "shown_campaigns": "0"})
+    assert answer.status_code == 302, answer.content.decode()
+    campaign = Campaign.objects.get()
+    assert campaign.asks_for.hits_approved is None
+    assert campaign.auto_approval_s == 21 * 24 * 3600, "what the service fixes"

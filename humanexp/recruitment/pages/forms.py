@@ -53,6 +53,13 @@ def _pays(cleaned: Mapping[str, Any]) -> bool:
 
 
 #: Fields that a campaign takes over as they are.
+#: Fields that mean something to some kinds of recruiters alone, and are shown for those.
+OWN_TERMS = (
+    *("keywords", "masters", "approval_percent", "hits_approved", "countries", "needs_qualification", "qualifies"),
+    *("age_from", "age_to", "languages", "good_vision", "balanced_sex", "approval_days"),
+)
+#: Of these, words of one interface: what was suggested for another recruiter is taken back where they mean nothing.
+_SUGGESTED: dict[str, Any] = {"keywords": "", "masters": False, "hits_approved": None}
 _AS_TYPED = ("unpaid", "title", "description", "keywords", "estimated_minutes", "contact", "shared_computers")
 
 
@@ -81,6 +88,9 @@ class TermsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        if cleaned.get("to"):
+            known = recruiters.kind_of(cleaned["to"]).terms
+            cleaned |= {name: none for name, none in _SUGGESTED.items() if name in cleaned and name not in known}
         if not _pays(cleaned):
             cleaned |= {"reward": 0, "unpaid": False, "hits": self.ONE, "masters": False}
         elif cleaned.get("unpaid") and not cleaned.get("reward"):

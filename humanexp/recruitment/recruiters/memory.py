@@ -43,6 +43,7 @@ from humanexp.recruitment.recruiters.base import (
     SubmissionReport,
 )
 from humanexp.recruitment.recruiters.registry import Account, Kind
+from humanexp.recruitment.recruiters.requester_api import TERMS
 from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 from humanexp.recruitment.states import AssignmentState
 
@@ -328,6 +329,7 @@ class Memory(Kind):
     """Where its people come and go; every one of these has an account of its own."""
 
     code, name, namespace = "memory", _("in-memory recruiter"), "memory"
+    terms = TERMS
 
     def __init__(self) -> None:
         self.accounts: dict[str, MemoryRecruiter] = {}

@@ -27,6 +27,7 @@ from humanexp.recruitment.recruiters.base import Capabilities, Repeats
 from humanexp.recruitment.recruiters.hints import Hint
 from humanexp.recruitment.recruiters.presets import preset_called, ticket_of
 from humanexp.recruitment.recruiters.prolific_hooks import HookAddress, verified
+from humanexp.recruitment.recruiters.prolific_states import REVIEWED_WITHIN
 from humanexp.recruitment.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruitment.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 
@@ -67,6 +68,11 @@ class Api(Kind):
     """What the service and its stand-in have in common."""
 
     preset, way = "prolific", "link"
+    terms = frozenset(
+        {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
+        | {"needs_qualification", "qualifies"}
+    )
+    approved_after_days = REVIEWED_WITHIN.days
     #: the first account's variables begin with it
     prefix: ClassVar[str]
     person_id = re.compile(r"[A-Za-z0-9]{1,64}")

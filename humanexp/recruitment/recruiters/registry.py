@@ -56,6 +56,10 @@ class Kind(ABC):
     namespace: ClassVar[str]
     #: every database has its first account from the beginning; else it is made when it is first used
     is_at_hand: ClassVar[bool] = False
+    #: fields of the launch form that mean something to it, beyond those that all recruiters have
+    terms: ClassVar[frozenset[str]] = frozenset()
+    #: what it does not decide on is approved after so many days, whatever a launch says; None: as the launch says
+    approved_after_days: ClassVar[int | None] = None
     #: how its people's pages speak of what they came by
     way: ClassVar[Way] = "hit"
     #: ids of people; never an address, which names them

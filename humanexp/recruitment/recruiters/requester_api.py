@@ -26,10 +26,18 @@ NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
 
 
+#: What a HIT can ask of workers, and how it is found.
+TERMS = frozenset(
+    {"keywords", "masters", "approval_percent", "hits_approved", "countries", "approval_days"}
+    | {"needs_qualification", "qualifies"}
+)
+
+
 class RequesterApi(Kind):
     """What they have in common: HITs, assignments, and a frame with a form."""
 
     is_at_hand = True
+    terms = TERMS
     #: CustomerId allows capitals and digits only
     person_id = re.compile(r"[A-Z0-9]{1,64}")
 
@@ -137,7 +145,7 @@ class Amazon(RequesterApi):
     namespace = "mturk"
     note = _(
         "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; the options marked as "
-        "closed are for a service of your own that speaks its API. Your own marketplace and a plain link work today."
+        "closed are for a service of your own that speaks its API. Your own marketplace, Prolific and links work today."
     )
 
     @property

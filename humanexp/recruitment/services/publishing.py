@@ -18,7 +18,7 @@ from humanexp.recruitment import launch_gates, money, pricing, selectors
 from humanexp.recruitment.consent import has_blocks
 from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of, name_of
+from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of, kind_of, name_of
 from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.recruitment.services.approving import check_approval
 from humanexp.recruitment.services.batches import plan_first
@@ -208,6 +208,7 @@ def _ways_back(study: Study, campaign: Campaign, link: Link) -> LinkTerms | None
 def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTerms, price: pricing.Quote) -> Campaign:
     """As it will be launched, not stored yet."""
     minutes = terms.estimated_minutes or suggested.estimated_minutes
+    fixed_days = kind_of(terms.to).approved_after_days
     return Campaign(
         study=study,
         environment=terms.to,
@@ -223,7 +224,7 @@ def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTe
             study=study, to=terms.to, minutes=minutes, stated_s=terms.assignment_duration_s
         ),
         lifetime_s=terms.lifetime_s,
-        auto_approval_s=terms.auto_approval_s,
+        auto_approval_s=fixed_days * DAY_S if fixed_days is not None else terms.auto_approval_s,
         quoted_cents=price.total_cents,
         cap_cents=price.total_cents if terms.cap_cents is None else terms.cap_cents,
         contact=terms.contact or suggested.contact,

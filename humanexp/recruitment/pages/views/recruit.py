@@ -14,7 +14,7 @@ from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequ
 from humanexp.core.selectors import user_of
 from humanexp.participation.earlier_curves import earlier_choices
 from humanexp.recruitment import money, recruiters, selectors, services
-from humanexp.recruitment.pages.forms import ApprovalForm, LaunchForm, LimitsForm, TermsForm
+from humanexp.recruitment.pages.forms import OWN_TERMS, ApprovalForm, LaunchForm, LimitsForm, TermsForm
 from humanexp.recruitment.pages.launch import campaign_rows, price_of
 from humanexp.recruitment.pages.link_forms import host_typed, link_initial
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
@@ -162,9 +162,7 @@ def _page(
         "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
         "splitting": " ".join(recruiters.those(pays=True, splits=True)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
-        "knows_people": " ".join(
-            name for name in recruiters.offered() if recruiters.capabilities_of(name).knows_people
-        ),
+        "only": {term: _with_term(term) for term in OWN_TERMS},
         "public": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).is_public),
         "earlier": form.earlier,
         "moneys": selectors.money_of(tally),
@@ -239,3 +237,8 @@ def exclusion(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         services.lift_exclusion(exclusion=found, study=study, by=user_of(request))
         messages.success(request, _("%(code)s may take part from now on.") % {"code": found.code})
     return redirect("recruitment:exclusions", slug=study.slug)
+
+
+def _with_term(term: str) -> str:
+    """Accounts of the kinds to which a field of the form means something."""
+    return " ".join(name for name in recruiters.offered() if term in recruiters.kind_of(name).terms)
