@@ -90,7 +90,7 @@ def test_a_launch_subscribes_once_and_keeps_the_secret_out_of_the_database(
     found = lab.get("hooks/subscriptions/")["results"]
     assert sorted(one["event_type"] for one in found) == ["study.status.change", "submission.status.change"]
     assert {one["target_url"] for one in found} == {f"{live_server.url}/hooks/panel/"}
-    [secret] = lab.get("hooks/secrets/")["results"]
+    [secret] = lab.get("hooks/secrets/", workspace_id=lab.workspace_id)["results"]
     assert keys.key(SECRET) == secret["value"]
 
 
@@ -213,8 +213,10 @@ def test_with_a_replaced_secret_events_are_refused_and_polling_goes_on(
     services.sync()
     assert Assignment.objects.get().state == AssignmentState.SUBMITTED
     # The next launch reads it, and ends nobody's.
-    [made] = lab.get("hooks/secrets/")["results"]
+    [made] = lab.get("hooks/secrets/", workspace_id=lab.workspace_id)["results"]
     recruiter_for("panel").ask_for_hints("")
-    assert keys.key(SECRET) == made["value"] and lab.get("hooks/secrets/")["results"] == [made]
+    assert keys.key(SECRET) == made["value"] and lab.get("hooks/secrets/", workspace_id=lab.workspace_id)[
+        "results"
+    ] == [made]
     come(panel, campaign).finish()
     wait_for_events(1)

@@ -9,7 +9,7 @@ from django.test import Client
 
 from analysis.errors import InvalidInput
 from analysis.spec.terms import WorkerRequirements
-from humanexp.console.preflight import addresses, materials, operation, terms as checks  # noqa: F401  (in order)
+from humanexp.console.preflight import operation, terms as checks
 from humanexp.console.preflight.check import Launch
 from humanexp.core.errors import InvalidRequest, WrongCurrency
 from humanexp.core.models import User

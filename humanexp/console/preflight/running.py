@@ -78,10 +78,13 @@ def run_preflight(*, study: Study, to: str, by: User | None = None, report: Prog
 
 def _every_check() -> list[Check]:
     # They need everything that a launch depends on: who only queues them, or shows what they said, loads none of it.
-    from humanexp.console.preflight import addresses, materials, operation, terms  # noqa: F401  (register, in order)
+    from humanexp.console.preflight import addresses, materials, operation, terms
 
     autodiscover_modules("preflight")  # of other apps
-    return CHECKS
+    # whatever was imported first: the page has one order, and a refusal names the first fault of it
+    order = [module.__name__ for module in (addresses, materials, operation, terms)]
+    places = {name: place for place, name in enumerate(order)}
+    return sorted(CHECKS, key=lambda one: places.get(one.look.__module__, len(order)))
 
 
 def _look(entry: Check, launch: Launch) -> Line:
