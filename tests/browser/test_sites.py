@@ -225,7 +225,7 @@ def test_a_phone_is_sent_back_from_a_timed_study(chromium: Any, arrives: Any) ->
 def test_a_site_without_an_address_gets_its_code_typed(
     page: Any, live_server: Any, study: Study, drawings: Path
 ) -> None:
-    link = Link(preset="connect")
+    link = Link(preset="connect", site_code="A1B2-c3")
     campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
     page.goto(f"{live_server.url}/take/{campaign.entry}/?participantId=P1&assignmentId=A1&projectId=X1")
     window = starts(page)
@@ -234,7 +234,7 @@ def test_a_site_without_an_address_gets_its_code_typed(
     person.sees("done")
     window.wait_for_selector("[data-out-code]:not([hidden])")
     shown = window.locator("[data-screen=done] [data-out-text]")
-    expect(shown).to_have_text(code_of(Outcome.FINISHED), use_inner_text=True)
+    expect(shown).to_have_text("A1B2-c3", use_inner_text=True)
     expect(window.locator("[data-out-link]").filter(visible=True)).to_have_count(0)
     fits(window, "site-code-1280")
 
@@ -247,6 +247,10 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     expect(form.locator("[data-with-site]")).to_be_hidden()
     form.locator("[name=link_preset][value=prolific]").check()
     expect(form.locator("#id_link_alternative")).to_be_hidden()
+    expect(form.locator("#id_link_site_code")).to_be_hidden()
+    form.locator("[name=link_preset][value=connect]").check()
+    expect(form.locator("#id_link_site_code")).to_be_visible()
+    expect(form.locator("#id_link_return_address")).to_be_visible()
     form.locator("[name=link_preset][value=sona]").check()
     expect(form.locator("#id_link_alternative")).to_be_visible()
     expect(form.locator("#id_link_reward")).to_be_hidden()

@@ -136,6 +136,29 @@ class TestReturnAddress:
             launched(study, preset="elsewhere")
 
 
+class TestSiteCode:
+    def test_a_site_that_makes_it_itself_needs_it_or_an_address_to_go_back_to(self, study: Study) -> None:
+        for link in ({}, {"return_address": "https://connect.cloudresearch.com/x?c={code}"}):
+            with pytest.raises(InvalidRequest, match="makes the completion code of a project itself") as refused:
+                launched(study, preset="connect", **link)
+            assert set(refused.value.fields) == {"link_site_code"}
+        assert not Campaign.objects.exists()
+
+    def test_another_site_takes_ours(self, study: Study) -> None:
+        with pytest.raises(InvalidRequest, match="no completion code of its own"):
+            launched(study, preset="prolific", site_code="A1B2")
+
+    @pytest.mark.parametrize("code", ["A B", "A\tB", "A\u00a0B", "A" * 41])
+    def test_it_can_be_typed(self, code: str) -> None:
+        with pytest.raises(InvalidInput):
+            Link.from_dict({"preset": "connect", "site_code": code})
+
+    def test_the_study_file_says_it_too(self) -> None:
+        study = make_study("filed", recruitment={"link": {"preset": "connect", "site_code": "A1B2"}})
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        assert code_of(Campaign.objects.get(), Outcome.FINISHED) == "A1B2"
+
+
 class TestFrozen:
     def test_every_outcome_has_a_random_code_of_its_own(self, campaign: Campaign, study: Study) -> None:
         codes = list(OutcomeCode.objects.values_list("code", flat=True))
@@ -338,12 +361,34 @@ class TestWayOut:
         assert goes_back(visitor).json()["address"] == f"https://panel.example.org/done?code={code}&who=a%3A7"
 
     def test_an_address_that_says_completed_is_for_people_who_did_their_part(self, study: Study) -> None:
-        campaign = launched(study, preset="connect", return_address="https://connect.cloudresearch.com/participant/x")
+        campaign = launched(study, preset="plain", return_address="https://panel.example.org/done")
         assert declines(comes(campaign), "no-consent").json()["kind"] == "code"
         visitor = comes(campaign)
         visitor.open()
         visitor.answer_all()
         assert goes_back(visitor).json()["kind"] == "redirect"
+
+    def test_a_site_s_own_code_is_shown_to_who_finishes_and_to_nobody_else(self, study: Study) -> None:
+        campaign = launched(study, preset="connect", site_code="A1B2-c3")
+        visitor = comes(campaign)
+        visitor.open()
+        visitor.answer_all()
+        assert goes_back(visitor).json() == {"outcome": "finished", "kind": "code", "address": "", "code": "A1B2-c3"}
+        asked_back = {"kind": "return", "address": "", "code": ""}
+        assert declines(comes(campaign, "another"), "no-consent").json() == {"outcome": "no-consent", **asked_back}
+        Session.objects.update(practised=False)
+        assert goes_back(visitor).json() == {"outcome": "practice-failed", **asked_back}
+        assert list(campaign.outcome_codes.exclude(code="").values_list("code", flat=True)) == ["A1B2-c3"]
+
+    def test_a_site_s_own_address_is_for_who_finishes_and_for_nobody_else(self, study: Study) -> None:
+        address = "https://connect.cloudresearch.com/participant/project/7/complete"
+        campaign = launched(study, preset="connect", return_address=address)
+        visitor = comes(campaign)
+        visitor.open()
+        visitor.answer_all()
+        assert goes_back(visitor).json() == {"outcome": "finished", "kind": "redirect", "address": address, "code": ""}
+        Session.objects.update(qualified=False)
+        assert goes_back(visitor).json()["kind"] == "return"
 
     def test_credit_needs_no_code(self, study: Study) -> None:
         campaign = launched(study, preset="sona", pay="credit", alternative="Read a paper.")

@@ -9,7 +9,7 @@ from django.utils.translation import get_language, gettext_lazy as _
 
 from analysis.errors import InvalidInput
 from analysis.spec import Link
-from analysis.spec.link import host_of_return
+from analysis.spec.link import SITE_CODE_LENGTH, host_of_return
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money
 from humanexp.recruitment.models import SitePay
@@ -53,6 +53,16 @@ class LinkFields(forms.Form):
             "{submission} become their ids. Empty: the address of the site if it has one, otherwise people see a code."
         ),
     )
+    link_site_code = forms.CharField(
+        label=_("Completion code of the project there"),
+        max_length=SITE_CODE_LENGTH,
+        required=False,
+        help_text=_(
+            "This site makes the code itself. Make the project there first and leave it as a draft; then enter the "
+            "code that it shows, or its completion address as the return address. Only people who finish see either."
+        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
     link_pay = forms.ChoiceField(
         label=_("What people get there"), choices=[("", _("as usual there")), *SitePay.choices], required=False
     )
@@ -89,6 +99,11 @@ class LinkFields(forms.Form):
     def credit_sites(self) -> str:
         """Sites at which credit is usual."""
         return " ".join(name for name, preset in presets().items() if preset.pay == "credit")
+
+    @property
+    def own_code_sites(self) -> str:
+        """Sites that make the completion code of a project themselves."""
+        return " ".join(name for name, preset in presets().items() if preset.shows_own_code)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

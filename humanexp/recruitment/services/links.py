@@ -9,7 +9,7 @@ from humanexp.participation import selectors as participation
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, OutcomeCode
 from humanexp.recruitment.recruiters import Account
-from humanexp.recruitment.recruiters.presets import HANDLING, preset_called
+from humanexp.recruitment.recruiters.presets import Preset, preset_called
 from humanexp.recruitment.recruiters.tickets import Outcome, WayOut
 
 #: Letters of a code: nobody guesses one of eleven out of 10^14.
@@ -29,6 +29,7 @@ def terms_of(link: Link) -> LinkTerms:
                 "themselves. Leave the address empty and grant credit with the file “Who finished?”.",
                 fields={"return_address": "another address, or none"},
             )
+    _check_site_code(link, preset, address)
     pay = link.pay or preset.pay
     if pay == "credit" and not link.alternative.strip():
         raise InvalidRequest(
@@ -69,8 +70,25 @@ def terms_at(account: Account, reward_cents: int) -> LinkTerms:
     )
 
 
-def freeze(*, campaign: Campaign, terms: LinkTerms) -> None:
+def _check_site_code(link: Link, preset: Preset, address: str) -> None:
+    """A site that makes the code itself would not know ours, and one that takes ours has none of its own."""
+    if link.site_code and not preset.shows_own_code:
+        raise InvalidRequest(
+            "This site has no completion code of its own: paste the codes there that you find here after the launch.",
+            fields={"link_site_code": "empty"},
+        )
+    if not preset.shows_own_code or link.site_code or (address and "{code}" not in address):
+        return
+    raise InvalidRequest(
+        f"{preset.label} makes the completion code of a project itself. Make the project there first, and enter its "
+        "code or its completion address here.",
+        fields={"link_site_code": "the completion code that the project shows, or a return address below"},
+    )
+
+
+def freeze(*, campaign: Campaign, terms: LinkTerms, site_code: str = "") -> None:
     """Store them with a campaign; part of the transaction that launches it."""
+    site = selectors.site_of(terms)
     terms.campaign = campaign
     terms.full_clean()
     terms.save()
@@ -82,9 +100,9 @@ def freeze(*, campaign: Campaign, terms: LinkTerms) -> None:
         OutcomeCode(
             campaign=campaign,
             outcome=outcome,
-            code=code,
-            action=HANDLING[outcome].action,
-            paid=HANDLING[outcome].paid,
+            code=code if not site.shows_own_code else site_code if site.has_code_for(outcome) else "",
+            action=site.handling(outcome).action,
+            paid=site.handling(outcome).paid,
         )
         for outcome, code in zip(Outcome, codes, strict=True)
     )

@@ -162,7 +162,7 @@ def publish(
         campaign.full_clean()
         campaign.save()
         if link_terms is not None:
-            freeze(campaign=campaign, terms=link_terms)
+            freeze(campaign=campaign, terms=link_terms, site_code=link.site_code)
         if campaign.capabilities.is_public:
             freeze_promise(campaign=campaign, compared_with=terms.compared_with, by=by)
         _plan_places(campaign, price, by)

@@ -92,6 +92,18 @@ class TestLaunch:
         assert f'<a href="#id_{field}">' in reply.text
         assert not Campaign.objects.exists()
 
+    def test_connect_s_own_code_is_a_field_of_the_form(self, study: Study, console: Client) -> None:
+        given = terms(to="link", shown_total="0", link_preset="connect", link_pay="money")
+        refused = console.post(f"/studies/{study.slug}/recruit/", given)
+        assert refused.status_code == 422 and refused.context["form"].errors["link_site_code"]
+        console.post(f"/studies/{study.slug}/recruit/", given | {"link_site_code": "A1B2-c3"})
+        campaign = Campaign.objects.get()
+        assert campaign.outcome_codes.get(outcome=Outcome.FINISHED).code == "A1B2-c3"
+        page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
+        assert page.count("<code>A1B2-c3</code>") == 1 and "Ask the person to return it" in page
+        assert page.index("You have made the project on Connect") < page.index("paste the study address")
+        assert page.index("paste the study address") < page.index("preview once")
+
     def test_a_class_shares_computers(self, study: Study, console: Client) -> None:
         given = terms(
             to="link", shown_total="0", link_preset="class", link_pay="credit", link_alternative="Read chapter 3."
@@ -158,6 +170,17 @@ class TestFinished:
         Session.objects.update(opened_at=session.left_at - timedelta(minutes=campaign.estimated_minutes) / 2)
         (row,) = listed(console, campaign)
         assert (row["suggested_bonus"], row["currency"]) == ("0.75", "GBP")
+
+    def test_where_all_enter_one_code_the_ids_tell_who_finished(self, console: Client, study: Study) -> None:
+        campaign = launch(study, preset="connect", site_code="A1B2-c3", reward=150, currency="USD")
+        takes_part(campaign, PEOPLE[1], TASKS[1])
+        takes_part(campaign, PEOPLE[2], TASKS[2])
+        Session.objects.filter(pk=Session.objects.latest("pk").pk).update(practised=False)
+        finished, failed = listed(console, campaign)
+        assert (finished["id"], finished["submission"]) == (PEOPLE[1], TASKS[1])
+        assert (finished["finished"], finished["code"], finished["suggested_bonus"]) == ("yes", "A1B2-c3", "")
+        # whoever did their part is owed the reward, for which the site has no code
+        assert (failed["finished"], failed["code"], failed["suggested_bonus"]) == ("no", "", "1.50")
 
     def test_who_finished_stays_so_for_the_payer_when_the_answers_are_withdrawn(
         self, campaign: Campaign, console: Client

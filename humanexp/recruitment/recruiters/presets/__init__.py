@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from analysis.spec.link import LinkPay
 from humanexp.core.errors import InvalidRequest
-from humanexp.recruitment.recruiters.tickets import Code, Nothing, Outcome, Redirect, Ticket, WayOut
+from humanexp.recruitment.recruiters.tickets import Code, GiveBack, Nothing, Outcome, Redirect, Ticket, WayOut
 
 #: What the site does with somebody who comes back so: a person looks at it, or asks for the place back. Nothing is ever
 #: approved or rejected by a rule.
@@ -64,6 +64,9 @@ class Preset:
     #: whether people are to come back with a code
     asks_for_codes: bool
     return_address: str
+    #: The site makes the one code or address of a project, for people who have finished: all others give their place
+    #: back there.
+    shows_own_code: bool = False
     pay: LinkPay = "money"
     title: Mapping[str, str] = field(default_factory=dict)
     #: several people use one computer: browsers keep nothing with which the next person could go on
@@ -87,6 +90,14 @@ class Preset:
 
     def steps_in(self, language: str) -> list[str]:
         return self.steps.get(language, self.steps["en"])
+
+    def handling(self, outcome: Outcome) -> Handling:
+        """What follows at this site: people are owed the same at all, but not everywhere have they a code to submit."""
+        usual = HANDLING[outcome]
+        return usual if self.has_code_for(outcome) else replace(usual, action="return")
+
+    def has_code_for(self, outcome: Outcome) -> bool:
+        return outcome == Outcome.FINISHED or not self.shows_own_code
 
 
 @cache
@@ -132,16 +143,18 @@ def address_for_site(address: str, parameters: Mapping[str, str], placeholders: 
     return f"{address}?{urlencode(query, safe='{}%')}" if query else address
 
 
-def way_out(*, outcome: Outcome, code: str, asks_for_codes: bool, return_address: str, ticket: Ticket) -> WayOut:
+def way_out(*, outcome: Outcome, code: str, site: Preset, return_address: str, ticket: Ticket) -> WayOut:
     """How somebody with this outcome goes back.
 
     An address without a place for the code says "completed" whatever happened: it is for people who have done their
     part alone.
     """
+    if not site.has_code_for(outcome):
+        return GiveBack()
     if return_address and ("{code}" in return_address or HANDLING[outcome].action == "review"):
         filled = {"code": code, "person": ticket.person, "submission": ticket.submission}
         address = return_address
         for place, value in filled.items():
             address = address.replace(f"{{{place}}}", quote(value, safe=""))
-        return Redirect(address=address, code=code if asks_for_codes else "")
-    return Code(code=code) if asks_for_codes else Nothing()
+        return Redirect(address=address, code=code if site.asks_for_codes else "")
+    return Code(code=code) if site.asks_for_codes else Nothing()

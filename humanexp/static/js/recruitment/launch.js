@@ -14,6 +14,9 @@ export function showFor(form) {
     const usual = part.dataset.credit.split(" ").includes(site) ? "credit" : "money";
     const pay = part.querySelector('[name="link_pay"]').value || usual;
     for (const field of part.querySelectorAll("[data-for-pay]")) field.hidden = field.dataset.forPay !== pay;
+    for (const field of part.querySelectorAll("[data-for-site]")) {
+      field.hidden = !field.dataset.forSite.split(" ").includes(site);
+    }
   }
 }
 
