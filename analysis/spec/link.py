@@ -100,7 +100,9 @@ class Link(Sparse):
             "consent",
         ),
     ] = ""
-    currency: Annotated[str, Field(pattern="^([A-Z]{3})?$", description="its currency, like `GBP`")] = ""
+    currency: Annotated[
+        str, Field(pattern="^([A-Z]{3})?$", description="its currency, like `GBP`; the preset's if left out")
+    ] = ""
     invited_only: Annotated[
         bool,
         Field(description="only people with a personal link take part; an id typed into the address is refused"),
@@ -140,6 +142,6 @@ class Link(Sparse):
             raise refusal("Two ids cannot arrive under one name.", "submission")
         if self.reward is not None and self.pay in ("credit", "none"):
             raise refusal("A reward is money: choose money, or leave the reward out.", "reward")
-        if (self.reward is None) != (not self.currency):
-            raise refusal("A reward needs its currency, like GBP, and a currency its reward.", "currency")
+        if self.reward is None and self.currency:
+            raise refusal("A currency is that of a reward: name the reward, or leave the currency out.", "currency")
         return self

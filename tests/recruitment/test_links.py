@@ -125,13 +125,15 @@ class TestReturnAddress:
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
         same_name = {"person": "id", "submission": "id"}
-        ours, spaced, half = {"person": "language"}, {"person": "a b"}, {"reward": 150}
+        ours, spaced, half = {"person": "language"}, {"person": "a b"}, {"currency": "GBP"}
         for bad in (same_name, ours, spaced, half):
             with pytest.raises(InvalidInput):
                 Link.from_dict({"preset": "plain", **bad})
         for bare in ({"preset": "sona"}, {"pay": "credit"}):
             with pytest.raises(InvalidRequest, match="instead for the same credit"):
                 launched(study, **bare)
+        with pytest.raises(InvalidRequest, match="needs its currency"):
+            launched(study, preset="plain", reward=150)
         with pytest.raises(InvalidRequest, match="no preset"):
             launched(study, preset="elsewhere")
 
@@ -176,6 +178,20 @@ class TestFrozen:
         services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
         terms = LinkTerms.objects.get()
         assert (terms.person_parameter, terms.return_address) == ("who", BACK)
+
+    @pytest.mark.parametrize(
+        ("link", "currency"),
+        [
+            ({"preset": "prolific"}, "GBP"),
+            ({"preset": "prolific", "currency": "USD"}, "USD"),
+            ({"preset": "connect", "site_code": "A1"}, "USD"),
+        ],
+    )
+    def test_a_reward_is_in_the_site_s_currency_unless_another_is_named(
+        self, study: Study, link: dict[str, str], currency: str
+    ) -> None:
+        launched(study, reward=150, **link)
+        assert LinkTerms.objects.get().currency == currency
 
     def test_a_rehearsal_with_scripted_participants_has_no_site(self) -> None:
         study = make_study("rehearsed", population="scripted", recruitment={"link": {"preset": "prolific"}})

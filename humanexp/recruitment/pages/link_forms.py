@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django import forms
@@ -18,6 +19,8 @@ from humanexp.recruitment.services.inviting import DAYS, MOST_DAYS
 
 #: Where the fields of a link's settings are, by setting.
 _FIELDS = {name: f"link_{name}" for name in Link.model_fields}
+#: Currencies by site, where it has one of its own.
+_CURRENCIES = {name: preset.currency for name, preset in presets().items() if preset.currency}
 
 
 def _sites() -> list[tuple[str, str]]:
@@ -87,7 +90,8 @@ class LinkFields(forms.Form):
         label=_("Currency"),
         max_length=3,
         required=False,
-        help_text=_("Three letters, like GBP. Required with an amount."),
+        help_text=_("Three letters, like GBP; as your account there has it."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "data-by-site": json.dumps(_CURRENCIES)}),
     )
     link_invited_only = forms.BooleanField(
         label=_("Only people with a personal link"),
@@ -140,14 +144,16 @@ def _stated(cleaned: dict[str, Any]) -> dict[str, Any]:
     stated = {name: value for name, value in given.items() if value}
     if reward:
         stated |= {"reward": money.cents(str(reward))}
-    return stated | ({"currency": currency} if currency else {})
+    # the field has the site's currency, whether or not anybody is paid
+    return stated | ({"currency": currency} if reward and currency else {})
 
 
 def link_initial(link: Link) -> dict[str, Any]:
     """The fields as the study's file suggests them."""
     values = link.to_dict()
     reward = values.pop("reward", None)
-    return {_FIELDS[name]: value for name, value in values.items()} | (
+    usual = {"link_currency": _CURRENCIES.get(link.preset, "")}
+    return {**usual, **{_FIELDS[name]: value for name, value in values.items()}} | (
         {} if reward is None else {"link_reward": money.decimal(int(str(reward)))}
     )
 

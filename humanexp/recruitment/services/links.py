@@ -30,6 +30,11 @@ def terms_of(link: Link) -> LinkTerms:
                 fields={"return_address": "another address, or none"},
             )
     _check_site_code(link, preset, address)
+    currency = "" if link.reward is None else link.currency or preset.currency
+    if link.reward is not None and not currency:
+        raise InvalidRequest(
+            "A reward needs its currency, like GBP.", fields={"link_currency": "three letters, like GBP"}
+        )
     pay = link.pay or preset.pay
     if pay == "credit" and not link.alternative.strip():
         raise InvalidRequest(
@@ -51,7 +56,7 @@ def terms_of(link: Link) -> LinkTerms:
         pay=pay,
         alternative=link.alternative.strip(),
         reward=link.reward,
-        currency=link.currency,
+        currency=currency,
         invited_only=link.invited_only,
     )
 

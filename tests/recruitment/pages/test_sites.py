@@ -65,6 +65,20 @@ class TestLaunch:
         assert (found.preset, found.reward, found.currency) == ("prolific", 150, "GBP")
         assert "app.prolific.com" in page and "Prolific" in page
 
+    def test_a_reward_without_a_currency_is_in_the_site_s(self, study: Study, console: Client) -> None:
+        given = terms(to="link", shown_total="0", link_preset="prolific", link_pay="money", link_reward="1.50")
+        console.post(f"/studies/{study.slug}/recruit/", given)
+        assert LinkTerms.objects.get().currency == "GBP"
+
+    def test_the_site_s_currency_stands_in_the_form(self, console: Client) -> None:
+        study = make_study("filed", recruitment={"link": {"preset": "connect"}})
+        study.memberships.create(user=User.objects.get(), role="owner")
+        form = console.get(f"/studies/{study.slug}/recruit/?to=link").context["form"]
+        assert form["link_currency"].value() == "USD"
+        given = terms(to="link", shown_total="0", link_preset="plain", link_pay="money", link_currency="USD")
+        console.post(f"/studies/{study.slug}/recruit/", given)
+        assert LinkTerms.objects.get().reward is None
+
     def test_the_host_is_shown_before_the_launch(self, study: Study, console: Client) -> None:
         address = "https://panel.example.org/done?c={code}"
         price = f"/studies/{study.slug}/recruit/price/"

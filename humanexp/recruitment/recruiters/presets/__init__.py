@@ -68,6 +68,8 @@ class Preset:
     #: back there.
     shows_own_code: bool = False
     pay: LinkPay = "money"
+    #: in which most people are paid there; empty: it has none of its own
+    currency: str = ""
     title: Mapping[str, str] = field(default_factory=dict)
     #: several people use one computer: browsers keep nothing with which the next person could go on
     shared_computers: bool = False
