@@ -42,10 +42,10 @@ def terms_of(link: Link) -> LinkTerms:
             fields={"link_alternative": "what else gives the same credit"},
         )
     submission = link.submission or preset.parameters.get("submission", "")
-    if link.invited_only and submission:
+    if link.invited_only and (submission or not preset.steps_by_links):
         raise InvalidRequest(
             "People whom a panel sends come by its own address: personal links are for your own list.",
-            fields={"link_invited_only": "not with ids of single participations"},
+            fields={"link_invited_only": "not with the ids of a site"},
         )
     return LinkTerms(
         preset=preset.name,

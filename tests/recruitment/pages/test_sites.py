@@ -139,6 +139,19 @@ class TestSheet:
         assert page.count("Manually review") == 3 + 0 and "1.50 GBP" in page
         assert not re.search(r">\s*Reject", page)
 
+    @pytest.mark.parametrize(
+        "link",
+        [{"preset": "class", "pay": "credit", "alternative": "Read chapter 3."}, {"preset": "plain"}],
+    )
+    def test_with_personal_links_alone_it_has_no_address_for_ids(
+        self, study: Study, console: Client, link: dict[str, str]
+    ) -> None:
+        for campaign, is_alone in ((launch(study, **link), False), (launch(study, **link, invited_only=True), True)):
+            page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
+            assert ("placeholder" not in page) == ("?id=ID" not in page) == is_alone
+            assert f"/studies/noise/recruit/{campaign.pk}/invitations/" in page
+            assert "list below" not in page and "links below" not in page
+
     def test_a_viewer_sees_no_codes(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
         viewer = member("viewer")
         assert viewer.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").status_code == 403
