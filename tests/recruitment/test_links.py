@@ -28,6 +28,7 @@ from tests.recruitment.studies import Visitor, make_study
 pytestmark = pytest.mark.django_db
 PID, SUBMISSION = "5f0c0ffee0ddba11deadbeef", "66aa00bb11cc22dd33ee44ff"
 OTHER_SUBMISSION = "66aa00bb11cc22dd33ee4400"
+CREDIT = "https://lab.sona-systems.com/webstudy_credit.aspx?experiment_id=1&credit_token=x&survey_code={person}"
 BACK = "https://panel.example.org/done?code={code}&who={person}"
 
 
@@ -113,15 +114,27 @@ class TestReturnAddress:
         with pytest.raises(InvalidInput, match="address|brace"):
             Link(preset="plain", return_address=address)
 
-    def test_a_token_that_gives_credit_never_reaches_a_browser(self, study: Study) -> None:
-        page = "https://lab.sona-systems.com/webstudy_credit.aspx"
-        for address, named in (
-            (f"{page}?credit_token=x&survey_code={{person}}", "contains credit_token"),
-            (page, "contains webstudy_credit"),
-        ):
-            with pytest.raises(InvalidRequest, match=named):
-                launched(study, preset="sona", return_address=address)
-        assert not Campaign.objects.exists()
+    def test_an_address_that_gives_credit_names_who_gets_it(self, study: Study) -> None:
+        with pytest.raises(InvalidRequest, match=r"put \{person\} in its place") as refused:
+            launched(study, preset="sona", alternative="Read a paper.", return_address=CREDIT.format(person="XXXX"))
+        assert set(refused.value.fields) == {"link_return_address"} and not Campaign.objects.exists()
+
+    def test_an_address_that_gives_credit_is_told_to_who_did_their_part_alone(self, study: Study) -> None:
+        campaign = launched(study, preset="sona", alternative="Read a paper.", return_address=CREDIT)
+        visitor, quitter = Visitor(campaign, worker_id="10234"), Visitor(campaign, worker_id="10235")
+        said = [visitor.get(survey_code="10234").text, visitor.open().text, quitter.open().text]
+        said += [declines(Visitor(campaign, worker_id="10236"), "no-consent").text]
+        quitter.call("POST", "/api/v1/run/withdraw/", {"keep": True})
+        said += [goes_back(quitter).text, json.dumps(visitor.answer_all())]
+        assert not any("credit_token" in one for one in said)
+        assert goes_back(visitor).json()["address"] == CREDIT.format(person="10234")
+
+    def test_it_is_not_in_a_study_s_file_which_is_exported(self) -> None:
+        link = {"preset": "sona", "alternative": "Read a paper.", "return_address": CREDIT}
+        study = make_study("filed", recruitment={"link": link})
+        for stated in (None, Link(preset="plain", pay="none")):
+            with pytest.raises(InvalidRequest, match="every export contains"):
+                services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=stated))
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
         same_name = {"person": "id", "submission": "id"}

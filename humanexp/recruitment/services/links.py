@@ -11,6 +11,7 @@ from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, Outcome
 from humanexp.recruitment.recruiters import Account
 from humanexp.recruitment.recruiters.presets import Preset, preset_called
 from humanexp.recruitment.recruiters.tickets import Outcome, WayOut
+from humanexp.studies.models import Study
 
 #: Letters of a code: nobody guesses one of eleven out of 10^14.
 CODE_LENGTH = 10
@@ -22,13 +23,11 @@ def terms_of(link: Link) -> LinkTerms:
     address = link.return_address or preset.return_address
     if address:
         host_of_return(address)
-    for part in preset.refused_in_return:
-        if part in address:
-            raise InvalidRequest(
-                f"The return address contains {part}. Everybody's browser would see it, and whoever sees it can credit "
-                "themselves. Leave the address empty and grant credit with the file “Who finished?”.",
-                fields={"return_address": "another address, or none"},
-            )
+    if preset.return_grants and address and "{person}" not in address:
+        raise InvalidRequest(
+            f"{preset.label} grants credit to the id in its completion URL: put {{person}} in its place.",
+            fields={"link_return_address": "with {person} at the end, in place of XXXX"},
+        )
     _check_site_code(link, preset, address)
     currency = "" if link.reward is None else link.currency or preset.currency
     if link.reward is not None and not currency:
@@ -59,6 +58,17 @@ def terms_of(link: Link) -> LinkTerms:
         currency=currency,
         invited_only=link.invited_only,
     )
+
+
+def check_exported(study: Study) -> None:
+    """An export has the study's file, and with a token from it anybody could credit themselves."""
+    stated = (study.configuration.get("recruitment") or {}).get("link") or {}
+    if stated.get("return_address") and stated.get("preset") and preset_called(stated["preset"]).return_grants:
+        raise InvalidRequest(
+            "The study's file, which every export contains, has the address that grants credit. Make a new version "
+            "without return_address, and enter the address when you launch it.",
+            fields={"link_return_address": "not in the study's file"},
+        )
 
 
 def terms_at(account: Account, reward_cents: int) -> LinkTerms:

@@ -73,8 +73,8 @@ class Preset:
     title: Mapping[str, str] = field(default_factory=dict)
     #: several people use one computer: browsers keep nothing with which the next person could go on
     shared_computers: bool = False
-    #: what an address back to it must not contain
-    refused_in_return: tuple[str, ...] = ()
+    #: an address back to it grants credit to the person whose id is in it
+    return_grants: bool = False
     #: names of parameters and what stands for their values, by `person`, `submission` and `offer`
     parameters: Mapping[str, str] = field(default_factory=dict)
     #: pattern of every id of a person and a submission that this site gives out
@@ -121,8 +121,7 @@ def preset_called(name: str) -> Preset:
 
 def _read(path: Path) -> Preset:
     values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    refused = tuple(values.pop("refused_in_return", ()))
-    return Preset(name=path.stem, refused_in_return=refused, **values)
+    return Preset(name=path.stem, **values)
 
 
 class TicketRefused(InvalidRequest):
