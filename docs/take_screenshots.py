@@ -103,8 +103,8 @@ def main() -> None:
 
 #: What is filled in on the form for each site.
 SITES = {
-    "prolific": {"#id_link_reward": "1.50", "#id_link_currency": "GBP"},
-    "connect": {"#id_link_reward": "2.00", "#id_link_currency": "USD"},
+    "prolific": {"#id_link_reward": "1.50"},
+    "connect": {"#id_link_site_code": "5F2A90C1", "#id_link_reward": "2.00"},
     "sona": {"#id_link_alternative": "Read the first chapter and write ten lines about it."},
     "class": {"#id_link_alternative": "Read the first chapter and write ten lines about it."},
 }

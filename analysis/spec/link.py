@@ -18,6 +18,7 @@ RETURN_PLACES = ("code", "person", "submission")
 _OURS = frozenset({"language", "download", "code"})
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _PLACE = re.compile(r"\{([a-z]*)\}")
+SITE_CODE_LENGTH = 40
 
 
 def host_of_return(address: str) -> str:
@@ -75,6 +76,14 @@ class Link(Sparse):
             "the preset's if left out",
         ),
     ] = ""
+    site_code: Annotated[
+        str,
+        Field(
+            max_length=SITE_CODE_LENGTH,
+            description="the completion code that the site itself shows for the project, where it does (`connect`): "
+            "people who finish enter it there; needed unless a return address is given",
+        ),
+    ] = ""
     pay: Annotated[
         Literal["", LinkPay],
         Field(description="what people get there: `money`, `credit` of a course, or `none`; the preset's if left out"),
@@ -91,7 +100,9 @@ class Link(Sparse):
             "consent",
         ),
     ] = ""
-    currency: Annotated[str, Field(pattern="^([A-Z]{3})?$", description="its currency, like `GBP`")] = ""
+    currency: Annotated[
+        str, Field(pattern="^([A-Z]{3})?$", description="its currency, like `GBP`; the preset's if left out")
+    ] = ""
     invited_only: Annotated[
         bool,
         Field(description="only people with a personal link take part; an id typed into the address is refused"),
@@ -118,12 +129,19 @@ class Link(Sparse):
             host_of_return(address)
         return address
 
+    @field_validator("site_code")
+    @classmethod
+    def _can_be_typed(cls, code: str) -> str:
+        if not code.isprintable() or " " in code:
+            raise refusal("The site's completion code is printed letters, digits and signs without a blank.")
+        return code
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.person and self.person == self.submission:
             raise refusal("Two ids cannot arrive under one name.", "submission")
         if self.reward is not None and self.pay in ("credit", "none"):
             raise refusal("A reward is money: choose money, or leave the reward out.", "reward")
-        if (self.reward is None) != (not self.currency):
-            raise refusal("A reward needs its currency, like GBP, and a currency its reward.", "currency")
+        if self.reward is None and self.currency:
+            raise refusal("A currency is that of a reward: name the reward, or leave the currency out.", "currency")
         return self

@@ -25,7 +25,7 @@ from humanexp.recruitment import selectors, services
 from humanexp.recruitment.facts import run_address
 from humanexp.recruitment.models import Campaign, LinkTerms
 from humanexp.recruitment.recruiters import kind_of
-from humanexp.recruitment.recruiters.tickets import Code, Outcome, Redirect, Ticket, WayOut
+from humanexp.recruitment.recruiters.tickets import Code, GiveBack, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruitment.services.entering import Arrival
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
 from humanexp.studies.languages import languages_of
@@ -83,7 +83,7 @@ class WayOutReply(serializers.Serializer[Any]):
     """How somebody goes back to the site that has sent them."""
 
     outcome = serializers.ChoiceField(choices=[outcome.value for outcome in Outcome])
-    kind = serializers.ChoiceField(choices=["redirect", "code", "nothing"])
+    kind = serializers.ChoiceField(choices=["redirect", "code", "return", "nothing"])
     address = serializers.CharField(help_text="of a redirect; else empty")
     code = serializers.CharField(help_text="to be typed where the address does not bring it; empty: none is asked for")
 
@@ -261,6 +261,8 @@ def _way_out(outcome: Outcome, back: WayOut) -> dict[str, str]:
             kind, address, code = "redirect", back.address, back.code
         case Code():
             kind, address, code = "code", "", back.code
+        case GiveBack():
+            kind, address, code = "return", "", ""
         case _:
             kind, address, code = "nothing", "", ""
     return {"outcome": outcome, "kind": kind, "address": address, "code": code}

@@ -9,9 +9,11 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from analysis.own_performance import FEWEST_PICTURES
 from analysis.spec import StudyConfiguration
 from analysis.spec.terms import PayOnLeaving
 from humanexp.participation.earlier_curves import Earlier
+from humanexp.participation.selectors.own_results import CURVE_ROLES
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Campaign, LinkTerms, VolunteerTerms
 from humanexp.recruitment.recruiters import kind_of
@@ -19,6 +21,7 @@ from humanexp.recruitment.recruiters.presets import preset_called
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import code_in, language_of_study
 from humanexp.studies.models import Study
+from humanexp.studies.plans import plan_head
 
 
 class DeletionFacts(TypedDict, total=False):
@@ -57,9 +60,19 @@ def _promises(campaign: Campaign) -> dict[str, Any]:
     is_shown = bool(configuration) and StudyConfiguration.from_dict(configuration).ending.own_result
     return {
         "marks_browser": True,
-        "shows_curve": is_shown and "categorisation" in tasks_of(configuration),
+        # a promise that too few pictures would break is not made
+        "shows_curve": is_shown and pictures_of_person(campaign.study) >= FEWEST_PICTURES,
         "shown_next_to": Earlier.model_validate(earlier.content).title if earlier else "",
     }
+
+
+def pictures_of_person(study: Study) -> int:
+    """How many pictures one person names that count for their own curve, over all the sessions that they may do."""
+    if not study.plan_file:
+        return 0
+    planned = plan_head(study)["summary"]["trials_by_role"]
+    sessions = int(study.configuration.get("max_sessions_per_worker") or 1)
+    return int(sum(planned.get(role, 0) for role in CURVE_ROLES) * sessions)
 
 
 def _site_facts(terms: LinkTerms) -> dict[str, Any]:

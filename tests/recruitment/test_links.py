@@ -28,6 +28,7 @@ from tests.recruitment.studies import Visitor, make_study
 pytestmark = pytest.mark.django_db
 PID, SUBMISSION = "5f0c0ffee0ddba11deadbeef", "66aa00bb11cc22dd33ee44ff"
 OTHER_SUBMISSION = "66aa00bb11cc22dd33ee4400"
+CREDIT = "https://lab.sona-systems.com/webstudy_credit.aspx?experiment_id=1&credit_token=x&survey_code={person}"
 BACK = "https://panel.example.org/done?code={code}&who={person}"
 
 
@@ -113,27 +114,64 @@ class TestReturnAddress:
         with pytest.raises(InvalidInput, match="address|brace"):
             Link(preset="plain", return_address=address)
 
-    def test_a_token_that_gives_credit_never_reaches_a_browser(self, study: Study) -> None:
-        page = "https://lab.sona-systems.com/webstudy_credit.aspx"
-        for address, named in (
-            (f"{page}?credit_token=x&survey_code={{person}}", "contains credit_token"),
-            (page, "contains webstudy_credit"),
-        ):
-            with pytest.raises(InvalidRequest, match=named):
-                launched(study, preset="sona", return_address=address)
-        assert not Campaign.objects.exists()
+    def test_an_address_that_gives_credit_names_who_gets_it(self, study: Study) -> None:
+        with pytest.raises(InvalidRequest, match=r"put \{person\} in its place") as refused:
+            launched(study, preset="sona", alternative="Read a paper.", return_address=CREDIT.format(person="XXXX"))
+        assert set(refused.value.fields) == {"link_return_address"} and not Campaign.objects.exists()
+
+    def test_an_address_that_gives_credit_is_told_to_who_did_their_part_alone(self, study: Study) -> None:
+        campaign = launched(study, preset="sona", alternative="Read a paper.", return_address=CREDIT)
+        visitor, quitter = Visitor(campaign, worker_id="10234"), Visitor(campaign, worker_id="10235")
+        said = [visitor.get(survey_code="10234").text, visitor.open().text, quitter.open().text]
+        said += [declines(Visitor(campaign, worker_id="10236"), "no-consent").text]
+        quitter.call("POST", "/api/v1/run/withdraw/", {"keep": True})
+        said += [goes_back(quitter).text, json.dumps(visitor.answer_all())]
+        assert not any("credit_token" in one for one in said)
+        assert goes_back(visitor).json()["address"] == CREDIT.format(person="10234")
+
+    def test_it_is_not_in_a_study_s_file_which_is_exported(self) -> None:
+        link = {"preset": "sona", "alternative": "Read a paper.", "return_address": CREDIT}
+        study = make_study("filed", recruitment={"link": link})
+        for stated in (None, Link(preset="plain", pay="none")):
+            with pytest.raises(InvalidRequest, match="every export contains"):
+                services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=stated))
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
         same_name = {"person": "id", "submission": "id"}
-        ours, spaced, half = {"person": "language"}, {"person": "a b"}, {"reward": 150}
+        ours, spaced, half = {"person": "language"}, {"person": "a b"}, {"currency": "GBP"}
         for bad in (same_name, ours, spaced, half):
             with pytest.raises(InvalidInput):
                 Link.from_dict({"preset": "plain", **bad})
         for bare in ({"preset": "sona"}, {"pay": "credit"}):
             with pytest.raises(InvalidRequest, match="instead for the same credit"):
                 launched(study, **bare)
+        with pytest.raises(InvalidRequest, match="needs its currency"):
+            launched(study, preset="plain", reward=150)
         with pytest.raises(InvalidRequest, match="no preset"):
             launched(study, preset="elsewhere")
+
+
+class TestSiteCode:
+    def test_a_site_that_makes_it_itself_needs_it_or_an_address_to_go_back_to(self, study: Study) -> None:
+        for link in ({}, {"return_address": "https://connect.cloudresearch.com/x?c={code}"}):
+            with pytest.raises(InvalidRequest, match="makes the completion code of a project itself") as refused:
+                launched(study, preset="connect", **link)
+            assert set(refused.value.fields) == {"link_site_code"}
+        assert not Campaign.objects.exists()
+
+    def test_another_site_takes_ours(self, study: Study) -> None:
+        with pytest.raises(InvalidRequest, match="no completion code of its own"):
+            launched(study, preset="prolific", site_code="A1B2")
+
+    @pytest.mark.parametrize("code", ["A B", "A\tB", "A\u00a0B", "A" * 41])
+    def test_it_can_be_typed(self, code: str) -> None:
+        with pytest.raises(InvalidInput):
+            Link.from_dict({"preset": "connect", "site_code": code})
+
+    def test_the_study_file_says_it_too(self) -> None:
+        study = make_study("filed", recruitment={"link": {"preset": "connect", "site_code": "A1B2"}})
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        assert code_of(Campaign.objects.get(), Outcome.FINISHED) == "A1B2"
 
 
 class TestFrozen:
@@ -153,6 +191,20 @@ class TestFrozen:
         services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
         terms = LinkTerms.objects.get()
         assert (terms.person_parameter, terms.return_address) == ("who", BACK)
+
+    @pytest.mark.parametrize(
+        ("link", "currency"),
+        [
+            ({"preset": "prolific"}, "GBP"),
+            ({"preset": "prolific", "currency": "USD"}, "USD"),
+            ({"preset": "connect", "site_code": "A1"}, "USD"),
+        ],
+    )
+    def test_a_reward_is_in_the_site_s_currency_unless_another_is_named(
+        self, study: Study, link: dict[str, str], currency: str
+    ) -> None:
+        launched(study, reward=150, **link)
+        assert LinkTerms.objects.get().currency == currency
 
     def test_a_rehearsal_with_scripted_participants_has_no_site(self) -> None:
         study = make_study("rehearsed", population="scripted", recruitment={"link": {"preset": "prolific"}})
@@ -344,12 +396,34 @@ class TestWayOut:
         assert goes_back(visitor).json()["address"] == f"https://panel.example.org/done?code={code}&who=a%3A7"
 
     def test_an_address_that_says_completed_is_for_people_who_did_their_part(self, study: Study) -> None:
-        campaign = launched(study, preset="connect", return_address="https://connect.cloudresearch.com/participant/x")
+        campaign = launched(study, preset="plain", return_address="https://panel.example.org/done")
         assert declines(comes(campaign), "no-consent").json()["kind"] == "code"
         visitor = comes(campaign)
         visitor.open()
         visitor.answer_all()
         assert goes_back(visitor).json()["kind"] == "redirect"
+
+    def test_a_site_s_own_code_is_shown_to_who_finishes_and_to_nobody_else(self, study: Study) -> None:
+        campaign = launched(study, preset="connect", site_code="A1B2-c3")
+        visitor = comes(campaign)
+        visitor.open()
+        visitor.answer_all()
+        assert goes_back(visitor).json() == {"outcome": "finished", "kind": "code", "address": "", "code": "A1B2-c3"}
+        asked_back = {"kind": "return", "address": "", "code": ""}
+        assert declines(comes(campaign, "another"), "no-consent").json() == {"outcome": "no-consent", **asked_back}
+        Session.objects.update(practised=False)
+        assert goes_back(visitor).json() == {"outcome": "practice-failed", **asked_back}
+        assert list(campaign.outcome_codes.exclude(code="").values_list("code", flat=True)) == ["A1B2-c3"]
+
+    def test_a_site_s_own_address_is_for_who_finishes_and_for_nobody_else(self, study: Study) -> None:
+        address = "https://connect.cloudresearch.com/participant/project/7/complete"
+        campaign = launched(study, preset="connect", return_address=address)
+        visitor = comes(campaign)
+        visitor.open()
+        visitor.answer_all()
+        assert goes_back(visitor).json() == {"outcome": "finished", "kind": "redirect", "address": address, "code": ""}
+        Session.objects.update(qualified=False)
+        assert goes_back(visitor).json()["kind"] == "return"
 
     def test_credit_needs_no_code(self, study: Study) -> None:
         campaign = launched(study, preset="sona", pay="credit", alternative="Read a paper.")
@@ -361,6 +435,10 @@ class TestWayOut:
     def test_too_young_leads_back(self, campaign: Campaign) -> None:
         refused = comes(campaign).open(isMinor=True)
         assert refused.json()["way_out"]["outcome"] == "ineligible"
+
+    def test_personal_links_are_for_a_list_of_one_s_own(self, study: Study) -> None:
+        with pytest.raises(InvalidRequest, match="for your own list"):
+            launched(study, preset="sona", alternative="Read a paper.", invited_only=True)
 
     def test_a_study_without_an_approval_in_force_sends_people_back(self, campaign: Campaign, study: Study) -> None:
         owner = User.objects.create_user("ada", is_staff=True)

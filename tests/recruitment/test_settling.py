@@ -273,7 +273,10 @@ class TestBooks:
         services.plan_bonus(assignment=Assignment.objects.get(), amount_cents=5, cause="care", reason="For your care.")
         Payment.objects.update(state=WriteState.CONFIRMED)
         [book] = services.reconcile(environment="marketplace")
-        assert "not paid there" in book.differences[0]
+        [row] = Assignment.objects.all()
+        assert "not paid there" in book.differences[0] and str(row.person) in book.differences[0]
+        noted = str(AuditEvent.objects.filter(action="reconcile").latest("pk").facts)
+        assert row.assignment_id not in book.differences[0] and row.assignment_id not in noted
 
     def test_the_books_are_compared_while_a_sender_is_at_work(self, launch: Launch) -> None:
         launch()

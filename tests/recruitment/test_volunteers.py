@@ -9,6 +9,9 @@ import pytest
 from django.test import Client
 
 from analysis.spec.ethics import Ethics
+from humanexp.console.models import Tone
+from humanexp.console.preflight.check import Launch
+from humanexp.console.preflight.terms import own_result
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.participation.models import EarlierCurves, OwnCurve, Session
 from humanexp.recruitment import selectors, services
@@ -38,7 +41,8 @@ def test_the_page_lists_what_is_open_and_nothing_else(client: Client) -> None:
     empty = client.get("/volunteer/")
     assert empty.status_code == 200 and "No study is open at the moment" in empty.text
     link = services.publish(study=make_study("linked"), terms=services.LaunchTerms(to="link", assignments=1))
-    campaign = campaign_of(title="Look & say <b>", description="Look at pictures.")
+    study = make_study("volunteered", max_sessions_per_worker=14)
+    campaign = campaign_of(study, title="Look & say <b>", description="Look at pictures.")
     page = client.get("/volunteer/")
     assert "Look &amp; say &lt;b&gt;" in page.text and "<b>" not in page.text
     assert campaign.entry in page.text and link.entry not in page.text
@@ -49,6 +53,18 @@ def test_the_page_lists_what_is_open_and_nothing_else(client: Client) -> None:
     services.stop(study=campaign.study)
     assert campaign.entry not in client.get("/volunteer/").text
     assert "Zurzeit ist keine Studie offen" in client.get("/volunteer/?language=de").text
+
+
+@pytest.mark.parametrize(("sessions", "is_promised"), [(13, False), (14, True)])
+def test_a_curve_is_promised_where_its_pictures_are_asked_for(client: Client, sessions: int, is_promised: bool) -> None:
+    """A session has three pictures."""
+    campaign = campaign_of(make_study("volunteered", max_sessions_per_worker=sessions))
+    assert ("how often you were right" in client.get("/volunteer/").text) == is_promised
+    for address in (f"/volunteer/{campaign.entry}/", f"/take/{campaign.entry}/consent/"):
+        reply = client.get(address)
+        assert reply.status_code == 200 and ("no eye test" in reply.text.replace("not an", "no")) == is_promised
+    line = own_result(Launch(study=campaign.study, to="volunteer"))
+    assert line.tone == (Tone.GOOD if is_promised else Tone.WARN)
 
 
 def test_a_study_without_places_or_approval_is_not_listed(client: Client) -> None:
@@ -67,7 +83,8 @@ def test_a_study_without_places_or_approval_is_not_listed(client: Client) -> Non
 
 
 def test_the_page_of_a_study_says_what_others_need_before_they_decide(client: Client) -> None:
-    campaign = campaign_of(title="Look & say", contact="lab@example.org")
+    study = make_study("volunteered", max_sessions_per_worker=14)
+    campaign = campaign_of(study, title="Look & say", contact="lab@example.org")
     page = client.get(f"/volunteer/{campaign.entry}/", {"language": "en", "x": '"><script>'})
     assert f"/take/{campaign.entry}/?language=en" in page.text and "lab@example.org" in page.text
     assert (

@@ -8,11 +8,13 @@ from django.utils.html import strip_tags
 from django.utils.translation import gettext as _, gettext_lazy
 
 from analysis.acceptance import qualification_rule
+from analysis.own_performance import FEWEST_PICTURES
 from analysis.spec.ethics import missing_blocks
 from analysis.spec.terms import NO_REQUIREMENTS
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.recruitment import money, recruiters, selectors
 from humanexp.recruitment.consent import consent_of, has_blocks
+from humanexp.recruitment.facts import pictures_of_person
 from humanexp.recruitment.services.publishing import place_duration_s
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.estimated_duration import session_minutes
@@ -113,6 +115,24 @@ def contact(launch: Launch) -> Line:
         url=reverse("studies:change", args=[launch.study.slug]),
         action=_("Change it"),
     )
+
+
+@check(gettext_lazy("Own result"))
+def own_result(launch: Launch) -> Line:
+    """What volunteers are promised for taking part has to be what they get."""
+    is_asked = launch.configuration.ending.own_result and "categorisation" in tasks_of(launch.study.configuration)
+    if not (launch.can.is_public and is_asked):
+        return good(_("People are promised no curve of their own."))
+    numbers = {"n": pictures_of_person(launch.study), "needed": FEWEST_PICTURES}
+    if numbers["n"] < FEWEST_PICTURES:
+        return warn(
+            _("A person names %(n)d pictures, and their own curve needs %(needed)d: volunteers are not promised one.")
+            % numbers,
+            _("Raise main_trials or the sessions of a person, or launch it so."),
+            url=reverse("studies:change", args=[launch.study.slug]),
+            action=_("Change it"),
+        )
+    return good(_("Volunteers see how often they were right, by %(n)d pictures; %(needed)d are needed.") % numbers)
 
 
 @check(gettext_lazy("Pay"))

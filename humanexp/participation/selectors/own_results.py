@@ -20,7 +20,7 @@ from humanexp.participation.models import FINISHED, OwnCurve, Response, Session
 #: How long the address works.
 KEPT_DAYS = 30
 #: Trials whose answers are counted: nothing that checks the participant.
-_ROLES = ("main", "clean")
+CURVE_ROLES = ("main", "clean")
 #: Upper ends of the amounts of change that are told apart.
 _ENDS = (0.25, 0.5, 0.75, 1.0)
 #: Right answers of comparisons; those of other tasks are not told apart.
@@ -98,7 +98,7 @@ def _own_result(session: Session) -> OwnResult | None:
         return None
     if ended + timedelta(days=KEPT_DAYS) < clock.now() or not _offers(session) or not _is_last(session):
         return None
-    counted = Response.objects.filter(trial__role__in=_ROLES, correct__isnull=False)
+    counted = Response.objects.filter(trial__role__in=CURVE_ROLES, correct__isnull=False)
     promise = OwnCurve.objects.select_related("compared_with").filter(session=session).first()
     curve = promise and _own_curve(session, promise, counted.filter(trial__task="categorisation"))
     if curve:

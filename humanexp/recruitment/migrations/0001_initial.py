@@ -764,7 +764,7 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("outcome", models.CharField(max_length=24)),
-                        ("code", models.CharField(max_length=20)),
+                        ("code", models.CharField(blank=True, max_length=40)),
                         ("action", models.CharField(max_length=10)),
                         ("paid", models.CharField(max_length=10)),
                         ("turned_away", models.PositiveIntegerField(default=0)),
@@ -781,7 +781,11 @@ class Migration(migrations.Migration):
                         "ordering": ["pk"],
                         "constraints": [
                             models.UniqueConstraint(fields=("campaign", "outcome"), name="outcome_code_once"),
-                            models.UniqueConstraint(fields=("campaign", "code"), name="outcome_code_unique"),
+                            models.UniqueConstraint(
+                                condition=models.Q(("code", ""), _negated=True),
+                                fields=("campaign", "code"),
+                                name="outcome_code_unique",
+                            ),
                         ],
                     },
                 ),

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.recruitment.models.campaigns import Campaign
@@ -89,7 +90,8 @@ class OutcomeCode(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="outcome_codes")
     outcome = models.CharField(max_length=24)
-    code = models.CharField(max_length=20)
+    #: empty: the site has none for this outcome
+    code = models.CharField(max_length=40, blank=True)
     action = models.CharField(max_length=10)
     paid = models.CharField(max_length=10)
     #: how often somebody without a session was sent back so; nothing else is kept of them
@@ -99,7 +101,7 @@ class OutcomeCode(models.Model):
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "outcome"], name="outcome_code_once"),
-            models.UniqueConstraint(fields=["campaign", "code"], name="outcome_code_unique"),
+            models.UniqueConstraint(fields=["campaign", "code"], condition=~Q(code=""), name="outcome_code_unique"),
         ]
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django import forms
@@ -9,7 +10,7 @@ from django.utils.translation import get_language, gettext_lazy as _
 
 from analysis.errors import InvalidInput
 from analysis.spec import Link
-from analysis.spec.link import host_of_return
+from analysis.spec.link import SITE_CODE_LENGTH, host_of_return
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money
 from humanexp.recruitment.models import SitePay
@@ -18,6 +19,8 @@ from humanexp.recruitment.services.inviting import DAYS, MOST_DAYS
 
 #: Where the fields of a link's settings are, by setting.
 _FIELDS = {name: f"link_{name}" for name in Link.model_fields}
+#: Currencies by site, where it has one of its own.
+_CURRENCIES = {name: preset.currency for name, preset in presets().items() if preset.currency}
 
 
 def _sites() -> list[tuple[str, str]]:
@@ -53,6 +56,16 @@ class LinkFields(forms.Form):
             "{submission} become their ids. Empty: the address of the site if it has one, otherwise people see a code."
         ),
     )
+    link_site_code = forms.CharField(
+        label=_("Completion code of the project there"),
+        max_length=SITE_CODE_LENGTH,
+        required=False,
+        help_text=_(
+            "This site makes the code itself. Make the project there first and leave it as a draft; then enter the "
+            "code that it shows, or its completion address as the return address. Only people who finish see either."
+        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
     link_pay = forms.ChoiceField(
         label=_("What people get there"), choices=[("", _("as usual there")), *SitePay.choices], required=False
     )
@@ -77,7 +90,8 @@ class LinkFields(forms.Form):
         label=_("Currency"),
         max_length=3,
         required=False,
-        help_text=_("Three letters, like GBP. Required with an amount."),
+        help_text=_("Three letters, like GBP; as your account there has it."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "data-by-site": json.dumps(_CURRENCIES)}),
     )
     link_invited_only = forms.BooleanField(
         label=_("Only people with a personal link"),
@@ -89,6 +103,11 @@ class LinkFields(forms.Form):
     def credit_sites(self) -> str:
         """Sites at which credit is usual."""
         return " ".join(name for name, preset in presets().items() if preset.pay == "credit")
+
+    @property
+    def own_code_sites(self) -> str:
+        """Sites that make the completion code of a project themselves."""
+        return " ".join(name for name, preset in presets().items() if preset.shows_own_code)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -125,14 +144,16 @@ def _stated(cleaned: dict[str, Any]) -> dict[str, Any]:
     stated = {name: value for name, value in given.items() if value}
     if reward:
         stated |= {"reward": money.cents(str(reward))}
-    return stated | ({"currency": currency} if currency else {})
+    # the field has the site's currency, whether or not anybody is paid
+    return stated | ({"currency": currency} if reward and currency else {})
 
 
 def link_initial(link: Link) -> dict[str, Any]:
     """The fields as the study's file suggests them."""
     values = link.to_dict()
     reward = values.pop("reward", None)
-    return {_FIELDS[name]: value for name, value in values.items()} | (
+    usual = {"link_currency": _CURRENCIES.get(link.preset, "")}
+    return {**usual, **{_FIELDS[name]: value for name, value in values.items()}} | (
         {} if reward is None else {"link_reward": money.decimal(int(str(reward)))}
     )
 

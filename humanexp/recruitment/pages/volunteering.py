@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.urls import reverse
 
-from humanexp.participation.earlier_curves import Earlier
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import ethics_of
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import Campaign, VolunteerTerms
+from humanexp.recruitment.models import Campaign
 from humanexp.studies.facts import StudyFacts
 from humanexp.studies.languages import language_of_study
 
@@ -55,5 +54,5 @@ def public_url(campaign: Campaign) -> str:
 
 def promised_next_to(campaign: Campaign) -> str:
     """Title of the study whose curves its people see next to their own; empty where they see none."""
-    terms = VolunteerTerms.of(campaign)
-    return Earlier.model_validate(terms.compared_with.content).title if terms and terms.compared_with else ""
+    facts = facts_of(campaign)
+    return facts.shown_next_to if facts.shows_curve else ""

@@ -72,8 +72,13 @@ class Code:
 
 
 @dataclass(frozen=True)
+class GiveBack:
+    """The person gives the place back: the site has no code for this outcome."""
+
+
+@dataclass(frozen=True)
 class Nothing:
     """There is nowhere to go: the page says how it ended, and can be closed."""
 
 
-WayOut = FormPost | Redirect | Code | Nothing
+WayOut = FormPost | Redirect | Code | GiveBack | Nothing

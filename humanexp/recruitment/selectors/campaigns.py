@@ -10,7 +10,7 @@ from datetime import timedelta
 from statistics import median, quantiles
 
 from django.conf import settings
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from humanexp.core import clock
@@ -22,6 +22,7 @@ from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, L
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.base import OfferReport
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState, WriteState
+from humanexp.screening.models import Verdict
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.models import Population, Study
 
@@ -169,34 +170,35 @@ def minutes_worked(study: Study, newest: int) -> dict[int, float]:
 TOLD_OF, TOLD_FROM = 20, 5
 
 
-def _sitting_minutes(study: Study, newest: int) -> list[float]:
-    """Minutes from opening to the end, breaks included, of the newest sessions that count."""
-    known = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False)
+def _sitting_minutes(sessions: QuerySet[Session], newest: int) -> list[float]:
+    """Minutes from opening to the end, breaks included, of the newest that count and were not excluded.
+
+    Whoever clicked through tells nobody how long the study takes.
+    """
+    excluded = Verdict.objects.filter(session=OuterRef("pk"), is_current=True, accepted=False)
+    known = sessions.filter(counting(), ~Exists(excluded), state__in=FINISHED, completed_at__isnull=False)
     rows = known.order_by("-pk").values_list(Epoch("opened_at"), Epoch("completed_at"))
     return [(completed - opened) / 60 for opened, completed in rows[:newest]]
 
 
-#: From so many sessions on, those who took longest tell how much time a place needs.
-SLOW_FROM = 5
+#: From so many of the newest sessions on, those who took longest tell how much time a place needs.
+SLOW_OF, SLOW_FROM = 1_000, 5
 
 
 def slow_minutes(study: Study) -> float | None:
     """What nine of ten people took at most, in all of the study's family; None while too few have done it."""
-    known = Session.objects.filter(
-        counting(),
-        study__family=study.family_id,
-        study__population=study.population,
-        state__in=FINISHED,
-        completed_at__isnull=False,
-    )
-    rows = known.order_by("-pk").values_list(Epoch("opened_at"), Epoch("completed_at"))[:1_000]
-    minutes = [(completed - opened) / 60 for opened, completed in rows]
+    alike = Session.objects.filter(study__family=study.family_id, study__population=study.population)
+    minutes = _sitting_minutes(alike, SLOW_OF)
     return quantiles(minutes, n=10)[-1] if len(minutes) >= SLOW_FROM else None
 
 
 def minutes_told(campaign: Campaign) -> int:
-    """What a participant is told: the median of those who have done it, where there are enough; else the campaign's."""
-    return _usual_minutes(campaign.study) or campaign.estimated_minutes
+    """What a participant is told: the campaign's minutes, or the median of those who have done it where that is more.
+
+    Never less than those who came first were told: quick people are not judged yet when they have finished, and a
+    study that takes longer than it said is what one wants to know before agreeing.
+    """
+    return max(campaign.estimated_minutes, _usual_minutes(campaign.study) or 0)
 
 
 def estimated_minutes(study: Study) -> int:
@@ -210,5 +212,5 @@ def _usual_minutes(study: Study) -> int | None:
     """Scripted participants are no measure of it."""
     if study.population == Population.SCRIPTED:
         return None
-    took = _sitting_minutes(study, TOLD_OF)
+    took = _sitting_minutes(Session.objects.filter(study=study), TOLD_OF)
     return max(1, math.ceil(median(took))) if len(took) >= TOLD_FROM else None

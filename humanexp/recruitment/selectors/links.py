@@ -65,7 +65,7 @@ def way_out(terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
     return presets.way_out(
         outcome=outcome,
         code=row.code,
-        asks_for_codes=site_of(terms).asks_for_codes,
+        site=site_of(terms),
         return_address=terms.return_address,
         ticket=ticket,
     )

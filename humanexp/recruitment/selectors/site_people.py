@@ -12,9 +12,8 @@ from django.db.models import Q, QuerySet
 
 from humanexp.participation.models import DamagedPicture, Session
 from humanexp.recruitment.facts import pay_on_leaving
-from humanexp.recruitment.models import Assignment, LinkTerms
+from humanexp.recruitment.models import Assignment, LinkTerms, OutcomeCode
 from humanexp.recruitment.models.people import INVITED, id_here
-from humanexp.recruitment.recruiters.presets import HANDLING
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.selectors.links import outcome_of
 from humanexp.recruitment.selectors.not_submitted import owed_of
@@ -40,7 +39,7 @@ def people_of_site(terms: LinkTerms, said: str = "") -> Iterator[SitePerson]:
     if said:
         ids = [id_here(terms.preset, said), id_here(INVITED, said)]
         rows = rows.filter(Q(person__worker_id__in=ids) | Q(assignment_id=said))
-    codes = dict(terms.campaign.outcome_codes.values_list("outcome", "code"))
+    ways_back = {Outcome(row.outcome): row for row in terms.campaign.outcome_codes.all()}
     stopped = set(
         DamagedPicture.objects.filter(session__assignment__in=rows, mended_at=None).values_list("session", flat=True)
     )
@@ -48,12 +47,13 @@ def people_of_site(terms: LinkTerms, said: str = "") -> Iterator[SitePerson]:
         if row.person is None or row.session is None:
             continue
         outcome = outcome_of(row.session, is_stopped=lambda session: session.pk in stopped)
+        way_back = None if outcome is None else ways_back[outcome]
         yield SitePerson(
             person=row.person.given_id,
             submission=row.assignment_id if terms.submission_parameter else "",
-            is_finished=None if outcome is None else HANDLING[outcome].action == "review",
-            code=codes[outcome] if outcome is not None else "",
-            bonus=_bonus(terms, outcome, row.session),
+            is_finished=None if way_back is None else way_back.action == "review",
+            code="" if way_back is None else way_back.code,
+            bonus=0 if way_back is None else _bonus(terms, way_back, row.session),
         )
 
 
@@ -67,10 +67,14 @@ def _named(terms: LinkTerms) -> QuerySet[Assignment]:
     return rows.select_related("person", "session__study").order_by("pk")
 
 
-def _bonus(terms: LinkTerms, outcome: Outcome | None, session: Session) -> int | None:
-    """What the study pays people who stop, where that is anything."""
-    if outcome == Outcome.TECHNICAL_FAILURE:
+def _bonus(terms: LinkTerms, way_back: OutcomeCode, session: Session) -> int | None:
+    """What the study pays people who stop, and the reward of who did their part where the site has no code for it."""
+    if way_back.paid == "decided":
         return None
-    if outcome != Outcome.LEFT or terms.reward is None or pay_on_leaving(terms.campaign.study) == "none":
+    if terms.reward is None:
+        return 0
+    if way_back.paid == "full":
+        return terms.reward if way_back.action == "return" else 0
+    if way_back.paid == "nothing" or pay_on_leaving(terms.campaign.study) == "none":
         return 0
     return owed_of(terms.campaign, session, pay=terms.reward)

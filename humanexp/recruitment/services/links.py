@@ -9,9 +9,10 @@ from humanexp.participation import selectors as participation
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign, LinkTerms, OutcomeCode
 from humanexp.recruitment.recruiters import Account
-from humanexp.recruitment.recruiters.presets import HANDLING, preset_called
+from humanexp.recruitment.recruiters.presets import Preset, preset_called
 from humanexp.recruitment.recruiters.tickets import Outcome, WayOut
 from humanexp.recruitment.services import claims
+from humanexp.studies.models import Study
 
 #: Letters of a code: nobody guesses one of eleven out of 10^14.
 CODE_LENGTH = 10
@@ -23,13 +24,17 @@ def terms_of(link: Link) -> LinkTerms:
     address = link.return_address or preset.return_address
     if address:
         host_of_return(address)
-    for part in preset.refused_in_return:
-        if part in address:
-            raise InvalidRequest(
-                f"The return address contains {part}. Everybody's browser would see it, and whoever sees it can credit "
-                "themselves. Leave the address empty and grant credit with the file “Who finished?”.",
-                fields={"return_address": "another address, or none"},
-            )
+    if preset.return_grants and address and "{person}" not in address:
+        raise InvalidRequest(
+            f"{preset.label} grants credit to the id in its completion URL: put {{person}} in its place.",
+            fields={"link_return_address": "with {person} at the end, in place of XXXX"},
+        )
+    _check_site_code(link, preset, address)
+    currency = "" if link.reward is None else link.currency or preset.currency
+    if link.reward is not None and not currency:
+        raise InvalidRequest(
+            "A reward needs its currency, like GBP.", fields={"link_currency": "three letters, like GBP"}
+        )
     pay = link.pay or preset.pay
     if pay == "credit" and not link.alternative.strip():
         raise InvalidRequest(
@@ -37,10 +42,10 @@ def terms_of(link: Link) -> LinkTerms:
             fields={"link_alternative": "what else gives the same credit"},
         )
     submission = link.submission or preset.parameters.get("submission", "")
-    if link.invited_only and submission:
+    if link.invited_only and (submission or not preset.steps_by_links):
         raise InvalidRequest(
             "People whom a panel sends come by its own address: personal links are for your own list.",
-            fields={"link_invited_only": "not with ids of single participations"},
+            fields={"link_invited_only": "not with the ids of a site"},
         )
     return LinkTerms(
         preset=preset.name,
@@ -51,9 +56,20 @@ def terms_of(link: Link) -> LinkTerms:
         pay=pay,
         alternative=link.alternative.strip(),
         reward=link.reward,
-        currency=link.currency,
+        currency=currency,
         invited_only=link.invited_only,
     )
+
+
+def check_exported(study: Study) -> None:
+    """An export has the study's file, and with a token from it anybody could credit themselves."""
+    stated = (study.configuration.get("recruitment") or {}).get("link") or {}
+    if stated.get("return_address") and stated.get("preset") and preset_called(stated["preset"]).return_grants:
+        raise InvalidRequest(
+            "The study's file, which every export contains, has the address that grants credit. Make a new version "
+            "without return_address, and enter the address when you launch it.",
+            fields={"link_return_address": "not in the study's file"},
+        )
 
 
 def terms_at(account: Account, reward_cents: int) -> LinkTerms:
@@ -70,8 +86,25 @@ def terms_at(account: Account, reward_cents: int) -> LinkTerms:
     )
 
 
-def freeze(*, campaign: Campaign, terms: LinkTerms) -> None:
+def _check_site_code(link: Link, preset: Preset, address: str) -> None:
+    """A site that makes the code itself would not know ours, and one that takes ours has none of its own."""
+    if link.site_code and not preset.shows_own_code:
+        raise InvalidRequest(
+            "This site has no completion code of its own: paste the codes there that you find here after the launch.",
+            fields={"link_site_code": "empty"},
+        )
+    if not preset.shows_own_code or link.site_code or (address and "{code}" not in address):
+        return
+    raise InvalidRequest(
+        f"{preset.label} makes the completion code of a project itself. Make the project there first, and enter its "
+        "code or its completion address here.",
+        fields={"link_site_code": "the completion code that the project shows, or a return address below"},
+    )
+
+
+def freeze(*, campaign: Campaign, terms: LinkTerms, site_code: str = "") -> None:
     """Store them with a campaign; part of the transaction that launches it."""
+    site = selectors.site_of(terms)
     terms.campaign = campaign
     terms.full_clean()
     terms.save()
@@ -83,9 +116,9 @@ def freeze(*, campaign: Campaign, terms: LinkTerms) -> None:
         OutcomeCode(
             campaign=campaign,
             outcome=outcome,
-            code=code,
-            action=HANDLING[outcome].action,
-            paid=HANDLING[outcome].paid,
+            code=code if not site.shows_own_code else site_code if site.has_code_for(outcome) else "",
+            action=site.handling(outcome).action,
+            paid=site.handling(outcome).paid,
         )
         for outcome, code in zip(Outcome, codes, strict=True)
     )

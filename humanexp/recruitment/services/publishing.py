@@ -26,7 +26,7 @@ from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.launchers import check_may_launch_on
-from humanexp.recruitment.services.links import freeze, terms_at, terms_of
+from humanexp.recruitment.services.links import check_exported, freeze, terms_at, terms_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.volunteering import freeze_promise
@@ -163,7 +163,7 @@ def publish(
         campaign.full_clean()
         campaign.save()
         if link_terms is not None:
-            freeze(campaign=campaign, terms=link_terms)
+            freeze(campaign=campaign, terms=link_terms, site_code=link.site_code)
         if campaign.capabilities.is_public:
             freeze_promise(campaign=campaign, compared_with=terms.compared_with, by=by)
         _plan_places(campaign, price, by)
@@ -202,7 +202,10 @@ def _ways_back(study: Study, campaign: Campaign, link: Link) -> LinkTerms | None
         return terms_at(account, campaign.reward_cents)
     can = campaign.capabilities
     is_sent = bool(link.preset) and not (can.vouches or can.is_public) and study.population == Population.PEOPLE
-    return terms_of(link) if is_sent else None
+    if not is_sent:
+        return None
+    check_exported(study)
+    return terms_of(link)
 
 
 def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTerms, price: pricing.Quote) -> Campaign:

@@ -313,16 +313,23 @@ def _note(hit: Hit, entry: Entry, book: Reconciliation) -> None:
 
 
 def sentence(difference: Difference) -> str:
-    """For the command and the record: assignment ids and amounts, never a worker id."""
+    """For the command and the record: our own codes and amounts, never an id of the recruiter's."""
     ours = money.shown(difference.ours_cents or 0, difference.currency)
     theirs = money.shown(difference.theirs_cents or 0, difference.currency)
-    what = f"{difference.get_paid_as_display()} on assignment {difference.listed_as}"
+    what = f"difference {difference.pk}, {difference.get_paid_as_display()} {_whose(difference)}"
     match difference.kind:
         case DifferenceKind.NOT_HERE:
             return f"{what}: paid there ({theirs}), not in the ledger."
         case DifferenceKind.NOT_THERE:
             return f"{what}: in the ledger ({ours}), not paid there."
     return f"{what}: {ours} in the ledger, {theirs} there."
+
+
+def _whose(difference: Difference) -> str:
+    assignment = difference.assignment
+    if assignment is None:
+        return "on a submission that is not known here"
+    return f"of {assignment.person}" if assignment.person is not None else "of somebody who was deleted"
 
 
 def _write_down(book: Reconciliation) -> None:

@@ -103,7 +103,7 @@ def test_nothing_is_said_of_the_other_side_before_it_was_compared(
         ledger_cents=0,
         theirs_cents=120,
         differences=1,
-        first_differences=["reward on assignment A1: paid there (1.20), not in the ledger."],
+        first_differences=["difference 1, reward of P-7K3QX2AB: paid there (1.20), not in the ledger."],
     )
     page = markup(console.get(address).content)
     assert "1 difference<" in page

@@ -65,6 +65,20 @@ class TestLaunch:
         assert (found.preset, found.reward, found.currency) == ("prolific", 150, "GBP")
         assert "app.prolific.com" in page and "Prolific" in page
 
+    def test_a_reward_without_a_currency_is_in_the_site_s(self, study: Study, console: Client) -> None:
+        given = terms(to="link", shown_total="0", link_preset="prolific", link_pay="money", link_reward="1.50")
+        console.post(f"/studies/{study.slug}/recruit/", given)
+        assert LinkTerms.objects.get().currency == "GBP"
+
+    def test_the_site_s_currency_stands_in_the_form(self, console: Client) -> None:
+        study = make_study("filed", recruitment={"link": {"preset": "connect"}})
+        study.memberships.create(user=User.objects.get(), role="owner")
+        form = console.get(f"/studies/{study.slug}/recruit/?to=link").context["form"]
+        assert form["link_currency"].value() == "USD"
+        given = terms(to="link", shown_total="0", link_preset="plain", link_pay="money", link_currency="USD")
+        console.post(f"/studies/{study.slug}/recruit/", given)
+        assert LinkTerms.objects.get().reward is None
+
     def test_the_host_is_shown_before_the_launch(self, study: Study, console: Client) -> None:
         address = "https://panel.example.org/done?c={code}"
         price = f"/studies/{study.slug}/recruit/price/"
@@ -92,6 +106,18 @@ class TestLaunch:
         assert f'<a href="#id_{field}">' in reply.text
         assert not Campaign.objects.exists()
 
+    def test_connect_s_own_code_is_a_field_of_the_form(self, study: Study, console: Client) -> None:
+        given = terms(to="link", shown_total="0", link_preset="connect", link_pay="money")
+        refused = console.post(f"/studies/{study.slug}/recruit/", given)
+        assert refused.status_code == 422 and refused.context["form"].errors["link_site_code"]
+        console.post(f"/studies/{study.slug}/recruit/", given | {"link_site_code": "A1B2-c3"})
+        campaign = Campaign.objects.get()
+        assert campaign.outcome_codes.get(outcome=Outcome.FINISHED).code == "A1B2-c3"
+        page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
+        assert page.count("<code>A1B2-c3</code>") == 1 and "Ask the person to return it" in page
+        assert page.index("You have made the project on Connect") < page.index("paste the study address")
+        assert page.index("paste the study address") < page.index("preview once")
+
     def test_a_class_shares_computers(self, study: Study, console: Client) -> None:
         given = terms(
             to="link", shown_total="0", link_preset="class", link_pay="credit", link_alternative="Read chapter 3."
@@ -112,6 +138,19 @@ class TestSheet:
             assert page.count(f"<code>{row.code}</code>") == 1
         assert page.count("Manually review") == 3 + 0 and "1.50 GBP" in page
         assert not re.search(r">\s*Reject", page)
+
+    @pytest.mark.parametrize(
+        "link",
+        [{"preset": "class", "pay": "credit", "alternative": "Read chapter 3."}, {"preset": "plain"}],
+    )
+    def test_with_personal_links_alone_it_has_no_address_for_ids(
+        self, study: Study, console: Client, link: dict[str, str]
+    ) -> None:
+        for campaign, is_alone in ((launch(study, **link), False), (launch(study, **link, invited_only=True), True)):
+            page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
+            assert ("placeholder" not in page) == ("?id=ID" not in page) == is_alone
+            assert f"/studies/noise/recruit/{campaign.pk}/invitations/" in page
+            assert "list below" not in page and "links below" not in page
 
     def test_a_viewer_sees_no_codes(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
         viewer = member("viewer")
@@ -158,6 +197,17 @@ class TestFinished:
         Session.objects.update(opened_at=session.left_at - timedelta(minutes=campaign.estimated_minutes) / 2)
         (row,) = listed(console, campaign)
         assert (row["suggested_bonus"], row["currency"]) == ("0.75", "GBP")
+
+    def test_where_all_enter_one_code_the_ids_tell_who_finished(self, console: Client, study: Study) -> None:
+        campaign = launch(study, preset="connect", site_code="A1B2-c3", reward=150, currency="USD")
+        takes_part(campaign, PEOPLE[1], TASKS[1])
+        takes_part(campaign, PEOPLE[2], TASKS[2])
+        Session.objects.filter(pk=Session.objects.latest("pk").pk).update(practised=False)
+        finished, failed = listed(console, campaign)
+        assert (finished["id"], finished["submission"]) == (PEOPLE[1], TASKS[1])
+        assert (finished["finished"], finished["code"], finished["suggested_bonus"]) == ("yes", "A1B2-c3", "")
+        # whoever did their part is owed the reward, for which the site has no code
+        assert (failed["finished"], failed["code"], failed["suggested_bonus"]) == ("no", "", "1.50")
 
     def test_who_finished_stays_so_for_the_payer_when_the_answers_are_withdrawn(
         self, campaign: Campaign, console: Client

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from analysis.spec.link import LinkPay
 from humanexp.core.errors import InvalidRequest
-from humanexp.recruitment.recruiters.tickets import Code, Nothing, Outcome, Redirect, Ticket, WayOut
+from humanexp.recruitment.recruiters.tickets import Code, GiveBack, Nothing, Outcome, Redirect, Ticket, WayOut
 
 #: What the site does with somebody who comes back so: a person looks at it, or asks for the place back. Nothing is ever
 #: approved or rejected by a rule.
@@ -64,12 +64,17 @@ class Preset:
     #: whether people are to come back with a code
     asks_for_codes: bool
     return_address: str
+    #: The site makes the one code or address of a project, for people who have finished: all others give their place
+    #: back there.
+    shows_own_code: bool = False
     pay: LinkPay = "money"
+    #: in which most people are paid there; empty: it has none of its own
+    currency: str = ""
     title: Mapping[str, str] = field(default_factory=dict)
     #: several people use one computer: browsers keep nothing with which the next person could go on
     shared_computers: bool = False
-    #: what an address back to it must not contain
-    refused_in_return: tuple[str, ...] = ()
+    #: an address back to it grants credit to the person whose id is in it
+    return_grants: bool = False
     #: names of parameters and what stands for their values, by `person`, `submission` and `offer`
     parameters: Mapping[str, str] = field(default_factory=dict)
     #: pattern of every id of a person and a submission that this site gives out
@@ -80,13 +85,24 @@ class Preset:
     code_types: Mapping[str, str] = field(default_factory=dict)
     #: what a researcher does there, by language
     steps: Mapping[str, list[str]] = field(default_factory=dict)
+    #: the same where personal links alone let people in; empty where people come with the site's ids
+    steps_by_links: Mapping[str, list[str]] = field(default_factory=dict)
 
     def title_in(self, language: str) -> str:
         """What a researcher chooses it by."""
         return self.label or self.title.get(language, self.title["en"])
 
-    def steps_in(self, language: str) -> list[str]:
-        return self.steps.get(language, self.steps["en"])
+    def steps_in(self, language: str, *, by_links: bool = False) -> list[str]:
+        steps = self.steps_by_links if by_links else self.steps
+        return steps.get(language, steps["en"])
+
+    def handling(self, outcome: Outcome) -> Handling:
+        """What follows at this site: people are owed the same at all, but not everywhere have they a code to submit."""
+        usual = HANDLING[outcome]
+        return usual if self.has_code_for(outcome) else replace(usual, action="return")
+
+    def has_code_for(self, outcome: Outcome) -> bool:
+        return outcome == Outcome.FINISHED or not self.shows_own_code
 
 
 @cache
@@ -105,8 +121,7 @@ def preset_called(name: str) -> Preset:
 
 def _read(path: Path) -> Preset:
     values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    refused = tuple(values.pop("refused_in_return", ()))
-    return Preset(name=path.stem, refused_in_return=refused, **values)
+    return Preset(name=path.stem, **values)
 
 
 class TicketRefused(InvalidRequest):
@@ -132,16 +147,18 @@ def address_for_site(address: str, parameters: Mapping[str, str], placeholders: 
     return f"{address}?{urlencode(query, safe='{}%')}" if query else address
 
 
-def way_out(*, outcome: Outcome, code: str, asks_for_codes: bool, return_address: str, ticket: Ticket) -> WayOut:
+def way_out(*, outcome: Outcome, code: str, site: Preset, return_address: str, ticket: Ticket) -> WayOut:
     """How somebody with this outcome goes back.
 
     An address without a place for the code says "completed" whatever happened: it is for people who have done their
     part alone.
     """
+    if not site.has_code_for(outcome):
+        return GiveBack()
     if return_address and ("{code}" in return_address or HANDLING[outcome].action == "review"):
         filled = {"code": code, "person": ticket.person, "submission": ticket.submission}
         address = return_address
         for place, value in filled.items():
             address = address.replace(f"{{{place}}}", quote(value, safe=""))
-        return Redirect(address=address, code=code if asks_for_codes else "")
-    return Code(code=code) if asks_for_codes else Nothing()
+        return Redirect(address=address, code=code if site.asks_for_codes else "")
+    return Code(code=code) if site.asks_for_codes else Nothing()

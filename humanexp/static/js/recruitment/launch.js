@@ -1,5 +1,5 @@
 /**
- * Fields that mean something to some recruiters alone are shown for those.
+ * Fields that mean something to some recruiters or sites alone are shown for those.
  *
  * <form data-launch-form><input type="radio" name="to" value="one"> <div data-only="two three">...</div></form>
  */
@@ -14,7 +14,19 @@ export function showFor(form) {
     const usual = part.dataset.credit.split(" ").includes(site) ? "credit" : "money";
     const pay = part.querySelector('[name="link_pay"]').value || usual;
     for (const field of part.querySelectorAll("[data-for-pay]")) field.hidden = field.dataset.forPay !== pay;
+    for (const field of part.querySelectorAll("[data-for-site]")) {
+      field.hidden = !field.dataset.forSite.split(" ").includes(site);
+    }
+    for (const field of part.querySelectorAll("[data-by-site]")) fillFor(field, site);
   }
+}
+
+/** What is usual at a site, unless something else was typed. */
+function fillFor(field, site) {
+  const usual = JSON.parse(field.dataset.bySite);
+  const { filledFor = site } = field.dataset;
+  if (!field.value || (filledFor !== site && field.value === usual[filledFor])) field.value = usual[site] ?? "";
+  field.dataset.filledFor = site;
 }
 
 if (globalThis.document) {
