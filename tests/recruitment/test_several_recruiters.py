@@ -38,7 +38,8 @@ def study(transactional_db: None, memory: Memory) -> Study:
 
 
 def launched(study: Study, to: str, preset: str = "") -> Campaign:
-    link = Link(preset=preset, alternative="an essay") if preset else None
+    code = "THEIRS" if preset == "connect" else ""
+    link = Link(preset=preset, alternative="an essay", site_code=code) if preset else None
     reward = 50 if to.startswith("memory") else None
     terms = services.LaunchTerms(to=to, assignments=4, reward_cents=reward, link=link)
     return services.publish(study=study, terms=terms)
