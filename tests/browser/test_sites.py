@@ -199,12 +199,10 @@ def test_a_full_study_sends_people_back(page: Any, live_server: Any, arrives: An
     Assignment.objects.update(state="submitted")
     other = page.context.browser.new_context().new_page()
     arrives(IDS.replace(PID, PID[::-1]).replace(SUBMISSION, SUBMISSION[::-1]), other)
-    other.locator("[data-consent]").check()
-    with other.expect_popup():
-        other.get_by_role("button", name="Start the study").click()
+    other.get_by_role("heading", name="All places are taken").wait_for()
+    expect(other.get_by_role("button", name="Start the study")).to_have_count(0)
+    other.get_by_role("button", name="I have not begun it").click()
     other.get_by_role("link", name="Go back to Prolific").wait_for()
-    refusal = other.locator("[data-panel=refused]")
-    expect(refusal).to_contain_text("All places in this study are taken", use_inner_text=True)
     tells(other, Outcome.FULL)
     fits(other, "site-full-1280")
     other.context.close()
@@ -316,8 +314,8 @@ def test_a_personal_link_opens_once_and_goes_on_in_the_same_browser(page: Any, l
     window.close()
     other = page.context.new_page()
     other.goto(address)
-    other.locator("[data-consent]").check()
+    other.get_by_role("heading", name="All places are taken").wait_for()  # by this very person
     with other.expect_popup() as popup:
-        other.get_by_role("button", name="Start the study").click()
+        other.get_by_role("button", name="Continue where I stopped").click()
     popup.value.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
     assert Session.objects.count() == 1
