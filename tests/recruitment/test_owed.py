@@ -17,7 +17,7 @@ from humanexp.core.errors import Conflict, CostNotConfirmed
 from humanexp.core.models import User
 from humanexp.participation.models import SessionState
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruiterAccount
+from humanexp.recruitment.models import Assignment, Campaign, CampaignTopUp, Payment, RecruiterAccount
 from humanexp.recruitment.selectors import Hold, Why
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.studies.models import Study, StudyState
@@ -143,6 +143,29 @@ class TestLate:
         assert list(waits(study).values()) == [(Why.LATE, Hold(f"{cap}-cap"))]
         page = console.get(f"/studies/{study.slug}/monitor/").content.decode()
         assert said in page or said.replace("&#x27;", "'") in page
+
+
+class TestTopUp:
+    """Whoever comes after an equal top-up is owed it, too."""
+
+    def test_a_held_top_up_is_no_reason_to_pay_the_reward_again(self, bonuses: Bonuses, payer: User) -> None:
+        [row] = bonuses.people(1)
+        CampaignTopUp.objects.create(
+            campaign=bonuses.campaign, amount_cents=150, floor_cents=600, before_cents=500, after_cents=600,
+            total_cents=150,
+        )  # fmt: skip
+        Payment.objects.create(
+            environment="panel", assignment=row, campaign=row.campaign, kind="reward", cause="submission",
+            amount_cents=150, fee_cents=0, token="t",
+        )  # fmt: skip
+        assert waits(bonuses.campaign.study) == {row.assignment_id: (Why.TOP_UP, Hold.FIRST_BONUS)}
+        with pytest.raises(Conflict):
+            services.pay_first_late(assignment=row, by=payer)
+        assert Payment.objects.count() == 1
+        client = Client()
+        client.force_login(payer)
+        page = client.get(f"/studies/{bonuses.campaign.study.slug}/monitor/").content.decode()
+        assert "Pay a first bonus" in page and "Pay this one first" not in page
 
 
 class TestShown:

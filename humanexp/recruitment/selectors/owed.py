@@ -68,10 +68,6 @@ class Hold(models.TextChoices):
     FIRST_BONUS_SENT = "first-bonus-sent", _("the first bonus of this account is on its way")
 
 
-#: A cap, which somebody can raise.
-CAPS = (Hold.DAY_CAP, Hold.CAMPAIGN_CAP, Hold.STUDY_CAP, Hold.MONTH_CAP)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Owed:
     """What one person is owed for one assignment."""

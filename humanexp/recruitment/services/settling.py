@@ -110,8 +110,9 @@ def settle_by_policies() -> list[Settlement]:
 def pay_first_late(*, assignment: Assignment, by: User) -> Payment:
     """A person's word for the first dear bonus of an account: the reward of one who ran out of time. Once it is seen to
     arrive, the others can be paid."""
-    owed = selectors.owed(assignment.campaign.study)
-    if not any(row.assignment == assignment.pk and row.hold is Hold.FIRST_BONUS for row in owed):
+    permissions.check(by, Action.PAY, assignment.campaign.study)
+    late = [row for row in selectors.owed(assignment.campaign.study) if row.why is Why.LATE]
+    if not any(row.assignment == assignment.pk and row.hold is Hold.FIRST_BONUS for row in late):
         raise Conflict("This person does not wait for the first bonus of the account any more; look again.")
     return _plan_late(assignment, by, is_first=True)
 
