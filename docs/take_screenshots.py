@@ -124,10 +124,6 @@ def _take_sites(page: Any, participant: Any, options: argparse.Namespace) -> Non
         page.get_by_role("link", name="What to paste there").first.click()
         page.locator("main section.card").screenshot(path=str(options.to / f"site-{site}-sheet.png"))
         page.go_back()
-        if site == "class":
-            page.get_by_role("link", name="Personal links for a list").first.click()
-            page.fill("#id_labels", "Ada Lovelace\nGrace Hopper\nMary Somerville")
-            page.locator("main section.card").screenshot(path=str(options.to / "site-class-invitations.png"))
         if site != "prolific":
             continue
         page.get_by_role("link", name="What to paste there").first.click()

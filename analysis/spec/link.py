@@ -103,10 +103,6 @@ class Link(Sparse):
     currency: Annotated[
         str, Field(pattern="^([A-Z]{3})?$", description="its currency, like `GBP`; the preset's if left out")
     ] = ""
-    invited_only: Annotated[
-        bool,
-        Field(description="only people with a personal link take part; an id typed into the address is refused"),
-    ] = False
 
     @classmethod
     def called(cls) -> str:

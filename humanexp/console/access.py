@@ -54,7 +54,6 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "participation:withdrawn": (Action.EVIDENCE, Action.REVIEW),
     "recruitment:recruit": (Action.SEE, Action.LAUNCH),
     "recruitment:price": (Action.SEE, Action.SEE),
-    "recruitment:invitations": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:sheet": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:finished": (Action.PAY, Action.PAY),
     "recruitment:finished-csv": (Action.PAY, Action.PAY),

@@ -50,8 +50,6 @@ class OpenRequest(serializers.Serializer[Any]):
     continueHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: somebody else began in this person's name, or their browser forgot: a session of its own for this HIT
     beginHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
-    #: the proof of a personal link of a list
-    invitation = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
     #: SHA-256 of the text that the page has shown, and the minutes that it has stated
     consentDigest = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)  # noqa: N815
     minutes = serializers.IntegerField(required=False, default=0, min_value=0, max_value=10_000)
@@ -215,7 +213,6 @@ class Open(EntryView):
                     proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
                     shared_computer=wanted["sharedComputer"],
                     caller=caller_of(request),
-                    invitation=wanted["invitation"],
                 ),
             )
         except GoOnRefused as error:

@@ -45,7 +45,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hooks/<str:environment>/", hooks.hook, name="hook"),
     path("studies/<slug:slug>/recruit/", recruit.recruit, name="recruit"),
     path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
-    path("studies/<slug:slug>/recruit/<int:pk>/invitations/", links.invitations, name="invitations"),
     path("studies/<slug:slug>/recruit/<int:pk>/sheet/", links.sheet, name="sheet"),
     path("studies/<slug:slug>/recruit/<int:pk>/finished/", links.finished, name="finished"),
     path("studies/<slug:slug>/recruit/<int:pk>/finished.csv", links.finished_csv, name="finished-csv"),

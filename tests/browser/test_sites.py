@@ -285,37 +285,3 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     with page.expect_download() as download:
         page.get_by_role("button", name="Download everyone (CSV)").click()
     assert download.value.suggested_filename == f"{study.slug}-finished.csv"
-
-
-def test_a_personal_link_opens_once_and_goes_on_in_the_same_browser(page: Any, live_server: Any, study: Study) -> None:
-    researcher = sign_in(page, live_server.url)
-    study.memberships.create(user=researcher, role="owner")
-    link = Link(preset="plain", pay="none")
-    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
-    page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/invitations/")
-    page.fill("#id_labels", "Ada\nGrace")
-    assert violations(page) == []
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Make links and download").click()
-    lines = Path(download.value.path()).read_text().splitlines()
-    page.reload()
-    expect(page.get_by_text("not used yet")).to_have_count(2)
-    fits(page, "site-invitations-1280")
-    address = lines[1].split(",")[2].replace("http://127.0.0.1:8000", live_server.url)
-    proof = address.partition("#")[2]
-    page.goto("about:blank")
-    page.goto(address)
-    page.wait_for_selector("[data-panel=start]:not([hidden])")
-    expect(page).not_to_have_url(re.compile(re.escape(proof)))
-    page.reload()  # the proof has left the address, and the page still knows for whom it was opened
-    page.wait_for_selector("[data-panel=start]:not([hidden])")
-    window = starts(page)
-    window.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
-    window.close()
-    other = page.context.new_page()
-    other.goto(address)
-    other.get_by_role("heading", name="All places are taken").wait_for()  # by this very person
-    with other.expect_popup() as popup:
-        other.get_by_role("button", name="Continue where I stopped").click()
-    popup.value.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
-    assert Session.objects.count() == 1

@@ -100,7 +100,7 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("launch", "launch"): """
         recruitment:approval recruitment:extend recruitment:change recruitment:limits recruitment:notify
-        recruitment:exclusion recruitment:invitations recruitment:pause recruitment:reopen
+        recruitment:exclusion recruitment:pause recruitment:reopen
     """,
     ("evidence", "review"): """
         screening:golds screening:session screening:comments participation:withdrawn

@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 
 from analysis.errors import TableRefused
 from analysis.generation.plan import stimulus_file, stimulus_name
@@ -135,12 +134,3 @@ def test_no_spreadsheet_takes_the_name_of_a_stimulus_for_a_number() -> None:
         assert name == f"s{line.split(',')[0]}" and stimulus_file(name) == f"{name[1:3]}/{name}.png"
         with pytest.raises(ValueError, match="could not convert"):
             float(name)
-
-
-def test_names_of_a_list_come_back_as_a_spreadsheet_shows_them(admin_client: Client) -> None:
-    link = Link(preset="class", pay="credit", alternative="Read a chapter.")
-    campaign = services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=4, link=link))
-    names = (handed_in("merge-file-opened-in-excel") / "list.txt").read_text(encoding="utf-8").splitlines()
-    address = f"/studies/{campaign.study.slug}/recruit/{campaign.pk}/invitations/"
-    sent = admin_client.post(address, {"labels": "\n".join(names), "days": 14}).getvalue()
-    assert sent.startswith("\ufeff".encode()) and all(name.encode() in sent for name in names)

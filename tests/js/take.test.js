@@ -130,14 +130,6 @@ test("of people whom a site has sent, a reload knows for whom the page was opene
   assert.equal(later.panels.shown, "unnamed");
 });
 
-test("the proof of a personal link leaves the address and goes with the opening", async () => {
-  const { entry, windows, calls } = make({ page: { ...LINK, leadsOut: true }, search: "", hash: "#7:proof", replies: { open: OPENED } });
-  entry.begin();
-  assert.deepEqual(windows, [["replaceState", "/take/abc/"]]);
-  await entry.start({ consents: true });
-  assert.equal(calls[0][1].invitation, "7:proof");
-});
-
 test("placeholders that were not filled in open nothing", () => {
   const { entry, panels } = make({ page: { ...LINK, leadsOut: true, isUnfilled: true, workerId: "{{%PID%}}" } });
   entry.begin();
@@ -205,7 +197,6 @@ test("start opens the window inside the click, then sends it to the study with t
     guardianAgrees: false,
     tookPart: null,
     seenBefore: false,
-    invitation: "",
   });
   assert.equal(panels.shown, "under-way");
   assert.equal(polls.started, 1);

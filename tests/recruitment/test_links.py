@@ -436,10 +436,6 @@ class TestWayOut:
         refused = comes(campaign).open(isMinor=True)
         assert refused.json()["way_out"]["outcome"] == "ineligible"
 
-    def test_personal_links_are_for_a_list_of_one_s_own(self, study: Study) -> None:
-        with pytest.raises(InvalidRequest, match="for your own list"):
-            launched(study, preset="sona", alternative="Read a paper.", invited_only=True)
-
     def test_a_study_without_an_approval_in_force_sends_people_back(self, campaign: Campaign, study: Study) -> None:
         owner = User.objects.create_user("ada", is_staff=True)
         study.memberships.create(user=owner, role="owner")

@@ -77,8 +77,6 @@ ACTS: Mapping[str, str | Promise] = {
     "hold": _("found a reason to stop and look at a campaign"),
     "compensate": _("compensated a person"),
     "settle": _("planned payments"),
-    "invite-people": _("made personal links for a list of people"),
-    "revoke-invitations": _("took personal links back"),
     "list-finished": _("took the list of who finished away"),
     "look-up-id": _("looked up whether somebody finished, by an id"),
     "make-way-back": _("let a person back into their session"),

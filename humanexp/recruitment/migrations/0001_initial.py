@@ -618,46 +618,6 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
-                    name="Invitation",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("code", models.CharField(max_length=20, unique=True)),
-                        ("label_hash", models.CharField(max_length=40)),
-                        ("made_at", models.DateTimeField()),
-                        ("expires_at", models.DateTimeField()),
-                        ("revoked_at", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "campaign",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.CASCADE,
-                                related_name="invitations",
-                                to="recruitment.campaign",
-                            ),
-                        ),
-                        (
-                            "made_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "constraints": [
-                            models.UniqueConstraint(fields=("campaign", "label_hash"), name="invitation_label_once")
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
                     name="LinkTerms",
                     fields=[
                         (
@@ -682,7 +642,6 @@ class Migration(migrations.Migration):
                         ("alternative", models.TextField(blank=True, max_length=500)),
                         ("reward", models.PositiveIntegerField(blank=True, null=True)),
                         ("currency", models.CharField(blank=True, max_length=3)),
-                        ("invited_only", models.BooleanField(default=False)),
                         (
                             "campaign",
                             models.OneToOneField(

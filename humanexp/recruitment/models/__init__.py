@@ -9,7 +9,7 @@ from humanexp.recruitment.models.deleting import DeletionCode
 from humanexp.recruitment.models.desk import Trouble, TroubleAnswer, TroubleReport
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.hooks import HookEvent
-from humanexp.recruitment.models.links import Invitation, LinkTerms, OutcomeCode, SitePay
+from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
@@ -56,7 +56,6 @@ __all__ = [
     "HitWriteKind",
     "HoldReason",
     "HookEvent",
-    "Invitation",
     "LinkTerms",
     "Message",
     "OutcomeCode",

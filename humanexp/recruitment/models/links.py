@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -36,8 +34,6 @@ class LinkTerms(models.Model):
     #: what the site pays one person, in the smallest unit of the currency, where that was said
     reward = models.PositiveIntegerField(null=True, blank=True)
     currency = models.CharField(max_length=3, blank=True)
-    #: an id in the address lets nobody in: only personal links do
-    invited_only = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"{self.preset} of campaign {self.campaign_id}"
@@ -56,33 +52,6 @@ class LinkTerms(models.Model):
             "submission": self.submission_parameter,
             "offer": self.offer_parameter,
         }
-
-
-class Invitation(models.Model):
-    """A personal link for one person of a list. Of the list's own name for them only a keyed hash is kept."""
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
-    #: under which the person takes part, and by which credit lists name them
-    code = models.CharField(max_length=20, unique=True)
-    label_hash = models.CharField(max_length=40)
-    made_at = models.DateTimeField()
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    expires_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "label_hash"], name="invitation_label_once"),
-        ]
-
-    def __str__(self) -> str:
-        return self.code
-
-    def is_open(self, now: datetime) -> bool:
-        return self.revoked_at is None and now < self.expires_at
 
 
 class OutcomeCode(models.Model):

@@ -10,8 +10,6 @@ from humanexp.studies.models import StudyFamily
 VISITOR = "visitor:"
 #: Between the preset of a link and the id that its site gave: two sites may give the same to different people.
 FROM = "/"
-#: Those whom a list names by personal links lie under this name: nobody can type one of their ids into an address.
-INVITED = "invited"
 
 
 def id_here(preset: str, given: str) -> str:

@@ -16,7 +16,6 @@ from humanexp.recruitment.pages.volunteering import promised_next_to, public_url
 from humanexp.recruitment.recruiters.base import Capabilities
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
-from humanexp.recruitment.services.inviting import takes_invitations
 from humanexp.recruitment.states import HitState
 from humanexp.studies.models import Study
 
@@ -158,7 +157,6 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "hits": [(state, HitState(state).label, n) for state, n in tally.hits_by_state(campaign.pk).items()],
             "asks_for": campaign.asks_for,
             "site": site_of(campaign),
-            "invites": takes_invitations(campaign),
             "is_paused": selectors.is_paused(campaign),
             "batches": selectors.batch_standing(campaign),
             "public_url": public_url(campaign) if campaign.capabilities.is_public else "",

@@ -15,7 +15,6 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money
 from humanexp.recruitment.models import SitePay
 from humanexp.recruitment.recruiters.presets import presets
-from humanexp.recruitment.services.inviting import DAYS, MOST_DAYS
 
 #: Where the fields of a link's settings are, by setting.
 _FIELDS = {name: f"link_{name}" for name in Link.model_fields}
@@ -93,11 +92,6 @@ class LinkFields(forms.Form):
         help_text=_("Three letters, like GBP; as your account there has it."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "data-by-site": json.dumps(_CURRENCIES)}),
     )
-    link_invited_only = forms.BooleanField(
-        label=_("Only people with a personal link"),
-        required=False,
-        help_text=_("An id that somebody types into the address is refused. Make the links after the launch."),
-    )
 
     @property
     def credit_sites(self) -> str:
@@ -120,21 +114,6 @@ class LinkFields(forms.Form):
         except InvalidRequest as error:
             self.add_error("link_reward", error.message)
         return cleaned
-
-
-class InvitationForm(forms.Form):
-    """A list of people, each of whom gets a link."""
-
-    labels = forms.CharField(
-        label=_("People, one on each line"),
-        max_length=200_000,
-        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
-        help_text=_("Names, numbers or addresses, as your mail merge needs them."),
-    )
-    days = forms.IntegerField(label=_("Days until the links expire"), min_value=1, max_value=MOST_DAYS, initial=DAYS)
-
-    def clean_labels(self) -> list[str]:
-        return str(self.cleaned_data["labels"]).splitlines()
 
 
 def _stated(cleaned: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from humanexp.recruitment.models import Campaign, LinkTerms, OutcomeCode
 from humanexp.recruitment.recruiters.presets import Preset, address_for_site
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services.deliveries import entry_url
-from humanexp.recruitment.services.inviting import takes_invitations
 
 #: Outcomes as researchers read them.
 OUTCOMES: dict[Outcome, Promise] = {
@@ -68,9 +67,7 @@ class Sheet:
     preset: Preset
     title: str
     steps: list[str]
-    #: empty where personal links alone let people in
     address: str
-    invites: bool
     return_address: str
     host: str
     lines: list[SheetLine]
@@ -97,9 +94,8 @@ def sheet_of(terms: LinkTerms) -> Sheet:
         campaign=terms.campaign,
         preset=preset,
         title=_title(preset),
-        steps=preset.steps_in(get_language() or "en", by_links=terms.invited_only),
-        address="" if terms.invited_only else _address(terms, preset),
-        invites=bool(preset.steps_by_links) and takes_invitations(terms.campaign),
+        steps=preset.steps_in(get_language() or "en"),
+        address=_address(terms, preset),
         return_address=terms.return_address,
         host=_host(terms),
         lines=[_line(preset, rows[outcome], leaving) for outcome in OUTCOMES] if preset.asks_for_codes else [],

@@ -12,8 +12,7 @@ from django.db.models import Q, QuerySet
 
 from humanexp.participation.models import DamagedPicture, Session
 from humanexp.recruitment.facts import pay_on_leaving
-from humanexp.recruitment.models import Assignment, LinkTerms, OutcomeCode
-from humanexp.recruitment.models.people import INVITED, id_here
+from humanexp.recruitment.models import Assignment, LinkTerms, OutcomeCode, id_here
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.selectors.links import outcome_of
 from humanexp.recruitment.selectors.not_submitted import owed_of
@@ -37,8 +36,7 @@ def people_of_site(terms: LinkTerms, said: str = "") -> Iterator[SitePerson]:
     """In the order in which they came; `said`: of one person, by one of their ids."""
     rows = _named(terms)
     if said:
-        ids = [id_here(terms.preset, said), id_here(INVITED, said)]
-        rows = rows.filter(Q(person__worker_id__in=ids) | Q(assignment_id=said))
+        rows = rows.filter(Q(person__worker_id=id_here(terms.preset, said)) | Q(assignment_id=said))
     ways_back = {Outcome(row.outcome): row for row in terms.campaign.outcome_codes.all()}
     stopped = set(
         DamagedPicture.objects.filter(session__assignment__in=rows, mended_at=None).values_list("session", flat=True)

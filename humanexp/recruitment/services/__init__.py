@@ -43,7 +43,6 @@ from humanexp.recruitment.services.forgetting import forget_by_policies, forget_
 from humanexp.recruitment.services.hearing import hear
 from humanexp.recruitment.services.hits import retry_hit, try_stops_again
 from humanexp.recruitment.services.id_lists import ids_of
-from humanexp.recruitment.services.inviting import invite, revoke_invitations
 from humanexp.recruitment.services.launchers import may_launch_on, set_launchers
 from humanexp.recruitment.services.links import way_out_of
 from humanexp.recruitment.services.notifying import notify
@@ -132,7 +131,6 @@ __all__ = [
     "hear",
     "found_paid",
     "give_code_again",
-    "invite",
     "is_confirmed",
     "let_back_in",
     "lift_exclusion",
@@ -167,7 +165,6 @@ __all__ = [
     "resolve_difference",
     "retry_hit",
     "revoke",
-    "revoke_invitations",
     "reward_fee_cents",
     "send",
     "set_launchers",

@@ -21,7 +21,6 @@ from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
-    Invitation,
     Payment,
     RecruitedPerson,
     Rejection,
@@ -161,13 +160,8 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
 
 
 def forget_ids_of_sites(code: str) -> None:
-    """The id of a participation is the site's name for a person; so is the personal link by which they came."""
-    rows = Assignment.objects.filter(recruiters.at(vouches=False), person__participant__code=code).select_related(
-        "person"
-    )
-    for row in rows:
-        if row.person is not None:
-            Invitation.objects.filter(campaign=row.campaign_id, code=row.person.given_id).delete()
+    """The id of a participation is the site's name for a person."""
+    for row in Assignment.objects.filter(recruiters.at(vouches=False), person__participant__code=code):
         row.assignment_id = secrets.token_urlsafe(12)
         row.save(update_fields=["assignment_id"])
 

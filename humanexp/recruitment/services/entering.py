@@ -14,11 +14,9 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import Consent, consent_of
 from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import AgreedText, Assignment, Campaign, LinkTerms, RecruitedPerson, id_here
-from humanexp.recruitment.models.people import INVITED
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.tickets import Ticket
 from humanexp.recruitment.services import claims
-from humanexp.recruitment.services.inviting import invited
 from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.participations import go_on_under, participation_id
 from humanexp.recruitment.services.people import check_worker_id, person_for
@@ -75,8 +73,6 @@ class Arrival:
     is_minor: bool = False
     guardian_agrees: bool = False
     proof: Proof = NO_PROOF
-    #: what a personal link has said, in place of an id
-    invitation: str = ""
     #: nothing is kept with which the next person could go on
     shared_computer: bool = False
     #: what the person says of having taken part before, also through another recruiter; None: they were not asked
@@ -112,9 +108,7 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
     worker_id = arrival.worker_id or visitor_id(campaign=campaign, proof=arrival.proof)
     check_worker_id(campaign.environment, worker_id)
-    if arrival.invitation:
-        worker_id = id_here(INVITED, worker_id)
-    elif terms is not None:
+    if terms is not None:
         worker_id = id_here(terms.preset, worker_id)
     with transaction.atomic():
         person = _lock(
@@ -142,20 +136,14 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
 def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
     if campaign.capabilities.is_public:
-        return replace(arrival, worker_id="", assignment_id="", invitation=""), None
+        return replace(arrival, worker_id="", assignment_id=""), None
     terms = LinkTerms.of(campaign)
     if campaign.capabilities.vouches:
         if terms is not None:
             selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
         return arrival, None
-    if arrival.invitation:
-        return replace(arrival, worker_id=invited(campaign=campaign, link=arrival.invitation), assignment_id=""), terms
     if terms is None:
         return replace(arrival, assignment_id=""), None
-    if terms.invited_only:
-        raise StudyRefused(
-            "This study is only for people with a personal link. Open it with the whole link that was sent to you."
-        )
     selectors.check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
     return arrival, terms
 

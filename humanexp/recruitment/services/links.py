@@ -41,23 +41,16 @@ def terms_of(link: Link) -> LinkTerms:
             "Where credit is given, say what people can do instead for the same credit, without giving data.",
             fields={"link_alternative": "what else gives the same credit"},
         )
-    submission = link.submission or preset.parameters.get("submission", "")
-    if link.invited_only and (submission or not preset.steps_by_links):
-        raise InvalidRequest(
-            "People whom a panel sends come by its own address: personal links are for your own list.",
-            fields={"link_invited_only": "not with the ids of a site"},
-        )
     return LinkTerms(
         preset=preset.name,
         person_parameter=link.person or preset.parameters["person"],
-        submission_parameter=submission,
+        submission_parameter=link.submission or preset.parameters.get("submission", ""),
         offer_parameter=preset.parameters.get("offer", ""),
         return_address=address,
         pay=pay,
         alternative=link.alternative.strip(),
         reward=link.reward,
         currency=currency,
-        invited_only=link.invited_only,
     )
 
 

@@ -143,14 +143,13 @@ class TestSheet:
         "link",
         [{"preset": "class", "pay": "credit", "alternative": "Read chapter 3."}, {"preset": "plain"}],
     )
-    def test_with_personal_links_alone_it_has_no_address_for_ids(
+    def test_for_a_list_of_one_s_own_it_says_what_a_personal_link_proves(
         self, study: Study, console: Client, link: dict[str, str]
     ) -> None:
-        for campaign, is_alone in ((launch(study, **link), False), (launch(study, **link, invited_only=True), True)):
-            page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
-            assert ("placeholder" not in page) == ("?id=ID" not in page) == is_alone
-            assert f"/studies/noise/recruit/{campaign.pk}/invitations/" in page
-            assert "list below" not in page and "links below" not in page
+        campaign = launch(study, **link)
+        page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
+        assert f"/take/{campaign.entry}/?id=ID" in page
+        assert "whoever opens this link takes part under this id" in page
 
     def test_a_viewer_sees_no_codes(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
         viewer = member("viewer")

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _, ngettext
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
 
-from humanexp.core import clock
-from humanexp.core.errors import ApplicationError, InvalidRequest
+from humanexp.core.errors import InvalidRequest
 from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.models import LinkTerms, id_here
-from humanexp.recruitment.models.people import INVITED
-from humanexp.recruitment.pages.link_forms import InvitationForm
+from humanexp.recruitment.models import LinkTerms
 from humanexp.recruitment.pages.links import sheet_of
 from humanexp.recruitment.pages.views.studies import study_page
 from humanexp.recruitment.selectors.site_people import SitePerson
-from humanexp.recruitment.services.inviting import Invited, takes_invitations
 from humanexp.studies.models import Study
 
-PAGE_SIZE = 50
 COLUMNS = ("id", "submission", "finished", "code", "suggested_bonus", "currency")
 
 
@@ -80,46 +72,3 @@ def _row(terms: LinkTerms, one: SitePerson) -> tuple[str, ...]:
 
 def _amount(bonus: int | None) -> str:
     return money.decimal(bonus) if bonus else ""
-
-
-@study_page("GET", "POST")
-def invitations(request: HttpRequest, study: Study, pk: int) -> HttpResponseBase:
-    """Personal links for a list of people: a list goes in, a file for a mail merge comes out, and no list is kept."""
-    campaign = get_object_or_404(selectors.campaigns_of(study).select_related("study"), pk=pk)
-    if not takes_invitations(campaign):
-        raise Http404
-    form, status = InvitationForm(request.POST if "labels" in request.POST else None), 200
-    if "revoke" in request.POST:
-        count = services.revoke_invitations(campaign=campaign, said=request.POST.get("who", ""), by=user_of(request))
-        if count:
-            messages.success(request, ngettext("%d link is taken back.", "%d links are taken back.", count) % count)
-        else:
-            messages.error(request, _("No link of this person is open. Enter the line of your list, or the id."))
-        return redirect("recruitment:invitations", slug=study.slug, pk=pk)
-    if request.method == "POST" and form.is_valid():
-        try:
-            made = services.invite(campaign=campaign, by=user_of(request), **form.cleaned_data)
-        except ApplicationError as error:
-            form.add_error(next((name for name in error.fields if name in form.fields), None), error.message)
-        else:
-            return _mail_merge(study, made)
-    if form.is_bound:
-        status = 422
-    page = Paginator(campaign.invitations.all(), PAGE_SIZE).get_page(request.GET.get("page"))
-    taken = set(
-        campaign.assignments_taken.filter(
-            person__worker_id__in=[id_here(INVITED, one.code) for one in page.object_list]
-        ).values_list("person__worker_id", flat=True)
-    )
-    rows = [(one, id_here(INVITED, one.code) in taken, one.is_open(clock.now())) for one in page.object_list]
-    context = {"study": study, "campaign": campaign, "form": form, "page": page, "rows": rows}
-    return render(request, "recruitment/invitations.html", context, status=status)
-
-
-def _until(one: Invited) -> str:
-    return f"{one.invitation.expires_at:%Y-%m-%d}" if one.address else "taken back"
-
-
-def _mail_merge(study: Study, made: Sequence[Invited]) -> StreamingHttpResponse:
-    rows = [(one.label, one.invitation.code, one.address, _until(one)) for one in made]
-    return csv_file(f"{study.slug}-links.csv", ("label", "id", "link", "expires"), rows)

@@ -228,7 +228,6 @@ def entry_shell(
             "minutes": facts.minutes,
             "showsCode": not can.vouches and facts.shows_code,
             "leadsOut": facts.leads_out,
-            "isInvitedOnly": terms is not None and terms.invited_only,
             "isUnfilled": terms is not None and selectors.is_unfilled(terms, ticket),
             "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",
             "wayOutUrl": reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",

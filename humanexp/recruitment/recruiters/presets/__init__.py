@@ -85,16 +85,13 @@ class Preset:
     code_types: Mapping[str, str] = field(default_factory=dict)
     #: what a researcher does there, by language
     steps: Mapping[str, list[str]] = field(default_factory=dict)
-    #: the same where personal links alone let people in; empty where people come with the site's ids
-    steps_by_links: Mapping[str, list[str]] = field(default_factory=dict)
 
     def title_in(self, language: str) -> str:
         """What a researcher chooses it by."""
         return self.label or self.title.get(language, self.title["en"])
 
-    def steps_in(self, language: str, *, by_links: bool = False) -> list[str]:
-        steps = self.steps_by_links if by_links else self.steps
-        return steps.get(language, steps["en"])
+    def steps_in(self, language: str) -> list[str]:
+        return self.steps.get(language, self.steps["en"])
 
     def handling(self, outcome: Outcome) -> Handling:
         """What follows at this site: people are owed the same at all, but not everywhere have they a code to submit."""

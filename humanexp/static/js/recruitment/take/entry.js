@@ -47,15 +47,12 @@ export class Entry {
     const { ids, language } = partsOf(location.search);
     this.session = this.memory.recall(this.page, ids);
     if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
-    this.page.invitation = this.page.isLink ? location.hash.slice(1) : "";
-    if (this.page.invitation) history.replaceState(null, "", location.pathname + location.search);
     if (this.page.isLink) this.memory.named(this.page);
     this.tieReports();
     this.panels.reveal("noted", this.memory.isNoted(this.page.note));
     if (this.session) this.watch({ focus: false });
     else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
-    else if (this.page.isInvitedOnly && !this.page.invitation) this.panels.show("uninvited", { focus: false });
-    else if (this.page.leadsOut && !this.page.workerId && !this.page.invitation) this.panels.show("unnamed", { focus: false });
+    else if (this.page.leadsOut && !this.page.workerId) this.panels.show("unnamed", { focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
     else if (this.page.isTimed && this.lacksRoom()) this.askForRoom();
@@ -115,7 +112,7 @@ export class Entry {
     }
     const opened = this.openWindow();
     try {
-      this.goTo(opened, await this.openAsOneself({ continueHere, beginHere }));
+      this.goTo(opened, await this.open({ continueHere, beginHere }));
     } catch (error) {
       this.panels.reveal("begin-here", Boolean(error.mayBeginHere));
       if (this.mayAsk(error, continueHere)) {
@@ -124,18 +121,6 @@ export class Entry {
       }
       opened?.close();
       this.refuse(error, continueHere);
-    }
-  }
-
-  /** A personal link does not tell this page under which name its browser keeps the secret; the refusal does. */
-  async openAsOneself(proof) {
-    try {
-      return await this.open(proof);
-    } catch (error) {
-      const name = error.resume?.name;
-      if (!isBegun(error) || !this.page.invitation || !this.memory.secret(name)) throw error;
-      this.page.resumeName = name;
-      return this.open(proof);
     }
   }
 
@@ -382,13 +367,13 @@ export class Entry {
   }
 
   person({ continueHere = false, beginHere = false, confirmed = "" }) {
-    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language, consentDigest, minutes, invitation } = this.page;
+    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language, consentDigest, minutes } = this.page;
     const isMinor = Boolean(this.isMinor);
     const read = { language, consentDigest, minutes, isMinor, guardianAgrees: isMinor };
     const before = { tookPart: this.tookPart ?? null, seenBefore: this.memory.isNoted(this.page.note) };
     const secret = this.memory.secret(this.page.resumeName);
     const proof = { opening: this.opening, secret, confirmed, sharedComputer: Boolean(this.isShared) };
-    return { consent: true, invitation, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, ...read, ...before, ...proof };
+    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, ...read, ...before, ...proof };
   }
 }
 

@@ -44,9 +44,8 @@ export class Memory {
    * another person of them. A page without ids gets those that were kept.
    */
   named(page) {
-    const { workerId, assignmentId, resumeName, invitation } = page;
-    const ids = { workerId, assignmentId, resumeName, invitation };
-    if (workerId || invitation) this.#tab.setItem(`${this.#key}.for`, JSON.stringify(ids));
+    const { workerId, assignmentId, resumeName } = page;
+    if (workerId) this.#tab.setItem(`${this.#key}.for`, JSON.stringify({ workerId, assignmentId, resumeName }));
     else Object.assign(page, read(this.#tab, `${this.#key}.for`));
   }
 
