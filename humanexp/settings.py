@@ -48,8 +48,6 @@ METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 BACKUP_MAX_AGE_HOURS = env.int("BACKUP_MAX_AGE_HOURS", default=48)
 #: Whom participants can write to where their study names nobody.
 CONTACT = env.str("CONTACT", default="")
-#: Working days in which participants who report trouble are promised an answer.
-ANSWER_WORKING_DAYS = env.int("ANSWER_WORKING_DAYS", default=2)
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
 #: Signs links, tokens and cookies; may be rotated: put the old one into SECRET_KEY_FALLBACKS.

@@ -32,7 +32,6 @@ REFUSALS = (
     "humanexp/recruitment/services/turning_away.py",
     "humanexp/recruitment/services/participations.py",
     "humanexp/recruitment/services/people.py",
-    "humanexp/recruitment/services/reporting_trouble.py",
     "humanexp/recruitment/services/ways_back.py",
     "humanexp/recruitment/services/welcoming.py",
     "humanexp/recruitment/selectors/campaigns.py",

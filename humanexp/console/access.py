@@ -66,9 +66,6 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:parked": (Action.EVIDENCE, Action.PAY),
     "recruitment:settle": (Action.SEE, Action.PAY),
     "recruitment:bonuses": (Action.PAY, Action.PAY),
-    "recruitment:desk": (Action.EVIDENCE, Action.EVIDENCE),
-    # Its form answers, closes and pays: each of its services asks by itself.
-    "recruitment:trouble-report": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:sync": (Action.SEE, Action.EVIDENCE),
     "recruitment:try-again": (Action.PAY, Action.PAY),
     "recruitment:assignment": (Action.EVIDENCE, Action.EVIDENCE),

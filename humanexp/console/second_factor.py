@@ -25,10 +25,10 @@ from humanexp.studies.roles import Action
 #: What somebody without a second factor can still open.
 _FREE = ("/account/", "/login/", "/logout/", "/static/", *settings.PARTICIPANT_PATHS)
 _MONEY = frozenset({Action.PAY, Action.LAUNCH})
-#: Sending the form of these moves money; of the last three, some of their buttons do.
+#: Sending the form of these moves money; of the last two, some of their buttons do.
 MONEY_PAGES = frozenset(
     {page for page, (_to_read, to_send) in ACCESS.items() if to_send in _MONEY}
-    | {"recruitment:decide", "recruitment:agreed", "recruitment:trouble-report"}
+    | {"recruitment:decide", "recruitment:agreed"}
 )
 
 

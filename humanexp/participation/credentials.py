@@ -86,8 +86,6 @@ HANDOFF = Seal("humanexp.hand-off", HandoffClaim.read, HANDOFF_MAX_AGE_S)
 RESUME_SECRET = Seal("humanexp.resume-secret", SessionClaim, None)
 #: In the address of a participant's own result; how long it works is counted from the end of the session.
 OWN_RESULT = Seal("humanexp.own-result", SessionClaim, None)
-#: Ties a report of trouble to a session, and opens nothing.
-REPORT = Seal("humanexp.trouble-report", SessionClaim, TOKEN_MAX_AGE_S)
 PREVIEW_TOKEN = Seal("humanexp.preview-token", PreviewClaim, PREVIEW_MAX_AGE_S)
 PREVIEW_HANDOFF = Seal("humanexp.preview-hand-off", PreviewClaim, HANDOFF_MAX_AGE_S)
 

@@ -39,8 +39,6 @@ class Sittings:
     leave_session: Callable[..., Session]
     #: what a finished participant can show
     proofs: Callable[[Session], dict[str, str]]
-    #: what ties a report of trouble to the session
-    report_proof: Callable[[Any], str]
 
 
 def _proofs(session: Session) -> dict[str, str]:
@@ -70,7 +68,6 @@ STORED = Sittings(
     store_set_up=services.store_set_up,
     leave_session=services.leave_session,
     proofs=_proofs,
-    report_proof=lambda claim: credentials.REPORT.sign(claim.session_id, claim.nonce),
 )
 
 #: Previews: nothing is stored.
@@ -91,5 +88,4 @@ PREVIEWED = Sittings(
     store_set_up=lambda **_: None,
     leave_session=previewing.leave_session,
     proofs=previewing.proofs,
-    report_proof=lambda claim: "",
 )

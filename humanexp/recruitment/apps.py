@@ -6,7 +6,7 @@ from django.apps import AppConfig, apps as global_apps
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.pages.navigation import Section, StudyTab, register_section, register_study_tab
+from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
 
 class RecruitmentConfig(AppConfig):
@@ -21,7 +21,6 @@ class RecruitmentConfig(AppConfig):
         from humanexp.recruitment.selectors.people import stored_codes
         from humanexp.screening.pages.panels import register_panel
 
-        register_section(Section(key="desk", label=_("Desk"), url_name="recruitment:desks", order=70))
         register_study_tab(StudyTab(key="recruit", label=_("Recruit"), url_name="recruitment:recruit", order=30))
         register_study_tab(StudyTab(key="monitor", label=_("Monitor"), url_name="recruitment:monitor", order=40))
         register_panel(PANEL)

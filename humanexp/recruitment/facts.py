@@ -43,8 +43,8 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
         reward_cents=campaign.reward_cents if terms is None else 0,  # the site's own words say it
         currency=campaign.currency,
         minutes=minutes or campaign.estimated_minutes,
+        title=campaign.study.title,
         contact=campaign.contact,
-        trouble_address=reverse("recruitment:trouble", args=[campaign.entry]) if campaign.pk else "",
         pay_on_leaving=pay_on_leaving(campaign.study),
         shows_code=terms is None and (shows_code or campaign.capabilities.vouches),
         **({} if terms is not None else _deletion(campaign)),
@@ -98,16 +98,6 @@ def _deletion(campaign: Campaign) -> DeletionFacts:
     path = reverse("recruitment:delete", args=[campaign.entry]).rstrip("/") if campaign.entry else ""
     address = f"{settings.PUBLIC_URL.rstrip('/')}{path}"
     return {"gives_deletion_code": True, "deletable_until": ethics.deletable_until, "deletion_address": address}
-
-
-def code_given(code: str) -> str:
-    """An answer to who could not use their code."""
-    return _("Your completion code is %(code)s.") % {"code": code}
-
-
-def link_given(address: str) -> str:
-    """An answer to who lost the browser in which they began."""
-    return _("Continue the study here, in any browser: %(address)s") % {"address": address}
 
 
 def pay_on_leaving(study: Study) -> PayOnLeaving:

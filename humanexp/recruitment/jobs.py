@@ -84,9 +84,3 @@ def run_forget_ids(progress: Progress) -> dict[str, Any]:
     done = services.forget_by_policies()
     progress(1, 1)
     return {family: asdict(one) for family, one in done}
-
-
-@handler("recruitment.erase_reports", title=gettext_noop("Old reports of trouble are removed"), every_s=3600)
-def run_erase_reports(progress: Progress) -> dict[str, Any]:
-    """Reports of people whose answers were erased go with them."""
-    return {"deleted": services.erase_reports()}

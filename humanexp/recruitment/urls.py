@@ -6,7 +6,6 @@ from humanexp.recruitment import api
 from humanexp.recruitment.pages.views import (
     bonuses,
     campaigns,
-    desk,
     hooks,
     ledger,
     links,
@@ -18,7 +17,6 @@ from humanexp.recruitment.pages.views import (
     review,
     take,
     topping_up,
-    trouble,
     volunteer,
 )
 
@@ -37,7 +35,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/run/resume/", api.Confirm.as_view(), name="run-resume"),
     path("api/v1/run/deletion/", api.Deletion.as_view(), name="run-deletion"),
     path("take/<str:entry>/delete/", take.delete, name="delete"),
-    path("take/<str:entry>/trouble/", trouble.trouble, name="trouble"),
     path("take/<str:entry>/handoff/", api.Handoff.as_view(), name="handoff"),
     path("take/<str:entry>/finish/", api.Finish.as_view(), name="finish"),
     path("take/<str:entry>/decline/", api.Decline.as_view(), name="decline"),
@@ -75,9 +72,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/ledger/parked/", parked.parked, name="parked"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
     path("studies/<slug:slug>/monitor/top-up/<int:pk>/", topping_up.top_up_campaign, name="top-up-campaign"),
-    path("desk/", desk.desks, name="desks"),
-    path("studies/<slug:slug>/desk/", desk.desk, name="desk"),
-    path("studies/<slug:slug>/desk/<int:pk>/", desk.report, name="trouble-report"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),
     path("studies/<slug:slug>/monitor/payments/<int:pk>/again/", monitor.try_again, name="try-again"),

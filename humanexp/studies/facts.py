@@ -29,10 +29,10 @@ class StudyFacts:
     currency: str = "USD"
     #: what people are told it takes; 0 = not said
     minutes: int = 0
+    #: its own title, by which a letter names it
+    title: str = ""
     #: whom a participant can write to; empty where the study names nobody
     contact: str = ""
-    #: address of the page that takes reports of trouble; empty where there is none
-    trouble_address: str = ""
     #: whether whoever sent the person here may ask for the completion code
     shows_code: bool = False
     #: what people are paid who stop before the end, where they are paid at all

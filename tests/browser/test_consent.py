@@ -90,7 +90,7 @@ def test_the_text_can_be_saved_as_a_file_that_needs_nothing_else(page: Any, live
     text = Path(saved.value.path()).read_text(encoding="utf-8")
     assert GERMAN["purpose"] in text and saved.value.suggested_filename.endswith("-consent.html")
     [digest] = re.findall(r"<code[^>]*>([^<]+)</code>", text)
-    expect(page.locator("code")).to_have_text(digest)
+    expect(page.locator("code:not(.quoted)")).to_have_text(digest)
     assert nothing_is_stored()
 
 
@@ -104,7 +104,7 @@ def test_a_person_who_is_too_young_is_refused_and_can_correct_a_mistake(
     page.get_by_role("button", name="I am younger than 18").click()
     page.get_by_role("heading", name="This study is for people of 18 and older").wait_for()
     expect(page.locator("[data-action=start]")).to_be_hidden()
-    expect(page.locator("text=Questions? Write to lab@example.org.").first).to_be_visible()
+    expect(page.locator("text=Questions or problems? Write to lab@example.org.").first).to_be_visible()
     fits(page, "consent-too-young")
     assert violations(page) == []
     page.get_by_role("button", name="Back: that was a mistake").click()
@@ -146,7 +146,7 @@ def test_a_pause_lets_people_under_way_finish(page: Any, live_server: Any, drawi
     again = page.context.new_page()  # another tab of the same browser
     again.goto(f"{live_server.url}/take/{campaign.entry}/")
     again.get_by_role("heading", name="This study is paused").wait_for()
-    expect(again.locator("text=Questions? Write to lab@example.org.").first).to_be_visible()
+    expect(again.locator("text=Questions or problems? Write to lab@example.org.").first).to_be_visible()
     fits(again, "consent-paused")
     assert violations(again) == []
     with again.expect_popup() as popup:

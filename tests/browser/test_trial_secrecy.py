@@ -38,8 +38,8 @@ ALLOWED_NAMES = {
     *("due_at", "minutes_left", "slow_down", "feedback_wrong_ms"),
     *("set_up", "longer_window_ms", "feedback_ms", "feedback_sound"),
     *("qualified", "practised", "receipt", "completion_code", "debrief", "closing", "own_result"),
-    # seals the session's number for a report of trouble
-    "report",
+    # made at random, for letters about the session
+    "session_code",
 }
 #: Headers that are the same for everybody.
 ALLOWED_HEADERS = {

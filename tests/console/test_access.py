@@ -90,7 +90,7 @@ PAGES: dict[tuple[str, str], str] = {
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
         recruitment:agreed recruitment:sheet
-        recruitment:ledger recruitment:ledger-csv recruitment:desk recruitment:trouble-report
+        recruitment:ledger recruitment:ledger-csv
     """,
     ("evidence", "members"): """
         recruitment:person

@@ -30,7 +30,7 @@ FROM: dict[str, str] = {
         participation:run participation:own-result participation:card participation:card-picture
         recruitment:volunteer recruitment:volunteer-study recruitment:take recruitment:consent recruitment:run
         recruitment:inside recruitment:open recruitment:resume recruitment:personal recruitment:follow
-        recruitment:delete recruitment:trouble recruitment:handoff recruitment:finish recruitment:decline
+        recruitment:delete recruitment:handoff recruitment:finish recruitment:decline
         recruitment:way-out recruitment:hook
     """,
     # whoever has no token of a participant, no password or second factor to confirm with, and has not begun to sign in
@@ -65,7 +65,7 @@ FROM: dict[str, str] = {
         counterfactuals:leaderboard counterfactuals:new counterfactuals:picture counterfactuals:across
         counterfactuals:group counterfactuals:transfer counterfactuals:group-file counterfactuals:search
         counterfactuals:freeze counterfactuals:stimuli counterfactuals:export counterfactuals:close-round
-        studies:new studies:draft console:studies console:retrain console:recruiters recruitment:desks
+        studies:new studies:draft console:studies console:retrain console:recruiters
         notices:waiting notices:mute notices:settings notices:address notices:unmute
     """,
     "treasurer": "recruitment:all-money recruitment:all-money-csv console:account",

@@ -67,7 +67,7 @@ def test_nobody_has_a_long_body_read_without_an_account(strict: Client) -> None:
     """Every address of the site, of both kinds of forms and of calls; a cookie of the form's token changes nothing."""
     strict.get("/login/")
     found = addresses()
-    assert len(found) > 100 and set(found) >= UPLOADS | {"/take/none/trouble/", "/take/none/delete/", "/login/"}
+    assert len(found) > 100 and set(found) >= UPLOADS | {"/take/none/delete/", "/login/"}
     for path in found:
         for kind in (FORM, FILES, JSON):
             assert send(strict, path, kind=kind).status_code == 413, (path, kind)
@@ -93,7 +93,7 @@ def test_an_account_has_one_read_at_the_addresses_for_files_alone(account: Clien
 def test_a_refusal_is_a_sentence_for_whoever_reads_it(strict: Client) -> None:
     page = send(strict, "/account/forgotten/")
     assert page.status_code == 413 and "longer than any that a page makes" in page.content.decode()
-    for path in ("/api/v1/run/handoff/", "/take/none/trouble/"):
+    for path in ("/api/v1/run/handoff/", "/take/none/delete/"):
         call = send(strict, path, kind=JSON)
         assert call["Content-Type"] == "application/problem+json" and call.json()["type"] == "too-large"
     assert "Sign in" in send(strict, "/classifiers/models/new/", kind=FILES).content.decode()

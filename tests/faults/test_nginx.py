@@ -164,7 +164,7 @@ def test_long_bodies_are_for_accounts_that_send_files(proxied: Proxied) -> None:
                 **arguments,
             )
 
-    for path in ("/login/", "/take/nowhere/trouble/", "/classifiers/models/new", "/classifiers/models/new/"):
+    for path in ("/login/", "/take/nowhere/delete/", "/classifiers/models/new", "/classifiers/models/new/"):
         assert send(path).status_code == 413, path
     cookies = sign_in(proxied.folder / "media", PUBLIC_URL=proxied.url)
     data = {"csrfmiddlewaretoken": "a" * 32, "name": "mine"}

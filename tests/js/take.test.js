@@ -47,8 +47,8 @@ class FakePanels {
   tellLeft(areKept) {
     this.areKept = areKept;
   }
-  tieReports(proof) {
-    this.proof = proof;
+  quote(id) {
+    this.quoted = id;
   }
   message(name) {
     return name;

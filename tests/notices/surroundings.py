@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from humanexp.core import clock
@@ -11,7 +11,7 @@ from humanexp.core.models import User
 from humanexp.jobs.models import Runner
 from humanexp.notices import services
 from humanexp.notices.models import Address
-from humanexp.recruitment.models import ApprovalChange, Assignment, Campaign, CampaignHold, Payment, TroubleReport
+from humanexp.recruitment.models import ApprovalChange, Assignment, Campaign, CampaignHold, Payment
 from humanexp.studies.models import Study, StudyFamily
 
 
@@ -55,12 +55,14 @@ def new_campaign(study: Study, **changes: Any) -> Campaign:
     )  # fmt: skip
 
 
-def report_trouble(campaign: Campaign, *, hours_left: float = 100) -> TroubleReport:
-    now = clock.now()
-    return TroubleReport.objects.create(
-        campaign=campaign, kind="other", text="the picture of the dog is gone", made_at=now,
-        reference_hash=secrets.token_hex(32), due_at=now + timedelta(hours=hours_left),
-    )  # fmt: skip
+def park(campaign: Campaign) -> Payment:
+    """A payment of which nobody knows whether it arrived waits for a person."""
+    return new_payment(campaign, state="parked")
+
+
+def decide(payment: Payment) -> None:
+    payment.state = "confirmed"
+    payment.save()
 
 
 def withdraw_approval(study: Study) -> None:

@@ -2,7 +2,7 @@
 
 Several actions are done in turn.
 
-prepare ADDRESS  an owner with this address, a study, and a report of trouble in it
+prepare ADDRESS  an owner with this address, a study, and a parked payment in it
 tell             one turn of the job
 time-passes      the lease of a turn that was killed runs out
 """
@@ -23,7 +23,7 @@ from tests.notices.surroundings import (  # noqa: E402
     address_of,
     new_campaign,
     new_study,
-    report_trouble,
+    park,
     runner_beats,
     tell,
 )
@@ -35,7 +35,7 @@ def main(*words: str) -> None:
         if action == "prepare":
             owner = User.objects.create_user("olga")
             address_of(owner, next(waiting))
-            report_trouble(new_campaign(new_study("one", owner)))
+            park(new_campaign(new_study("one", owner)))
         elif action == "tell":
             runner_beats()
             tell()

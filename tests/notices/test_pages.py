@@ -25,7 +25,7 @@ from tests.notices.surroundings import (
     new_campaign,
     new_payment,
     new_study,
-    report_trouble,
+    park,
     tell,
     withdraw_approval,
 )
@@ -41,11 +41,15 @@ def signed_in(user: User) -> Client:
 
 def test_the_page_shows_all_studies_with_buttons_and_a_count_in_the_navigation(owner: User) -> None:
     for slug in ("one", "two"):
-        report_trouble(new_campaign(new_study(slug, owner)))
+        park(new_campaign(new_study(slug, owner)))
     new_campaign(new_study("foreign"))
     services.look()
     page = signed_in(owner).get("/waiting/").content.decode()
-    assert "/studies/one/desk/" in page and "/studies/two/desk/" in page and "foreign" not in page
+    assert (
+        "/studies/one/monitor/ledger/parked/" in page
+        and "/studies/two/monitor/ledger/parked/" in page
+        and "foreign" not in page
+    )
     assert '<span class="top__count">2</span>' in page
     assert "2 things need you." in signed_in(owner).get("/").content.decode()
 
@@ -53,8 +57,8 @@ def test_the_page_shows_all_studies_with_buttons_and_a_count_in_the_navigation(o
 def test_the_page_looks_again_and_does_not_wait_for_the_job(owner: User) -> None:
     campaign = new_campaign(new_study("one", owner))
     assert "Nothing waits for you" in signed_in(owner).get("/waiting/").content.decode()
-    report_trouble(campaign)
-    assert "/studies/one/desk/" in signed_in(owner).get("/waiting/").content.decode()
+    park(campaign)
+    assert "/studies/one/monitor/ledger/parked/" in signed_in(owner).get("/waiting/").content.decode()
 
 
 def test_a_viewer_sees_no_money_and_nothing_that_others_solve(owner: User) -> None:
@@ -113,14 +117,14 @@ def test_addresses_are_entered_tried_changed_and_removed_on_the_page(owner: User
 
 
 def test_a_mute_is_set_next_to_an_entry_and_ended_in_the_settings(owner: User) -> None:
-    report_trouble(new_campaign(new_study("one", owner)))
+    park(new_campaign(new_study("one", owner)))
     client = signed_in(owner)
-    client.post("/waiting/mute/", {"study": "one", "name": "trouble", "days": "7"})
+    client.post("/waiting/mute/", {"study": "one", "name": "parked", "days": "7"})
     mute = Mute.objects.get()
-    assert (mute.study.slug, mute.name) == ("one", "trouble") if mute.study else False
-    assert "/studies/one/desk/" in client.get("/waiting/").content.decode()  # it stays on the page
+    assert (mute.study.slug, mute.name) == ("one", "parked") if mute.study else False
+    assert "/studies/one/monitor/ledger/parked/" in client.get("/waiting/").content.decode()  # it stays on the page
     eve = signed_in(User.objects.create_user("eve"))
-    assert eve.post("/waiting/mute/", {"study": "one", "name": "trouble", "days": "7"}).status_code == 404
+    assert eve.post("/waiting/mute/", {"study": "one", "name": "parked", "days": "7"}).status_code == 404
     assert eve.post(f"/account/notices/mutes/{mute.pk}/").status_code == 404
     client.post(f"/account/notices/mutes/{mute.pk}/")
     assert not Mute.objects.exists()
@@ -139,18 +143,18 @@ class TestMail:
 
     @pytest.mark.process
     def test_goes_to_the_account_with_a_message_id(self, owner: User, mailbox: list[str]) -> None:
-        report_trouble(new_campaign(new_study("one", owner)))
+        park(new_campaign(new_study("one", owner)))
         services.add_address(by=owner, way="email")
         tell()
         tell()
         [text] = mailbox
         assert "To: olga@lab.example" in text and "Message-ID: <" in text and "Auto-Submitted: auto-generated" in text
-        assert "/studies/one/desk/" in text.replace("=\r\n", "")
+        assert "/studies/one/monitor/ledger/parked/" in text.replace("=\r\n", "")
 
     def test_a_server_that_refuses_is_shown_and_tried_again(self, owner: User, settings: Any) -> None:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
-        report_trouble(new_campaign(new_study("one", owner)))
+        park(new_campaign(new_study("one", owner)))
         services.add_address(by=owner, way="email")
         tell()
         address = Address.objects.get()
@@ -200,8 +204,6 @@ def fill(studies: int, owner: User) -> None:
             hold(campaign, "returns")
             new_payment(campaign, state="refused")
             new_payment(campaign, state="parked")
-            report_trouble(campaign)
-            report_trouble(campaign, hours_left=-1)
         withdraw_approval(study)
 
 
@@ -226,7 +228,6 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_studies(owner: U
         campaign = new_campaign(study)
         hold(campaign, "wage")
         new_payment(campaign, state="parked")
-        report_trouble(campaign)
         withdraw_approval(study)
     many = counted(owner)
     assert many[0] == few[0] and many[2] == few[2]

@@ -22,11 +22,12 @@ from tests.limits import until
 from tests.notices.receivers import Receiver
 from tests.notices.surroundings import (
     address_of,
+    decide,
     hold,
     new_campaign,
     new_payment,
     new_study,
-    report_trouble,
+    park,
     runner_beats,
     tell,
     withdraw_approval,
@@ -47,45 +48,43 @@ def test_an_event_is_told_once_and_resolved_once_and_recurs_only_then(
 ) -> None:
     campaign = new_campaign(new_study("one", owner))
     address_of(owner, receiver.url)
-    report = report_trouble(campaign)
+    payment = park(campaign)
     for _ in range(3):
         tell()
         hand_clock.go(seconds=20)
-    assert receiver.events == [("opened", "trouble", "one")]
-    report.closed_at = clock.now()
-    report.save()
+    assert receiver.events == [("opened", "parked", "one")]
+    decide(payment)
     for _ in range(3):
         tell()
         hand_clock.go(seconds=20)
-    assert receiver.events[1:] == [("resolved", "trouble", "one")]
-    report_trouble(campaign)
+    assert receiver.events[1:] == [("resolved", "parked", "one")]
+    park(campaign)
     tell()
-    assert receiver.events[2:] == [("opened", "trouble", "one")]
+    assert receiver.events[2:] == [("opened", "parked", "one")]
 
 
 @pytest.mark.process
-def test_a_message_names_the_button_and_no_sum_no_id_and_no_word_of_a_participant(
+def test_a_message_names_the_button_and_no_sum_no_id_and_no_word_of_a_recruiter(
     owner: User, receiver: Receiver
 ) -> None:
     campaign = new_campaign(new_study("one", owner))
     address_of(owner, receiver.url)
     payment = new_payment(campaign, state="refused", error="worker A1B2C3 has no money, 7.33")
-    report_trouble(campaign)
     hold(campaign, "wage")
     tell()
     [call] = receiver.calls
     events = {event["reason"]: event for event in call.json["events"]}
-    assert set(events) == {"trouble", "refused-payment", "wage"}
-    assert events["trouble"]["url"].endswith("/studies/one/desk/")
+    assert set(events) == {"refused-payment", "wage"}
+    assert events["refused-payment"]["url"].endswith("/studies/one/monitor/ledger/?state=refused")
     body = call.body.decode()
-    for secret in ("A1B2C3", "7.33", "733", "0.40", "$", "dog", payment.assignment.assignment_id):
+    for secret in ("A1B2C3", "7.33", "733", "0.40", "$", "no money", payment.assignment.assignment_id):
         assert secret not in body
 
 
 @pytest.mark.process
 def test_the_signature_is_of_the_bytes_and_the_time(owner: User, receiver: Receiver) -> None:
     address = address_of(owner, receiver.url)
-    report_trouble(new_campaign(new_study("one", owner)))
+    park(new_campaign(new_study("one", owner)))
     tell()
     [call] = receiver.calls
     at, given = (part.partition("=")[2] for part in call.headers["x-humanexp-signature"].split(","))
@@ -98,15 +97,15 @@ def test_the_signature_is_of_the_bytes_and_the_time(owner: User, receiver: Recei
 @pytest.mark.process
 def test_slack_gets_a_text_and_no_signature(owner: User, receiver: Receiver) -> None:
     address_of(owner, receiver.url, way="slack")
-    report_trouble(new_campaign(new_study("one", owner)))
+    park(new_campaign(new_study("one", owner)))
     tell()
     [call] = receiver.calls
-    assert set(call.json) == {"text"} and "/studies/one/desk/" in call.json["text"]
+    assert set(call.json) == {"text"} and "/studies/one/monitor/ledger/parked/" in call.json["text"]
     assert "x-humanexp-signature" not in call.headers
 
 
 ROLES = {
-    "trouble": {"owner", "researcher", "reviewer", "payer"},
+    "not-asked": {"owner", "researcher", "reviewer", "payer"},
     "refused-payment": {"owner", "payer"},
     "approval-withdrawn": {"owner", "researcher"},
     "wage": {"owner", "payer"},
@@ -117,9 +116,8 @@ ROLES = {
 @pytest.mark.parametrize("role", ["owner", "researcher", "reviewer", "payer", "viewer"])
 def test_only_those_are_told_whose_role_can_act(role: str, owner: User, receiver: Receiver) -> None:
     study = new_study("one", owner)
-    campaign = new_campaign(study)
+    campaign = new_campaign(study, synced_at=clock.now() - timedelta(minutes=6))
     address_of(member(study, "mia", role), receiver.url)
-    report_trouble(campaign)
     new_payment(campaign, state="refused")
     withdraw_approval(study)
     hold(campaign, "wage")
@@ -138,15 +136,14 @@ def test_a_member_who_left_or_whose_account_is_closed_is_not_told_any_more(
     mia, max_ = member(study, "mia", "payer"), member(study, "max", "payer")
     address_of(mia, f"{receiver.url}/mia", pace="hourly")
     address_of(max_, f"{receiver.url}/max")
-    report = report_trouble(campaign)
+    payment = park(campaign)
     tell()
     assert [call.path for call in receiver.calls] == ["/max"]
     study.memberships.filter(user=mia).delete()
     User.objects.filter(pk=max_.pk).update(is_active=False)
     hand_clock.go(hours=2)
     runner_beats()
-    report.closed_at = clock.now()
-    report.save()
+    decide(payment)
     tell()
     assert len(receiver.calls) == 1
     assert not Notice.objects.filter(sent_at=None).exists()
@@ -160,11 +157,11 @@ def test_a_muted_study_is_silent_and_what_is_still_open_is_told_afterwards(
     address_of(owner, receiver.url)
     services.mute(by=owner, study=muted, days=1)
     campaign = new_campaign(muted)
-    report_trouble(campaign)
+    park(campaign)
     gone = hold(campaign, "wage")
-    report_trouble(new_campaign(other))
+    park(new_campaign(other))
     tell()
-    assert receiver.events == [("opened", "trouble", "other")]
+    assert receiver.events == [("opened", "parked", "other")]
     gone.ended_at = clock.now()
     gone.save()
     tell()
@@ -173,7 +170,7 @@ def test_a_muted_study_is_silent_and_what_is_still_open_is_told_afterwards(
     campaign.synced_at = clock.now()
     campaign.save()
     tell()
-    assert ("opened", "trouble", "muted") in receiver.events
+    assert ("opened", "parked", "muted") in receiver.events
     assert not [event for event in receiver.events if event[1] == "wage"]
 
 
@@ -181,14 +178,14 @@ def test_a_muted_study_is_silent_and_what_is_still_open_is_told_afterwards(
 def test_a_reason_can_be_muted_in_every_study_and_a_mute_can_be_ended(owner: User, receiver: Receiver) -> None:
     campaign = new_campaign(new_study("one", owner))
     address_of(owner, receiver.url)
-    mute = services.mute(by=owner, name="trouble", days=7)
-    report_trouble(campaign)
+    mute = services.mute(by=owner, name="parked", days=7)
+    park(campaign)
     hold(campaign, "wage")
     tell()
     assert [reason for _state, reason, _study in receiver.events] == ["wage"]
     services.unmute(by=owner, pk=mute.pk)
     tell()
-    assert [reason for _state, reason, _study in receiver.events] == ["wage", "trouble"]
+    assert [reason for _state, reason, _study in receiver.events] == ["wage", "parked"]
 
 
 @pytest.mark.process
@@ -197,12 +194,11 @@ def test_a_digest_waits_for_its_hour_and_leaves_out_what_was_resolved(
 ) -> None:
     campaign = new_campaign(new_study("one", owner))
     address_of(owner, receiver.url, pace="daily")
-    report = report_trouble(campaign)
+    payment = park(campaign)
     hold(campaign, "wage")
     hold(campaign, "returns")
     tell()
-    report.closed_at = clock.now()
-    report.save()
+    decide(payment)
     hand_clock.go(hours=11)
     runner_beats()
     Event.objects.filter(name="not-asked").delete()
@@ -238,7 +234,7 @@ def test_an_account_with_refused_keys_is_told_once_for_all_studies(owner: User, 
 class TestAddressesThatFail:
     @pytest.fixture(autouse=True)
     def waiting(self, owner: User, receiver: Receiver) -> Address:
-        report_trouble(new_campaign(new_study("one", owner)))
+        park(new_campaign(new_study("one", owner)))
         return address_of(owner, receiver.url)
 
     @pytest.mark.parametrize(
@@ -287,7 +283,7 @@ class TestAddressesThatFail:
             address_of(owner, other.url)
             services.look()
             services.send()
-            until(lambda: other.events == [("opened", "trouble", "one")], "the other one is told")
+            until(lambda: other.events == [("opened", "parked", "one")], "the other one is told")
             assert not receiver.release.is_set()
         waiting.refresh_from_db()
         assert "in time" in waiting.last_error
@@ -359,7 +355,7 @@ class TestWhereMessagesMayGo:
 def test_two_runners_at_once_tell_each_event_once(owner: User, receiver: Receiver) -> None:
     for number in range(4):
         study = new_study(f"s{number}", owner)
-        report_trouble(new_campaign(study))
+        park(new_campaign(study))
         hold(study.campaigns.get(), "wage")
     address_of(owner, f"{receiver.url}/a")
     address_of(owner, f"{receiver.url}/b")

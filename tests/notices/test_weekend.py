@@ -20,11 +20,11 @@ from tests.notices.receivers import Receiver
 from tests.notices.surroundings import (
     HandMachine,
     address_of,
+    decide,
     hold,
     new_campaign,
-    new_payment,
     new_study,
-    report_trouble,
+    park,
     runner_beats,
     tell,
 )
@@ -72,7 +72,6 @@ def test_every_event_of_a_weekend_is_told_once_to_the_right_person_and_resolved_
     expected = {
         **{(who, state, "not-asked"): 1 for who in members for state in ("opened", "resolved")},
         **{(who, state, "parked"): 1 for who in members for state in ("opened", "resolved")},
-        **{(who, state, "trouble"): 1 for who in members for state in ("opened", "resolved")},
         **{("/olga", state, "returns"): 1 for state in ("opened", "resolved")},
         **{("/adam", state, "disk"): 1 for state in ("opened", "resolved")},
         **{("/adam", state, "certificate-ends"): 1 for state in ("opened", "resolved")},
@@ -90,16 +89,10 @@ def _happens(hour: float, campaign: Campaign, machine: HandMachine, problems: di
         problems[name] = True
         return True
 
-    if once("trouble", 4):
-        problems["report"] = report_trouble(campaign)
-    if once("answered", 9):
-        problems["report"].closed_at = clock.now()
-        problems["report"].save()
     if once("parked", 20):  # while the chat is down
-        problems["payment"] = new_payment(campaign, state="parked")
+        problems["payment"] = park(campaign)
     if once("decided", 26):
-        problems["payment"].state = "confirmed"
-        problems["payment"].save()
+        decide(problems["payment"])
     if once("returns", 31):  # while the runner is dead
         problems["hold"] = hold(campaign, "returns")
     if once("over", 40):

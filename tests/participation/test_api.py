@@ -69,12 +69,12 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
     assert done.json()["state"] == "completed" and done.json()["debrief"] == "It was about noise."
     assert tab.post("complete/", {}).json() == done.json()
     status = tab.get("status/").json()
-    assert credentials.REPORT.read(status.pop("report")).session_id == session.pk
     assert status == {
         "state": "completed",
         "cursor": session.total,
         "total": session.total,
         "closing": "none",
+        "session_code": session.code,
         "receipt": done.json()["receipt"],
         "completion_code": done.json()["completion_code"],
     }
@@ -226,7 +226,8 @@ def test_a_token_with_another_sessions_number_is_forged(client, study):
 
 def test_a_token_signed_for_something_else_or_with_another_key_is_refused(client, session, settings):
     handoff = services.issue_handoff(session=session)
-    assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {handoff}"}).status_code == 401
+    for other in (handoff, session.code):  # the code is quoted in letters
+        assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {other}"}).status_code == 401
     token = services.issue_token(session=session)
     settings.SECRET_KEY = "another key"
     assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {token}"}).status_code == 401
@@ -386,6 +387,8 @@ def test_no_reply_tells_what_is_to_be_found_out(tab, session):
         body = reply.json()
         feedback = body.pop("feedback", None)
         assert feedback is None or reply.wsgi_request.path.endswith("responses/")
+        quoted = body.pop("session_code", None)  # in letters; it is random, and opens nothing
+        assert quoted is None or reply.wsgi_request.path.endswith(("session/", "status/"))
         assert not secrets & set(keys(body))
         text = json.dumps(body)
         assert not [word for word in words if word in text]

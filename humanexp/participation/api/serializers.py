@@ -78,13 +78,13 @@ class WithdrawIn(serializers.Serializer[Any]):
     keep = serializers.BooleanField(required=False, default=False, help_text="whether the answers so far stay")
 
 
-class ReportOut(serializers.Serializer[Any]):
-    report = serializers.CharField(
-        allow_blank=True, help_text="ties a report of trouble to the session; empty in a preview"
+class CodeOut(serializers.Serializer[Any]):
+    session_code = serializers.CharField(
+        allow_blank=True, help_text="for letters about the session, and opens nothing; empty in a preview"
     )
 
 
-class SessionOut(StateOut, ReportOut):
+class SessionOut(StateOut, CodeOut):
     study_title = serializers.CharField()
     cursor = serializers.IntegerField(help_text="next position without an answer")
     total = serializers.IntegerField()
@@ -220,7 +220,7 @@ class SetUpIn(serializers.Serializer[Any]):
     light = serializers.ChoiceField(["dark", "dim", "bright", "sunlight"], required=False)
 
 
-class StatusOut(StateOut, ReportOut):
+class StatusOut(StateOut, CodeOut):
     cursor = serializers.IntegerField()
     total = serializers.IntegerField()
     closing = serializers.ChoiceField(

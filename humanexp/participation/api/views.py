@@ -139,7 +139,7 @@ class SessionView(RunView):
         session = self.sittings.session_of(self.claim)
         if self.lease:
             check_lease(session, self.lease)
-        return Response({**_session_out(session), "report": self.sittings.report_proof(self.claim)})
+        return Response(_session_out(session))
 
 
 class LeaseView(RunView):
@@ -285,7 +285,7 @@ class StatusView(RunView):
         """How far the session is; needs no lease, so that the page that opened it can ask."""
         session = self.sittings.session_of(self.claim)
         progress = {"state": session.told_state, "cursor": session.cursor, "total": session.total}
-        more = {"closing": self.sittings.closing_of(session), "report": self.sittings.report_proof(self.claim)}
+        more = {"closing": self.sittings.closing_of(session), "session_code": session.code}
         return Response({**progress, **more, **self.sittings.proofs(session)})
 
 
@@ -323,6 +323,7 @@ def _session_out(session: Session) -> dict[str, Any]:
     protocol = in_its_window(_protocol(session), session)
     return {
         "state": session.told_state,
+        "session_code": session.code,
         "study_title": session.study.title,
         "cursor": session.cursor,
         "total": session.total,

@@ -6,7 +6,6 @@ from humanexp.recruitment.models.agreeing import AgreedText, ApprovalChange
 from humanexp.recruitment.models.bonus_calls import AttemptOutcome, BonusAttempt, BonusCall, CallAnswer
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.deleting import DeletionCode
-from humanexp.recruitment.models.desk import Trouble, TroubleAnswer, TroubleReport
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.hooks import HookEvent
 from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
@@ -76,9 +75,6 @@ __all__ = [
     "RecruiterAccount",
     "SitePay",
     "StudyBudget",
-    "Trouble",
-    "TroubleAnswer",
-    "TroubleReport",
     "VolunteerTerms",
     "WayBack",
     "WayBackKind",

@@ -275,28 +275,6 @@ WORDS: Mapping[str, Words] = {
             "automatically, and the answers stay here. Pay a promised bonus another way."
         ),
     ),
-    "trouble": Words(
-        text=ngettext_lazy(
-            "%(count)d report of trouble waits for an answer.",
-            "%(count)d reports of trouble wait for an answer.",
-            "count",
-        ),
-        resolution=_("Read it at the desk and answer before the promised day."),
-        page="recruitment:desk",
-        button=_("Open the desk"),
-    ),
-    "trouble-overdue": Words(
-        kind="trouble",
-        text=ngettext_lazy(
-            "%(count)d report of trouble was not answered by the promised day.",
-            "%(count)d reports of trouble were not answered by the promised day.",
-            "count",
-        ),
-        tone="bad",
-        resolution=_("Answer it at the desk now: the participant was promised an answer."),
-        page="recruitment:desk",
-        button=_("Open the desk"),
-    ),
     "proposal": Words(
         text=ngettext_lazy(
             "%(count)d rejection waits for a second person.",

@@ -17,7 +17,6 @@ from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Assignment, Campaign, Evidence, Message, Pause
 from humanexp.recruitment.selectors.alerts_of_payments import due_money, hits, payments, removals
 from humanexp.recruitment.selectors.approvals import approvals_of
-from humanexp.recruitment.selectors.desk import waiting_in
 from humanexp.recruitment.selectors.found_alerts import Attention, Found, Looked, counted, told
 from humanexp.recruitment.selectors.not_submitted import BEGUN, finished_not_submitted
 from humanexp.recruitment.selectors.owed import held_by_policies
@@ -80,7 +79,6 @@ def _found(looked: Looked, of_all: Mapping[int, Study]) -> Iterator[Found]:
     yield from _not_asked(looked)
     yield from _pictures(of_all)
     yield from _differences(looked)
-    yield from _troubles(looked)
     yield from _holds(looked)
     yield from due_money(looked)
     yield from hits(looked)
@@ -125,14 +123,6 @@ def _not_asked(looked: Looked) -> Iterator[Found]:
         waited = clock.now() - min((one.synced_at or one.launched_at for one in live), default=clock.now())
         if waited > ASKED_WITHIN:
             yield study, told("not-asked", minutes=int(waited.total_seconds() // 60))
-
-
-def _troubles(looked: Looked) -> Iterator[Found]:
-    for study, (count, overdue) in waiting_in(looked.studies.values()).items():
-        if overdue:
-            yield study, told("trouble-overdue", count=overdue)
-        if count > overdue:
-            yield study, told("trouble", count=count - overdue)
 
 
 def _holds(looked: Looked) -> Iterator[Found]:

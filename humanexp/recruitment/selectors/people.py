@@ -17,11 +17,13 @@ from humanexp.recruitment.models import (
     Campaign,
     Exclusion,
     GrantKind,
+    LinkTerms,
     Purpose,
     QualificationType,
     QualificationWrite,
     RecruitedPerson,
     WayBack,
+    id_here,
 )
 from humanexp.recruitment.selectors.payments import assignments_of
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
@@ -158,9 +160,16 @@ def named_in(rows: QuerySet[Assignment], said: Collection[str]) -> dict[str, Ass
 
 
 def assignment_of_person(study: Study, said: str) -> Assignment | None:
-    """By an id of the recruiter, or the code of a participant or session; the one under way first, then the latest."""
+    """By an id of the recruiter or site, of the person or their submission, or the code of a participant or session.
+
+    The one under way first, then the latest.
+    """
+    presets = set(LinkTerms.objects.filter(campaign__study=study).values_list("preset", flat=True))
     mine = assignments_of(study).filter(
-        Q(person__worker_id=said) | Q(person__participant__code=said.upper()) | Q(session__code=said.upper())
+        Q(person__worker_id__in=[said, *(id_here(preset, said) for preset in presets)])
+        | Q(assignment_id=said)
+        | Q(person__participant__code=said.upper())
+        | Q(session__code=said.upper())
     )
     under_way = Case(When(session__state=SessionState.OPEN, then=Value(0)), default=1, output_field=IntegerField())
     return mine.order_by(under_way, "-pk").first()

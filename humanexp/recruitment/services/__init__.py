@@ -29,14 +29,6 @@ from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.counting import foresee_restoring, treat_as_restored
 from humanexp.recruitment.services.deleting import delete_participant, take_personal_data
 from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
-from humanexp.recruitment.services.desk import (
-    answer_report,
-    close_report,
-    erase_reports,
-    give_code_again,
-    let_back_in,
-    pay_for_failure,
-)
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.forgetting import forget_by_policies, forget_ids
@@ -53,7 +45,6 @@ from humanexp.recruitment.services.people import ExclusionReport, exclude_family
 from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
-from humanexp.recruitment.services.reporting_trouble import report_behind, report_trouble
 from humanexp.recruitment.services.resolving import resolve_difference
 from humanexp.recruitment.services.resuming import confirm, is_confirmed
 from humanexp.recruitment.services.sending import send
@@ -109,9 +100,7 @@ __all__ = [
     "LaunchTerms",
     "address_of",
     "agree_to_rejection",
-    "answer_report",
     "clear",
-    "close_report",
     "compare_sizes",
     "compensate",
     "confirm",
@@ -119,7 +108,6 @@ __all__ = [
     "decline",
     "delete_participant",
     "enter",
-    "erase_reports",
     "exclude_family",
     "exclude_people",
     "ids_of",
@@ -130,9 +118,7 @@ __all__ = [
     "forget_ids",
     "hear",
     "found_paid",
-    "give_code_again",
     "is_confirmed",
-    "let_back_in",
     "lift_exclusion",
     "list_credited",
     "list_finished",
@@ -147,7 +133,6 @@ __all__ = [
     "outcome_of_refusal",
     "override_rejection",
     "pay_again",
-    "pay_for_failure",
     "pay_first_late",
     "plan_bonus",
     "prolong",
@@ -159,8 +144,6 @@ __all__ = [
     "refresh_balance",
     "reject",
     "release",
-    "report_behind",
-    "report_trouble",
     "renew_approval",
     "resolve_difference",
     "retry_hit",

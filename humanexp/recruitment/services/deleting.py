@@ -24,7 +24,6 @@ from humanexp.recruitment.models import (
     Payment,
     RecruitedPerson,
     Rejection,
-    TroubleReport,
 )
 from humanexp.recruitment.selectors.personal_data import PersonalData, participants_called, personal_data, studies_of
 from humanexp.recruitment.states import LISTED, UNFINISHED, UNSETTLED, AssignmentState, CampaignState
@@ -139,7 +138,6 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
     deletion = what_goes(code=code)
     if why := why_not_yet(code):
         raise Conflict(why)
-    TroubleReport.objects.filter(assignment__person__participant__code=code).delete()
     forget_ids_of_sites(code)
     for participant in Participant.objects.filter(code=code):
         RecruitedPerson.objects.filter(participant=participant).delete()

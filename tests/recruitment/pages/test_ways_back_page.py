@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from analysis.spec import Link
 from humanexp.recruitment import services
 from humanexp.recruitment.models import WayBack
 from humanexp.studies.models import Study
@@ -38,6 +39,17 @@ def test_a_person_is_found_by_id_or_code_without_the_id_in_an_address(
     missing = console.post(page, {"who": "panel-9"})
     assert missing.status_code == 422 and b"No one in this study" in missing.content
     assert console.post(page, {"who": ""}).status_code == 422
+
+
+@pytest.mark.parametrize("preset", ["prolific", "plain"])
+def test_what_a_page_lets_people_quote_finds_them(study: Study, console: Client, preset: str) -> None:
+    """The id of the submission where a site gives one, and else the id at the end of the link."""
+    terms = services.LaunchTerms(to="link", assignments=3, link=Link(preset=preset))
+    person, submission = "5f00000000000000000000aa", "66aa00bb11cc22dd33ee44ff"
+    visitor = Visitor(services.publish(study=study, terms=terms), worker_id=person, assignment_id=submission)
+    assert visitor.open().status_code == 201
+    for said in (person, submission) if preset == "prolific" else (person,):
+        assert console.post(f"/studies/{study.slug}/let-in/", {"who": said}).status_code == 302, said
 
 
 def test_release_link_and_taking_back(lost: Visitor, console: Client, study: Study) -> None:

@@ -23,7 +23,6 @@ _NAMED = {
     "experiments_response": gettext_lazy("answers"),
     "recruitment_recruitedperson": gettext_lazy("ids at recruiters"),
     "recruitment_payment": gettext_lazy("payments"),
-    "recruitment_troublereport": gettext_lazy("reports of trouble"),
     "core_auditevent": gettext_lazy("lines of the record"),
 }
 

@@ -1,5 +1,6 @@
 /** The whole run: the way in, the entry check, blocks with instructions and breaks, the end. Every step can be resumed. */
 import { runBlock } from "./block.js";
+import { quoteIn } from "./contact.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { askAtTheEnd, tellAbout, tellEnding } from "./closing.js";
 import { showDeletionCode } from "./deletion.js";
@@ -9,7 +10,6 @@ import { explainAgain, instruct } from "./instructions.js";
 import { Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
 import { isRepeated, nextStep } from "./plan.js";
-import { tieReports } from "./report.js";
 import { forgetSetUp, setUp } from "./setup.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
@@ -20,7 +20,7 @@ import { showWayOut } from "./way-out.js";
 export async function runSession(run) {
   try {
     await enter(run);
-    tieReports(run.document, run.session.report);
+    quoteIn(run.document, run.session.session_code);
     dress(run);
     run.leaving = new Leaving(run);
     await walk(run);

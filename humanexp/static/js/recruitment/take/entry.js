@@ -2,7 +2,7 @@
  * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
  * recruiter's form when every answer is stored.
  */
-import { idsForReport } from "../../participation/trial/report.js";
+import { idOfVisit } from "../../participation/trial/contact.js";
 import { hashFor } from "../../participation/trial/resume.js";
 import { showWayOut } from "../../participation/trial/way-out.js";
 import { Refusal } from "./api.js";
@@ -48,7 +48,7 @@ export class Entry {
     this.session = this.memory.recall(this.page, ids);
     if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
     if (this.page.isLink) this.memory.named(this.page);
-    this.tieReports();
+    this.panels.quote(idOfVisit(this.page));
     this.panels.reveal("noted", this.memory.isNoted(this.page.note));
     if (this.session) this.watch({ focus: false });
     else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
@@ -57,11 +57,6 @@ export class Entry {
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
     else if (this.page.isTimed && this.lacksRoom()) this.askForRoom();
     else this.panels.show(this.decision, { focus: false });
-  }
-
-  /** A report of trouble names the session or, of somebody who is locked out of it, the ids that the page came with. */
-  tieReports(proof = "") {
-    this.panels.tieReports(proof || idsForReport(this.page));
   }
 
   /** Said before anybody agrees; once the window is large enough, the page goes on by itself. */
@@ -211,7 +206,7 @@ export class Entry {
       throw error;
     }
     this.panels.reveal("offline", false);
-    this.tieReports(status.report);
+    this.panels.quote(status.session_code || idOfVisit(this.page));
     if (FINISHED.has(status.state)) {
       // Also while the questions at the end are open: the last answer came after the last look.
       this.showProgress(status);

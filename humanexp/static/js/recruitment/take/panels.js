@@ -1,6 +1,6 @@
 /** The page's panels: one shown at a time, values filled in by name. */
+import { quoteIn } from "../../participation/trial/contact.js";
 import { tellLeft } from "../../participation/trial/leaving.js";
-import { tieReports } from "../../participation/trial/report.js";
 
 export class Panels {
   #root;
@@ -47,9 +47,9 @@ export class Panels {
     tellLeft(this.#root, areKept);
   }
 
-  /** Lets a report of trouble from here name the session. */
-  tieReports(proof) {
-    tieReports(this.#root, proof);
+  /** What letters from here quote. */
+  quote(id) {
+    quoteIn(this.#root, id);
   }
 
   /** A translated sentence from the page, its {names} replaced. */
