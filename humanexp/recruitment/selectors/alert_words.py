@@ -255,26 +255,6 @@ WORDS: Mapping[str, Words] = {
         page="recruitment:parked",
         button=_("Decide"),
     ),
-    "removal": Words(
-        text=ngettext_lazy(
-            "%(where)s removes %(count)d HIT of this study on %(day)s, 120 days after its end: %(open)s.",
-            "%(where)s removes %(count)d HITs of this study from %(day)s on, 120 days after their end: %(open)s.",
-            "count",
-        ),
-        resolution=_(
-            "Submissions and bonuses go with it: nothing can be decided, paid or compared there afterwards; the "
-            "answers stay here. Ask the recruiter now, then decide and pay before that day."
-        ),
-    ),
-    "removed": Words(
-        kind="removal",
-        text=_("%(where)s removes HITs of this study since %(day)s: %(open)s."),
-        tone="bad",
-        resolution=_(
-            "Removed HITs can no longer be queried, decided or paid there. Every submission has been approved "
-            "automatically, and the answers stay here. Pay a promised bonus another way."
-        ),
-    ),
     "proposal": Words(
         text=ngettext_lazy(
             "%(count)d rejection waits for a second person.",

@@ -15,7 +15,7 @@ from humanexp.participation.models import DamagedPicture
 from humanexp.participation.selectors.faults import damaged_files_of
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Assignment, Campaign, Evidence, Message, Pause
-from humanexp.recruitment.selectors.alerts_of_payments import due_money, hits, payments, removals
+from humanexp.recruitment.selectors.alerts_of_payments import due_money, hits, payments
 from humanexp.recruitment.selectors.approvals import approvals_of
 from humanexp.recruitment.selectors.found_alerts import Attention, Found, Looked, counted, told
 from humanexp.recruitment.selectors.not_submitted import BEGUN, finished_not_submitted
@@ -83,7 +83,6 @@ def _found(looked: Looked, of_all: Mapping[int, Study]) -> Iterator[Found]:
     yield from due_money(looked)
     yield from hits(looked)
     yield from payments(looked)
-    yield from removals(looked)
     if tally is None or tally.people([AssignmentState.SUBMITTED]):
         yield from _proposals(looked)
         yield from _submissions(looked)

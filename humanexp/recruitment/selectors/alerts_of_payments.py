@@ -6,9 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from django.db.models import Count, F, Q, Sum
-from django.utils.formats import date_format
-from django.utils.text import capfirst
-from django.utils.translation import ngettext
 
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import EXTRAS, Assignment, Hit, HitWrite, HitWriteKind, Payment
@@ -16,7 +13,6 @@ from humanexp.recruitment.selectors.budgets import places_cents
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.found_alerts import Found, Looked, counted, told
 from humanexp.recruitment.selectors.payments import waiting_payments
-from humanexp.recruitment.selectors.pending_removals import Disposal, disposals
 from humanexp.recruitment.selectors.state_counts import PlaceCount
 from humanexp.recruitment.states import UNSETTLED, AssignmentState, CampaignState, WriteState
 
@@ -116,28 +112,3 @@ def payments(looked: Looked) -> Iterator[Found]:
             if study not in seen:
                 seen.add(study)
                 yield study, told("stuck-payment", subject_pk=pk, since=f"{at:%d %B %H:%M}", error=error)
-
-
-def removals(looked: Looked) -> Iterator[Found]:
-    """HITs that a recruiter is about to remove."""
-    for found in disposals(looked.studies.values(), looked.campaigns):
-        one = told(
-            "removed" if found.is_over else "removal",
-            tone="note" if found.is_over and not found.unconfirmed else "",
-            count=found.hits,
-            environment=found.environment,
-            where=capfirst(recruiters.name_of(found.environment)),
-            day=date_format(found.at, "j F Y"),
-            open=", ".join(_left_open(found)),
-        )
-        yield found.study, one
-
-
-def _left_open(found: Disposal) -> Iterator[str]:
-    undecided = ngettext("%(n)d submission is not decided", "%(n)d submissions are not decided", found.undecided)
-    unconfirmed = ngettext("%(n)d payment is not confirmed", "%(n)d payments are not confirmed", found.unconfirmed)
-    unasked = ngettext(
-        "%(n)d HIT was not asked about since its end", "%(n)d HITs were not asked about since their end", found.unasked
-    )
-    counts = ((undecided, found.undecided), (unconfirmed, found.unconfirmed), (unasked, found.unasked))
-    return (text % {"n": count} for text, count in counts if count)

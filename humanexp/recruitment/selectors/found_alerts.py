@@ -80,7 +80,6 @@ def told(
     subject_pk: int | None = None,
     count: int = 1,
     environment: str = "",
-    tone: str = "",
     among: Mapping[str, Words] = WORDS,
     **named: object,
 ) -> Attention:
@@ -89,7 +88,7 @@ def told(
     text = str(words.text % named)
     return Attention(
         text=text,
-        tone=tone or words.tone,
+        tone=words.tone,
         kind=words.kind or name,
         name=name,
         resolution=str(words.resolution % named),
