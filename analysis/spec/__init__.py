@@ -1,4 +1,4 @@
-"""What a study is, in one place: protocol, design, rules, terms, quiz and analysis plan.
+"""What a study is, in one place: protocol, design, rules, terms and analysis plan.
 
 Files, forms, stored values, refusals, the documents and the API read these models and nothing else. A setting is one
 line here: its type, limits and default, what it means, and whether the form has a field for it.
@@ -16,7 +16,7 @@ from analysis.spec.protocol import PROTOCOLS, ProtocolConfig, load_protocol
 from analysis.spec.rules import RULE_SETS, Rule, RuleSet, load_rule_set, read_rule_set
 from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration, digest_of
-from analysis.spec.terms import Quiz, QuizQuestion, Terms
+from analysis.spec.terms import Terms
 from analysis.spec.validation import ValidationDesign
 
 __all__ = [
@@ -29,8 +29,6 @@ __all__ = [
     "ProtocolConfig",
     "Link",
     "PersonsDesign",
-    "Quiz",
-    "QuizQuestion",
     "Rule",
     "RuleSet",
     "SetUp",

@@ -19,7 +19,7 @@ from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import KINDS, Rule, RuleSet, SentinelSettings
 from analysis.spec.setup import SetUp
 from analysis.spec.study import StudyConfiguration
-from analysis.spec.terms import Quiz, Terms
+from analysis.spec.terms import Terms
 from analysis.spec.validation import ValidationDesign
 from analysis.spec.wording import Wording
 
@@ -34,7 +34,6 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "ethics": Ethics,
     "setup": SetUp,
     "recruitment": Terms,
-    "recruitment.quiz": Quiz,
     "recruitment.link": Link,
     "ending": Ending,
     "analysis": AnalysisPlan,

@@ -326,15 +326,15 @@ class StudyConfiguration(Spec):
     @classmethod
     def from_file_values(cls, values: Mapping[str, object]) -> Self:
         """Of what somebody states now, in a file or a form: without a `spec`, the newest one."""
-        return cls._read({"spec": cls.VERSION, **values}, is_stored=False)
+        return cls._read({"spec": cls.VERSION, **values})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object], *, version: int | None = None) -> Self:
         """Of what is stored, maybe by an earlier version, whose defaults hold."""
-        return cls._read({"spec": 1, **values}, is_stored=True)
+        return cls._read({"spec": 1, **values})
 
     @classmethod
-    def _read(cls, values: Mapping[str, object], *, is_stored: bool) -> Self:
+    def _read(cls, values: Mapping[str, object]) -> Self:
         version = values["spec"]
         if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= cls.VERSION:
             sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
@@ -350,7 +350,7 @@ class StudyConfiguration(Spec):
             "ending": {},
         }
         try:
-            return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
+            return cls.model_validate(tables | dict(values), context={"version": version})
         except ValidationError as error:
             raise refused(cls, error) from None
 

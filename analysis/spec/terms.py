@@ -2,63 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from analysis.spec.base import Context, Earlier, InForm, Must, Names, Number, Sparse, Spec, refusal
+from analysis.spec.base import Earlier, InForm, Must, Names, Number, Sparse, Spec, refusal
 from analysis.spec.link import Link
 from analysis.spec.words import _
-
-
-class QuizQuestion(Spec):
-    """A question with several options, one of them right."""
-
-    text: Annotated[str, Field(min_length=1, description="what is asked")]
-    options: Annotated[Names, Field(min_length=2, max_length=20, description="two to twenty different answers")]
-    right: Annotated[int, Field(ge=0, le=19, description="place of the right option, from 0")]
-
-    @classmethod
-    def called(cls) -> str:
-        return "A question of the quiz"
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
-        if not self.text.strip() or not all(map(str.strip, self.options)):
-            raise refusal("A question of the quiz needs a text and two to twenty options.")
-        if len(set(self.options)) != len(self.options) or self.right >= len(self.options):
-            raise refusal(f"The quiz: {self.text!r} needs different options, and one of them is the right one.")
-        return self
-
-
-class Quiz(Spec):
-    """Multiple choice, graded by the recruiter; the score is the percentage of right answers."""
-
-    questions: Annotated[
-        tuple[QuizQuestion, ...],
-        Strict(False),
-        Field(
-            min_length=1, description="each with `text`, `options` and `right`, the place of the right option from 0"
-        ),
-    ]
-    pass_percent: Annotated[int, Field(ge=1, le=100, description="share of right answers that passes")] = 100
-    minutes: Annotated[int, Field(ge=1, le=60, description="time for it")] = 10
-    retry_after_s: Annotated[
-        int | None, Field(ge=0, description="seconds after which it may be tried again; left out: never")
-    ] = None
-
-    @classmethod
-    def called(cls) -> str:
-        return "The quiz"
-
-    @property
-    def digest(self) -> str:
-        """Another quiz is another qualification."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
-
 
 #: The API guide's limit on places in one requirement.
 MOST_COUNTRIES = 30
@@ -124,8 +75,6 @@ PayOnLeaving = Literal["none", "share", "full"]
 SettlePolicy = Literal["hand", "verdict", "hourly"]
 #: What happens by itself when many people give their places back.
 OnReturns = Literal["warn", "pause"]
-#: As stated; `Quiz` is what it has to be.
-Quizlike = dict[str, object] | None
 
 
 class Terms(Sparse):
@@ -331,10 +280,6 @@ class Terms(Sparse):
         ),
         Must("a table: recruiter = places, a whole number of at least 1"),
     ] = {}
-    quiz: Annotated[
-        Quizlike,
-        Field(description="a quiz that the recruiter grades ([recruitment.md](recruitment.md))"),
-    ] = None
     link: Annotated[Link, Field(description="of a link: which site sends the people, and how they go back")] = Link()
 
     @classmethod
@@ -362,16 +307,6 @@ class Terms(Sparse):
                 "{place} is the hour at which the time for batches begins: leave some time.", "batch_until_hour"
             )
         return self
-
-    @field_validator("quiz")
-    @classmethod
-    def _can_be_graded(
-        cls, values: dict[str, object] | None, info: ValidationInfo[Context]
-    ) -> dict[str, object] | None:
-        """Files of before were stored with any quiz, and refused at the launch: they can still be read."""
-        if values is not None and not (info.context or {}).get("is_stored"):
-            Quiz.model_validate(values)
-        return values
 
     @property
     def planned_hourly_cents(self) -> int:

@@ -10,7 +10,6 @@ import pytest
 from django.utils import timezone
 
 from analysis.errors import InvalidInput
-from analysis.spec import Quiz, QuizQuestion
 from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
@@ -184,41 +183,6 @@ class TestRequirements:
         assert WorkerRequirements.from_dict(asked.to_dict()) == asked
         with pytest.raises(InvalidInput):
             WorkerRequirements.from_dict({"shoe_size": 43})
-
-
-QUIZ = Quiz(
-    questions=(
-        QuizQuestion(text="Which is <largest> & heaviest?", options=("a mouse", "an elephant"), right=1),
-        QuizQuestion(text="Do you sit at a computer with a mouse?", options=("yes", "no"), right=0),
-    ),
-    pass_percent=100,
-    retry_after_s=60,
-)
-
-
-class TestQuiz:
-    def test_the_recruiter_grades_it_and_lets_in_who_passes(
-        self, transactional_db: None, marketplace: Any, new_worker: NewWorker
-    ) -> None:
-        study = make_study("quizzed", recruitment={"quiz": QUIZ.to_dict()})
-        campaign = services.publish(
-            study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=10, title="Quizzed")
-        )
-        send()
-        campaign.refresh_from_db()
-        quiz_type = QualificationType.objects.get(purpose="quiz").type_id
-        for answers, status in (({"q0": "1", "q1": "0"}, 200), ({"q0": "0", "q1": "0"}, 403)):
-            worker = new_worker()
-            assert sees(worker, campaign)  # shown, so that people can ask for it
-            assert worker.client.try_accept(campaign.hits.get().hit_id).status_code == 403
-            worker.client.take_test(quiz_type, **answers)
-            assert worker.client.try_accept(campaign.hits.get().hit_id).status_code == status
-
-    def test_a_quiz_without_sense_is_refused(self) -> None:
-        assert Quiz.from_dict(QUIZ.to_dict()) == QUIZ
-        for wrong in ({}, {"questions": []}, {"questions": [{"text": "?", "options": ["a", "b"], "right": 2}]}):
-            with pytest.raises(InvalidInput):
-                Quiz.from_dict(wrong)
 
 
 class TestPaidQualification:

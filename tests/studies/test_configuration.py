@@ -111,7 +111,7 @@ def test_a_protocol_of_the_labs_own():
         ('title = "a"\nstimuli = "b"\n[recruitment]\nreward_cents = -5', "reward_cents must be a whole number from 0"),
         ('title = "a"\nstimuli = "b"\n[recruitment]\nreward_cent = 5', "no setting 'reward_cent'; it has: assignments"),
         ('title = "a"\nstimuli = "b"\n[recruitment]\ntitle = 5', "recruitment.title must be text of at most 128"),
-        ('title = "a"\nstimuli = "b"\n[recruitment]\nquiz = 5', r"\[recruitment.quiz\] must be a table"),
+        ('title = "a"\nstimuli = "b"\n[recruitment]\nlink = 5', r"\[recruitment.link\] must be a table"),
         # what TOML can say and no database stores
         ('title = "a"\nstimuli = "b"\nconsent = "I do\\u0000"', "consent holds the null character"),
         (

@@ -190,15 +190,15 @@ gold_originals = [
 ]
 rules = "vcr"
 
-[[recruitment.quiz.questions]]
+[[rule.settings.bounds]]
 right = 1
-[[recruitment.quiz.questions]]
+[[rule.settings.bounds]]
 right = 2
 text = "Really?"
 """
     places = {
-        "consent": 2, "gold_originals": 5, "rules": 9, "recruitment": 11, "recruitment.quiz.questions.2": 13,
-        "recruitment.quiz.questions.2.text": 15, "recruitment.quiz.questions.2.options": 13, "seed": None,
+        "consent": 2, "gold_originals": 5, "rules": 9, "rule": 11, "rule.settings.bounds.2": 13,
+        "rule.settings.bounds.2.text": 15, "rule.settings.bounds.2.options": 13, "seed": None,
     }  # fmt: skip
     assert {place: line_of(text, place) for place in places} == places
 

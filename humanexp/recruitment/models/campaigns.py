@@ -63,8 +63,6 @@ class Campaign(models.Model):
 
     #: what the recruiter asks of workers by itself, as WorkerRequirements writes it
     requirements = models.JSONField(default=dict, blank=True)
-    #: a quiz that the recruiter grades before anybody can begin; empty = none
-    quiz = models.JSONField(default=dict, blank=True)
     #: open to those alone who have passed the family's paid qualification
     needs_qualification = models.BooleanField(default=False)
     #: this campaign is such a qualification: who passes may take part in that family

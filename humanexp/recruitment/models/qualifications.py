@@ -19,8 +19,6 @@ class Purpose(models.TextChoices):
     PASSED = "passed", _("passed the qualification")
     #: one person's, for the HIT that pays what could not be submitted
     INVITED = "invited", _("invited to be paid")
-    #: granted by the recruiter, which grades the quiz
-    QUIZ = "quiz", _("passed the quiz")
 
 
 class QualificationType(models.Model):
@@ -29,7 +27,7 @@ class QualificationType(models.Model):
     environment = models.CharField(max_length=12)
     family = models.ForeignKey(StudyFamily, on_delete=models.PROTECT, related_name="+")
     purpose = models.CharField(max_length=10, choices=Purpose.choices)
-    #: tells two of one purpose apart: the quiz's digest, the assignment that is compensated
+    #: tells two of one purpose apart: the assignment that is compensated
     subject = models.CharField(max_length=40, blank=True)
     #: fixed before it is made there, so that it is found again when the reply is lost
     name = models.CharField(max_length=120, unique=True)

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from analysis.spec import Quiz
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.pricing import FeeTable
 from humanexp.recruitment.recruiters.bonus_calls import BonusCalls
@@ -74,7 +73,7 @@ class Capabilities:
     approves_in_bulk: bool = False
     #: an offer ends by itself at a time; elsewhere it is open until its places are taken or somebody closes it
     ends: bool = True
-    #: its qualifications have values, and quizzes give them; elsewhere a person has one or does not
+    #: its qualifications have values; elsewhere a person has one or does not
     grades: bool = True
     #: a refusal names one of its categories (`Kind.rejection_grounds`) and is at least so long
     rejects_by_category: bool = False
@@ -115,10 +114,6 @@ class Holds:
     """Open to those alone who hold this qualification."""
 
     type_id: str
-    #: None: whatever its value
-    at_least: int | None = None
-    #: others see the work and cannot take it: they may go and earn the qualification
-    is_shown: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +176,6 @@ class QualificationOrder:
     name: str
     #: people read it
     description: str
-    #: people get it by passing this; without one we grant it
-    quiz: Quiz | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

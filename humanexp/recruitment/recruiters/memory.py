@@ -270,9 +270,8 @@ class MemoryRecruiter:
         """Groups of offers that this person is shown."""
 
         def may(terms: OfferTerms) -> bool:
-            held = {type_id: marks[person_id] for type_id, marks in self._marks.items() if person_id in marks}
-            meets = all(one.type_id in held and held[one.type_id] >= (one.at_least or 0) for one in terms.holds)
-            return meets and not set(terms.lacks) & set(held)
+            held = {type_id for type_id, marks in self._marks.items() if person_id in marks}
+            return all(one.type_id in held for one in terms.holds) and not set(terms.lacks) & held
 
         open_now = {one.order.terms_id for one in self._offers.values() if one.report().is_open}
         return [terms_id for terms_id, terms in self._terms.items() if terms_id in open_now and may(terms)]

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterUnavailable, StateRefused
-from humanexp.recruitment.recruiters.answers import answer_key, question_form
 from humanexp.recruitment.recruiters.base import QualificationOrder
 
 #: Most that one call takes or gives.
@@ -27,22 +26,12 @@ class Qualifications(ABC):
     def _write(self, method: str, **parameters: Any) -> Mapping[str, Any]: ...
 
     def publish_qualification(self, order: QualificationOrder) -> str:
-        quiz = order.quiz
-        test: dict[str, Any] = {}
-        if quiz is not None:
-            test = {
-                "Test": question_form(quiz),
-                "AnswerKey": answer_key(quiz),
-                "TestDurationInSeconds": quiz.minutes * 60,
-                **({} if quiz.retry_after_s is None else {"RetryDelayInSeconds": quiz.retry_after_s}),
-            }
         try:
             made = self._write(
                 "create_qualification_type",
                 Name=order.name,
                 Description=order.description,
                 QualificationTypeStatus="Active",
-                **test,
             )
         except AlreadyDone as err:
             found = self._qualification_named(order.name)

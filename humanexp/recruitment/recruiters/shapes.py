@@ -23,8 +23,8 @@ LOCALE = "00000000000000000071"
 ADULT = "00000000000000000060"
 _MASTERS = "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"
 _SANDBOX_MASTERS = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
-#: Hidden from everybody who does not meet it; shown, but not to be accepted.
-_HIDDEN, _SHOWN = "DiscoverPreviewAndAccept", "Accept"
+#: Hidden from everybody who does not meet it.
+_HIDDEN = "DiscoverPreviewAndAccept"
 
 
 def cents_of(amount: str) -> int:
@@ -79,17 +79,13 @@ def _of_the_system(terms: OfferTerms, is_sandbox: bool) -> Iterator[dict[str, An
 
 def _of_our_own(terms: OfferTerms) -> Iterator[dict[str, Any]]:
     for held in terms.holds:
-        guarded = _SHOWN if held.is_shown else _HIDDEN
-        if held.at_least is None:
-            yield _requirement(held.type_id, "Exists", guarded)
-        else:
-            yield _requirement(held.type_id, "GreaterThanOrEqualTo", guarded, IntegerValues=[held.at_least])
+        yield _requirement(held.type_id, "Exists")
     for type_id in terms.lacks:
         yield _requirement(type_id, "DoesNotExist")
 
 
-def _requirement(type_id: str, comparator: str, guarded: str = _HIDDEN, **values: Any) -> dict[str, Any]:
-    return {"QualificationTypeId": type_id, "Comparator": comparator, "ActionsGuarded": guarded, **values}
+def _requirement(type_id: str, comparator: str, **values: Any) -> dict[str, Any]:
+    return {"QualificationTypeId": type_id, "Comparator": comparator, "ActionsGuarded": _HIDDEN, **values}
 
 
 def hits_told(body: str) -> list[str]:

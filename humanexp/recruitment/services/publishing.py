@@ -3,12 +3,11 @@ from __future__ import annotations
 import math
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from analysis.spec import Link, Quiz
+from analysis.spec import Link
 from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -159,7 +158,7 @@ def publish(
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
             studies.start_collecting(study=study, by=by)
-        campaign.quiz, campaign.created_by, campaign.launched_at = _quiz_of(study), by, clock.now()
+        campaign.created_by, campaign.launched_at = by, clock.now()
         campaign.full_clean()
         campaign.save()
         if link_terms is not None:
@@ -369,9 +368,3 @@ def _check_places(study: Study, price: pricing.Quote) -> None:
         raise StudyRefused(
             f"The plan of this study has {free} free sessions, fewer than the {price.assignments} places asked for."
         )
-
-
-def _quiz_of(study: Study) -> dict[str, Any]:
-    """The study file's `[recruitment.quiz]`, checked; empty where there is none."""
-    stated = (study.configuration.get("recruitment") or {}).get("quiz")
-    return Quiz.from_dict(stated).to_dict() if stated else {}

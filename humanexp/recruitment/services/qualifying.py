@@ -6,7 +6,6 @@ import secrets
 
 from django.db import transaction
 
-from analysis.spec import Quiz
 from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.participation import selectors as participation_selectors
@@ -31,7 +30,6 @@ _DESCRIPTIONS = {
     Purpose.TOOK_PART: "You have taken part in this research study; everybody takes part once. Thank you.",
     Purpose.PASSED: "You have passed the qualification for this research study.",
     Purpose.INVITED: "You are invited to a HIT that pays you for work which could not be submitted.",
-    Purpose.QUIZ: "A few questions before this research study.",
 }
 #: The worker reads it.
 OPEN_AGAIN = "Your session was not finished; the study is open to you again."
@@ -50,10 +48,8 @@ def type_for(*, environment: str, family: StudyFamily, purpose: Purpose, subject
     return found
 
 
-def order_for(qualification: QualificationType, quiz: Quiz | None = None) -> QualificationOrder:
-    return QualificationOrder(
-        name=qualification.name, description=_DESCRIPTIONS[Purpose(qualification.purpose)], quiz=quiz
-    )
+def order_for(qualification: QualificationType) -> QualificationOrder:
+    return QualificationOrder(name=qualification.name, description=_DESCRIPTIONS[Purpose(qualification.purpose)])
 
 
 def types_of(campaign: Campaign) -> dict[Purpose, QualificationType]:
@@ -67,9 +63,6 @@ def types_of(campaign: Campaign) -> dict[Purpose, QualificationType]:
     wanted = {Purpose.TOOK_PART: type_for(environment=environment, family=family, purpose=Purpose.TOOK_PART)}
     if campaign.needs_qualification:
         wanted[Purpose.PASSED] = type_for(environment=environment, family=family, purpose=Purpose.PASSED)
-    if campaign.quiz:
-        digest = Quiz.from_dict(campaign.quiz).digest
-        wanted[Purpose.QUIZ] = type_for(environment=environment, family=family, purpose=Purpose.QUIZ, subject=digest)
     return wanted
 
 
@@ -81,9 +74,6 @@ def conditions(campaign: Campaign) -> tuple[tuple[Holds, ...], tuple[str, ...]]:
         match purpose:
             case Purpose.TOOK_PART:
                 lacks.append(qualification.type_id)
-            case Purpose.QUIZ:
-                passed = Quiz.from_dict(campaign.quiz).pass_percent
-                holds.append(Holds(type_id=qualification.type_id, at_least=passed, is_shown=True))
             case _:
                 holds.append(Holds(type_id=qualification.type_id))
     return tuple(holds), tuple(lacks)

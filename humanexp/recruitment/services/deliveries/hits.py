@@ -15,12 +15,11 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import ngettext
 
-from analysis.spec import Quiz
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, Purpose, QualificationType
+from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, QualificationType
 from humanexp.recruitment.recruiters.answers import confirmation_form
 from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
 from humanexp.recruitment.recruiters.tickets import Outcome
@@ -251,21 +250,18 @@ def _end_stop(hit: Hit) -> None:
         advance(campaign, CampaignState.STOPPED)
 
 
-def publish_qualification(
-    qualification: QualificationType, recruiter: Recruiter, quiz: Quiz | None = None
-) -> QualificationType:
+def publish_qualification(qualification: QualificationType, recruiter: Recruiter) -> QualificationType:
     """Make sure that the recruiter knows it. The name is fixed, so this may be repeated as it is."""
     if not qualification.type_id:
-        qualification.type_id = recruiter.publish_qualification(qualifying.order_for(qualification, quiz))
+        qualification.type_id = recruiter.publish_qualification(qualifying.order_for(qualification))
         QualificationType.objects.filter(pk=qualification.pk).update(type_id=qualification.type_id)
     return qualification
 
 
 def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
-    quiz = Quiz.from_dict(campaign.quiz) if campaign.quiz else None
     if recruiter.capabilities.qualifies:
-        for purpose, qualification in qualifying.types_of(campaign).items():
-            publish_qualification(qualification, recruiter, quiz if purpose == Purpose.QUIZ else None)
+        for qualification in qualifying.types_of(campaign).values():
+            publish_qualification(qualification, recruiter)
     hit_type_id = recruiter.publish_terms(terms_of(campaign, recruiter))
     try:
         recruiter.ask_for_hints(hit_type_id)
