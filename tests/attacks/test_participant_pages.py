@@ -175,12 +175,9 @@ def test_a_link_refuses_without_a_word_of_a_hit(language: str) -> None:
     sister.configuration |= {"language": language}
     sister.save()
     other = services.publish(study=sister, terms=services.LaunchTerms(to="link", assignments=3, contact=CONTACT))
-    qualified = services.publish(study=sister, terms=services.LaunchTerms(to="link", assignments=3, contact=CONTACT))
-    Campaign.objects.filter(pk=qualified.pk).update(needs_qualification=True)
     refused = {
         "excluded": Visitor(campaign, worker_id="panel-1"),
         "took part": Visitor(other, worker_id="panel-2"),
-        "not qualified": Visitor(qualified, worker_id="panel-4"),
     }
     for why, visitor in refused.items():
         visitor.http = Client(headers={"Accept-Language": language})  # as the page sends it

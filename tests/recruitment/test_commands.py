@@ -113,8 +113,7 @@ def test_lists_of_people_go_in_and_out(tmp_path: Path) -> None:
             run(*wrong)
 
 
-def test_a_qualification_on_the_command_line(study: Study, marketplace: Any) -> None:
-    make_study("entrance")
+def test_requirements_on_the_command_line(study: Study, marketplace: Any) -> None:
     terms = (
         "--to",
         "marketplace",
@@ -127,11 +126,10 @@ def test_a_qualification_on_the_command_line(study: Study, marketplace: Any) -> 
         "--countries",
         "US,DE",
     )
-    run("publish", "entrance", *terms, "--qualifies", "noise", "--masters")
-    run("publish", "noise", *terms, "--needs-qualification")
-    first, second = Campaign.objects.order_by("pk")
-    assert (first.qualifies, first.asks_for.countries, first.quoted_cents) == (study.family, ("US", "DE"), 63)
-    assert second.needs_qualification
+    run("publish", "noise", *terms, "--masters")
+    campaign = Campaign.objects.get()
+    assert (campaign.asks_for.approval_percent, campaign.asks_for.countries) == (95, ("US", "DE"))
+    assert (campaign.asks_for.masters, campaign.quoted_cents) == (True, 63)
 
 
 def test_a_lost_reply_fails_the_command_and_the_next_run_mends_it(

@@ -24,7 +24,6 @@ from humanexp.recruitment.models import (
     RecruitedPerson,
 )
 from humanexp.recruitment.services.qualifying import plan_grant
-from humanexp.screening.services import append_verdict
 from humanexp.studies.models import StudyFamily
 from humanexp.studies.roles import Role
 from tests.marketplace.server import MarketplaceServer
@@ -183,64 +182,6 @@ class TestRequirements:
         assert WorkerRequirements.from_dict(asked.to_dict()) == asked
         with pytest.raises(InvalidInput):
             WorkerRequirements.from_dict({"shoe_size": 43})
-
-
-class TestPaidQualification:
-    def test_a_pass_opens_the_study_and_everybody_is_paid(
-        self, launch: Launch, new_worker: NewWorker, study: Any
-    ) -> None:
-        entrance = make_study("entrance")
-        first = services.publish(
-            study=entrance,
-            terms=services.LaunchTerms(
-                to="marketplace", assignments=3, reward_cents=20, qualifies=study.family, title="Entrance"
-            ),
-        )
-        campaign = launch(needs_qualification=True)
-        first.refresh_from_db()
-        good, bad, undecided = new_worker(), new_worker(), new_worker()
-        assert not sees(good, campaign)
-        for worker in (good, bad, undecided):
-            worker.do(first)
-        sessions = Session.objects.filter(study=entrance).order_by("pk")
-        Session.objects.filter(pk=sessions[0].pk).update(qualified=True)
-        Session.objects.filter(pk=sessions[1].pk).update(qualified=False)
-        assert services.sync().qualified == 1
-        send()
-        assert [sees(worker, campaign) for worker in (good, bad, undecided)] == [True, False, False]
-        # where the session had no qualification of its own, the verdict says
-        append_verdict(session=sessions[2], accepted=True, rule_set="vcr", rule_version="1")
-        assert services.sync().qualified == 1
-        assert services.sync().qualified == 0
-        send()
-        assert sees(undecided, campaign)
-        assert good.accept(campaign).open().status_code == 201
-        assert services.settle(study=entrance).planned == 3
-
-    def test_our_own_door_asks_too(self, marketplace: MarketplaceServer, launch: Launch) -> None:
-        campaign = launch(needs_qualification=True)
-        stranger = Visitor(campaign, worker_id="ASTRANGER", assignment_id="A1", submit_to=marketplace.url)
-        refused = stranger.open()
-        assert (refused.status_code, refused.json()["type"]) == (409, "already-took-part")
-        assert "passed its qualification" in refused.json()["detail"]
-        assert not RecruitedPerson.objects.exists()
-
-    def test_a_plain_link_qualifies_by_our_rows_alone(self, study: Any, marketplace: Any) -> None:
-        first = services.publish(
-            study=make_study("entrance"), terms=services.LaunchTerms(to="link", assignments=2, qualifies=study.family)
-        )
-        campaign = services.publish(
-            study=study, terms=services.LaunchTerms(to="link", assignments=2, needs_qualification=True)
-        )
-        assert Visitor(campaign, worker_id="panel-1").open().status_code == 409
-        someone = Visitor(first, worker_id="panel-1")
-        someone.open()
-        someone.answer_all()
-        Session.objects.update(qualified=True)
-        services.sync()
-        assert services.send(environment="link").told == 1
-        assert Visitor(campaign, worker_id="panel-1").open().status_code == 201
-        assert Visitor(campaign, worker_id="panel-2").open().status_code == 409
 
 
 @pytest.mark.django_db

@@ -46,7 +46,6 @@ ACTS: Mapping[str, str | Promise] = {
     "month-cap": _("set the month's cap"),
     "set-launchers": _("said who may launch through an account"),
     "campaign-cap": _("set a campaign's cap"),
-    "qualify": _("granted a qualification"),
     "exclude": _("put a person on the exclusion list"),
     "lift-exclusion": _("took a person off the exclusion list"),
     "notify": _("wrote to participants"),

@@ -16,12 +16,10 @@ from humanexp.recruitment import money, recruiters, selectors
 from humanexp.recruitment.consent import consent_of, has_blocks
 from humanexp.recruitment.facts import pictures_of_person
 from humanexp.recruitment.services.publishing import place_duration_s
-from humanexp.stimuli.models import Stimulus
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import languages_of
-from humanexp.studies.models import Population, Study
-from humanexp.studies.plans import planned_stimuli
+from humanexp.studies.models import Population
 
 #: A time limit below so many times the length of a session cuts slow people off.
 ROOM = 2.0
@@ -209,58 +207,13 @@ def qualification(launch: Launch) -> Line:
     if not rounds:
         return warn(
             _("The rules know a qualification, and the plan has no trials for it."),
-            _("Set design.qualification_trials to 16, or attach a qualification of the recruiter when you launch."),
+            _("Set design.qualification_trials to 16."),
             **design,
         )
     return good(
         _("%(n)d clean pictures at the beginning; participants who fail are paid, but their sessions do not count.")
         % {"n": rounds}
     )
-
-
-@check(gettext_lazy("Paid qualification"))
-def paid_qualification(launch: Launch) -> Line:
-    """A campaign for those alone who have passed is seen by nobody while nobody has."""
-    entrance = selectors.entrance_of(launch.study.family, launch.to)
-    if not launch.can.pays or not (entrance.campaigns or entrance.elsewhere):
-        return good(_("No paid qualification opens this study's family here."))
-    if not entrance.campaigns:
-        where = ", ".join(recruiters.name_of(name) for name in entrance.elsewhere)
-        return warn(
-            _("Its qualification runs on %(where)s: who passed there is not known as such here.") % {"where": where},
-            _("Offer the qualification here too, or open this campaign to everyone."),
-        )
-    newest = entrance.campaigns[0].study
-    recruit = {"url": reverse("recruitment:recruit", args=[newest.slug]), "action": _("Its page")}
-    free = selectors.free_sessions(launch.study)
-    counts = {"n": entrance.passed, "free": free, "study": newest.slug}
-    if seen := len(_originals(newest) & _originals(launch.study)):
-        return warn(
-            _("%(study)s shows %(n)d originals of this study: who passed has seen them.")
-            % {"study": newest.slug, "n": seen},
-            _("Make one of the two with other pictures."),
-            url=reverse("studies:design", args=[newest.slug]),
-            action=_("Its design"),
-        )
-    if entrance.passed < free and not entrance.is_recruiting:
-        return warn(
-            _("%(study)s was passed by %(n)d and is not recruiting any more; %(free)d sessions are free.") % counts,
-            _("Offer the qualification again, or open this campaign to everyone."),
-            **recruit,
-        )
-    if not entrance.passed:
-        return warn(
-            _("No one has passed %(study)s yet, so no one would see a campaign that requires it.") % counts,
-            _("Wait for the first, or open this campaign to everyone."),
-            **recruit,
-        )
-    return good(_("%(study)s was passed by %(n)d so far; %(free)d sessions are free.") % counts)
-
-
-def _originals(study: Study) -> set[str]:
-    """What the plan's pictures were made from, told by content."""
-    planned = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=planned_stimuli(study))
-    return set(planned.values_list("source_image__sha256", flat=True))
 
 
 @check(gettext_lazy("Time"))

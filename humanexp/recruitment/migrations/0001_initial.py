@@ -177,7 +177,6 @@ class Migration(migrations.Migration):
                         ("shared_computers", models.BooleanField(default=False)),
                         ("contact", models.CharField(blank=True, max_length=200)),
                         ("requirements", models.JSONField(blank=True, default=dict)),
-                        ("needs_qualification", models.BooleanField(default=False)),
                         ("hit_type_id", models.CharField(blank=True, max_length=64)),
                         ("launched_at", models.DateTimeField()),
                         ("stopped_at", models.DateTimeField(blank=True, null=True)),
@@ -200,16 +199,6 @@ class Migration(migrations.Migration):
                                 on_delete=django.db.models.deletion.SET_NULL,
                                 related_name="+",
                                 to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                        (
-                            "qualifies",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="qualified_by",
-                                to="studies.studyfamily",
                             ),
                         ),
                         (
@@ -1085,11 +1074,7 @@ class Migration(migrations.Migration):
                         (
                             "purpose",
                             models.CharField(
-                                choices=[
-                                    ("took-part", "already took part"),
-                                    ("passed", "passed the qualification"),
-                                    ("invited", "invited to be paid"),
-                                ],
+                                choices=[("took-part", "already took part"), ("invited", "invited to be paid")],
                                 max_length=10,
                             ),
                         ),

@@ -22,7 +22,7 @@ from humanexp.recruitment.states import (
     CampaignState,
     HitState,
 )
-from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.models import Study
 
 DAY_S = 86_400
 YEAR_S = 365 * DAY_S
@@ -63,12 +63,6 @@ class Campaign(models.Model):
 
     #: what the recruiter asks of workers by itself, as WorkerRequirements writes it
     requirements = models.JSONField(default=dict, blank=True)
-    #: open to those alone who have passed the family's paid qualification
-    needs_qualification = models.BooleanField(default=False)
-    #: this campaign is such a qualification: who passes may take part in that family
-    qualifies = models.ForeignKey(
-        StudyFamily, null=True, blank=True, on_delete=models.PROTECT, related_name="qualified_by"
-    )
     #: this campaign is one HIT for one person who did that work and could not submit it
     compensates = models.OneToOneField(
         "recruitment.Assignment", null=True, blank=True, on_delete=models.PROTECT, related_name="compensation"

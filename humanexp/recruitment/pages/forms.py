@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 from django.core.validators import MinLengthValidator
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from analysis.errors import InvalidInput
@@ -17,7 +16,6 @@ from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.pages.link_forms import LinkFields
 from humanexp.recruitment.services.publishing import SMALL_HIT, LaunchTerms
-from humanexp.studies.models import StudyFamily
 
 
 class MoneyField(forms.CharField):
@@ -55,7 +53,7 @@ def _pays(cleaned: Mapping[str, Any]) -> bool:
 #: Fields that a campaign takes over as they are.
 #: Fields that mean something to some kinds of recruiters alone, and are shown for those.
 OWN_TERMS = (
-    *("keywords", "masters", "approval_percent", "hits_approved", "countries", "needs_qualification", "qualifies"),
+    *("keywords", "masters", "approval_percent", "hits_approved", "countries"),
     *("age_from", "age_to", "languages", "good_vision", "balanced_sex", "approval_days"),
 )
 #: Of these, words of one interface: what was suggested for another recruiter is taken back where they mean nothing.
@@ -175,17 +173,6 @@ class LaunchForm(LinkFields, TermsForm):
     )
     good_vision = forms.BooleanField(label=_("Normal or corrected-to-normal vision"), required=False)
     balanced_sex = forms.BooleanField(label=_("As many women as men"), required=False)
-    needs_qualification = forms.BooleanField(
-        label=_("Only people who passed the qualification of this study's family"), required=False
-    )
-    qualifies = forms.ModelChoiceField(
-        StudyFamily.objects.none(),
-        label=_("This campaign is a qualification; passing it opens"),
-        required=False,
-        empty_label=_("nothing: it is a study like others"),
-        help_text=_("Everybody is paid, whether they pass or not."),
-    )
-
     compared_with = forms.ChoiceField(
         label=_("What volunteers see next to their own curve"),
         required=False,
@@ -199,12 +186,8 @@ class LaunchForm(LinkFields, TermsForm):
     shown_campaigns = forms.IntegerField(widget=forms.HiddenInput, required=False)
     confirm_total = MoneyField(label=_("Type the total to confirm"), required=False)
 
-    def __init__(
-        self, *args: Any, families: QuerySet[StudyFamily], earlier: Sequence[tuple[str, str]], **options: Any
-    ) -> None:
+    def __init__(self, *args: Any, earlier: Sequence[tuple[str, str]], **options: Any) -> None:
         super().__init__(*args, **options)
-        qualifies: Any = self.fields["qualifies"]
-        qualifies.queryset = families
         self.earlier = earlier
         compared_with: Any = self.fields["compared_with"]
         compared_with.choices = [("", _("nothing: their own curve by itself")), *earlier]
@@ -243,7 +226,6 @@ class LaunchForm(LinkFields, TermsForm):
         given, offer = self.cleaned_data, self.terms
         # whom a plain link is open to, and what it may cost, nobody asks
         asked = {"cap_cents": given["cap"], "requirements": self.requirements}
-        asked |= {name: given[name] for name in ("needs_qualification", "qualifies")}
         return LaunchTerms(
             to=given["to"],
             assignments=offer["assignments"],

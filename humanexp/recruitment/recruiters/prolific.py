@@ -70,7 +70,6 @@ class Api(Kind):
     preset, way = "prolific", "link"
     terms = frozenset(
         {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
-        | {"needs_qualification", "qualifies"}
     )
     approved_after_days = REVIEWED_WITHIN.days
     #: the first account's variables begin with it

@@ -27,10 +27,7 @@ SUBMIT_PATH = "/mturk/externalSubmit"
 
 
 #: What a HIT can ask of workers, and how it is found.
-TERMS = frozenset(
-    {"keywords", "masters", "approval_percent", "hits_approved", "countries", "approval_days"}
-    | {"needs_qualification", "qualifies"}
-)
+TERMS = frozenset({"keywords", "masters", "approval_percent", "hits_approved", "countries", "approval_days"})
 
 
 class RequesterApi(Kind):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
@@ -14,19 +13,14 @@ from humanexp.participation.models import Session, SessionState, counting
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
-    Campaign,
     Exclusion,
-    GrantKind,
     LinkTerms,
-    Purpose,
-    QualificationType,
-    QualificationWrite,
     RecruitedPerson,
     WayBack,
     id_here,
 )
 from humanexp.recruitment.selectors.payments import assignments_of
-from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.studies.models import Study, StudyFamily
 
 
@@ -75,55 +69,6 @@ def participant_hashes(family: StudyFamily) -> list[str]:
     """Everybody who took part, as a list to exclude them by elsewhere; sorted, so that it tells no order."""
     people = took_part(family).values_list("environment", "worker_id")
     return sorted({exclusion_code(environment=environment, worker_id=worker) for environment, worker in people})
-
-
-def has_passed(campaign: Campaign, worker_id: str) -> bool:
-    """Whether the worker holds the family's qualification, as we have granted it."""
-    held = QualificationType.objects.filter(
-        environment=campaign.environment, family=campaign.study.family, purpose=Purpose.PASSED
-    )
-    last = (
-        QualificationWrite.objects.filter(qualification__in=held, person__worker_id=worker_id)
-        .exclude(state=WriteState.REFUSED)
-        .order_by("-pk")
-        .first()
-    )
-    return last is not None and last.kind == GrantKind.GRANT
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entrance:
-    """What leads into a family at one recruiter."""
-
-    #: paid qualifications there, the newest first
-    campaigns: tuple[Campaign, ...]
-    #: recruiters at which there are others: a pass there does not count here
-    elsewhere: tuple[str, ...]
-    #: people who hold the qualification, or will once it is sent
-    passed: int
-
-    @property
-    def is_recruiting(self) -> bool:
-        return any(campaign.state == CampaignState.LIVE for campaign in self.campaigns)
-
-
-def entrance_of(family: StudyFamily, environment: str) -> Entrance:
-    campaigns = list(Campaign.objects.filter(qualifies=family).select_related("study").order_by("-pk"))
-    return Entrance(
-        campaigns=tuple(found for found in campaigns if found.environment == environment),
-        elsewhere=tuple(sorted({found.environment for found in campaigns} - {environment})),
-        passed=_passed(family, environment),
-    )
-
-
-def _passed(family: StudyFamily, environment: str) -> int:
-    grants = QualificationWrite.objects.filter(
-        qualification__family=family, qualification__environment=environment, qualification__purpose=Purpose.PASSED
-    )
-    # the latest row of a person says how it stands
-    rows = grants.exclude(state=WriteState.REFUSED).filter(person__isnull=False).order_by("pk")
-    latest = dict(rows.values_list("person", "kind"))
-    return sum(kind == GrantKind.GRANT for kind in latest.values())
 
 
 #: Groups of people who can be written to, by where they stand.

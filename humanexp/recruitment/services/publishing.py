@@ -31,7 +31,7 @@ from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.volunteering import freeze_promise
 from humanexp.recruitment.states import CampaignState
 from humanexp.studies import permissions, services as studies
-from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
+from humanexp.studies.models import Origin, Population, Study, StudyState
 from humanexp.studies.roles import Action
 
 #: HITs this small cost half the fee; the price is that the recruiter no longer keeps a worker to one of them. We do.
@@ -93,9 +93,6 @@ class LaunchTerms:
     contact: str = ""
     shared_computers: bool = False
     requirements: WorkerRequirements = NO_REQUIREMENTS
-    needs_qualification: bool = False
-    #: a paid qualification of its own, whose pass opens that family's campaigns that need it
-    qualifies: StudyFamily | None = None
     #: of a link: which site sends the people, and how they go back; None: as the study's file has it
     link: Link | None = None
     #: of volunteers: the study that is over whose curves they see next to their own; empty: none
@@ -232,8 +229,6 @@ def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTe
         contact=terms.contact or suggested.contact,
         shared_computers=terms.shared_computers,
         requirements=terms.requirements.to_dict(),
-        needs_qualification=terms.needs_qualification,
-        qualifies=terms.qualifies,
     )
 
 

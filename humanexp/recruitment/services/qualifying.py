@@ -6,12 +6,10 @@ import secrets
 
 from django.db import transaction
 
-from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.participation import selectors as participation_selectors
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import (
-    Assignment,
     Campaign,
     GrantKind,
     Purpose,
@@ -22,13 +20,11 @@ from humanexp.recruitment.models import (
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.recruiters.base import Holds, QualificationOrder
 from humanexp.recruitment.services.outbox import request_sending
-from humanexp.recruitment.states import LISTED, WriteState
-from humanexp.screening import selectors as screening
+from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import StudyFamily
 
 _DESCRIPTIONS = {
     Purpose.TOOK_PART: "You have taken part in this research study; everybody takes part once. Thank you.",
-    Purpose.PASSED: "You have passed the qualification for this research study.",
     Purpose.INVITED: "You are invited to a HIT that pays you for work which could not be submitted.",
 }
 #: The worker reads it.
@@ -60,10 +56,7 @@ def types_of(campaign: Campaign) -> dict[Purpose, QualificationType]:
         return {
             Purpose.INVITED: type_for(environment=environment, family=family, purpose=Purpose.INVITED, subject=subject)
         }
-    wanted = {Purpose.TOOK_PART: type_for(environment=environment, family=family, purpose=Purpose.TOOK_PART)}
-    if campaign.needs_qualification:
-        wanted[Purpose.PASSED] = type_for(environment=environment, family=family, purpose=Purpose.PASSED)
-    return wanted
+    return {Purpose.TOOK_PART: type_for(environment=environment, family=family, purpose=Purpose.TOOK_PART)}
 
 
 def conditions(campaign: Campaign) -> tuple[tuple[Holds, ...], tuple[str, ...]]:
@@ -109,41 +102,6 @@ def mark_as_taken_part(*, person: RecruitedPerson) -> None:
         plan_grant(person=person, qualification=qualification)
     else:
         plan_revocation(person=person, qualification=qualification)
-
-
-@transaction.atomic
-def grant_passes(*, campaign: Campaign) -> int:
-    """Give the qualification to everybody who has submitted this campaign and passed; twice is once."""
-    family = campaign.qualifies
-    if family is None:
-        return 0
-    qualification = type_for(environment=campaign.environment, family=family, purpose=Purpose.PASSED)
-    given = QualificationWrite.objects.filter(qualification=qualification, kind=GrantKind.GRANT)
-    waiting = (
-        Assignment.objects.filter(campaign=campaign, state__in=LISTED, session__isnull=False, person__isnull=False)
-        .exclude(person__in=given.exclude(state=WriteState.REFUSED).values("person"))
-        .select_related("session", "person")
-    )
-    verdicts = screening.current_verdicts(campaign.study)
-    granted = 0
-    for assignment in waiting:
-        session, person = assignment.session, assignment.person
-        if session is None or person is None:
-            continue
-        verdict = verdicts.get(session.pk)
-        passed = session.qualified if session.qualified is not None else bool(verdict and verdict.accepted)
-        if passed:
-            plan_grant(person=person, qualification=qualification)
-            granted += 1
-    if granted:
-        record(
-            action="qualify",
-            subject=f"campaign:{campaign.pk}",
-            study=campaign.study.slug,
-            people=granted,
-            family=family.slug,
-        )
-    return granted
 
 
 def _plan(

@@ -31,7 +31,7 @@ from humanexp.recruitment.services.hearing import told_campaigns
 from humanexp.recruitment.services.lease import pause, resume
 from humanexp.recruitment.services.outbox import Report
 from humanexp.recruitment.services.people import person_for
-from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken_part
+from humanexp.recruitment.services.qualifying import mark_as_taken_part
 from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
 from humanexp.recruitment.services.standing import (
     ask_for_return,
@@ -62,8 +62,6 @@ class SyncReport(Report):
     approved: int = 0
     rejected: int = 0
     returned: int = 0
-    #: qualifications given for passing
-    qualified: int = 0
 
 
 def sync(*, study: Study | None = None) -> SyncReport:
@@ -142,7 +140,6 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
             _store_listed(campaign, hit, listed, report)
         _store_hit(hit, about)
         report.hits += 1
-    report.qualified += grant_passes(campaign=campaign)
     if recruiter.capabilities.pays:
         try:
             refresh_balance(environment=campaign.environment)

@@ -45,20 +45,13 @@ def check_approval(campaign: Campaign) -> None:
 
 
 def check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
-    """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
+    """Lists of our own; what the recruiter asks for by itself it has seen to."""
     names = {person.worker_id, person.given_id} - {""}
     if any(selectors.is_excluded(person.family, environment=person.environment, worker_id=name) for name in names):
         if not speaks_of_hits(campaign):
             raise NotEligible
         raise AlreadyTookPart(
             "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
-        )
-    if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
-        if not speaks_of_hits(campaign):
-            raise NotEligible("This study is for people who have passed its qualification.")
-        raise AlreadyTookPart(
-            "This study is for people who have passed its qualification, which is a HIT of its own. "
-            "Please return this one; that does you no harm."
         )
 
 

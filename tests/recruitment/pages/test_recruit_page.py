@@ -277,25 +277,6 @@ class TestLaunch:
         assert suggested.search(console.get(f"{address}sandbox").text)
         assert not suggested.search(console.get(f"{address}prolific").text)
 
-    def test_nobody_opens_a_family_that_they_may_not_launch(
-        self, study: Study, console: Client, researcher: User
-    ) -> None:
-        other = make_study("colours")
-        other.memberships.create(user=researcher, role="viewer")
-        refused = console.post(f"/studies/{study.slug}/recruit/", terms(qualifies=str(other.family.pk)))
-        assert refused.status_code == 422 and not Campaign.objects.exists()
-
-    def test_a_paid_qualification_of_another_family(self, study: Study, console: Client, researcher: User) -> None:
-        assert b"This campaign is a qualification" not in console.get(f"/studies/{study.slug}/recruit/").content
-        other = make_study("blur")
-        hidden = console.post(f"/studies/{study.slug}/recruit/", terms(qualifies=str(other.family_id)))
-        assert hidden.status_code == 422, "somebody else's study"
-        other.memberships.create(user=researcher, role="owner")
-        console.post(f"/studies/{study.slug}/recruit/", terms(qualifies=str(other.family_id)))
-        assert Campaign.objects.get().qualifies == other.family
-        page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
-        assert "Passing this opens blur to the worker; everyone is paid either way." in page
-
     def test_a_country_that_is_none_is_refused_with_what_was_typed(self, study: Study, console: Client) -> None:
         refused = console.post(f"/studies/{study.slug}/recruit/", terms(countries="Germany"))
         assert refused.status_code == 422 and b"write two capitals" in refused.content

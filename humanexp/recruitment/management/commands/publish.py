@@ -28,12 +28,6 @@ class Command(StudyCommand):
         parser.add_argument("--countries", metavar="CC[,CC...]", default="", help="where workers live, like US,DE")
         parser.add_argument("--adult", action="store_true", help="workers who say to be 18 or older")
         parser.add_argument("--masters", action="store_true", help="the recruiter's Masters alone; five percent more")
-        parser.add_argument("--qualifies", metavar="FAMILY", help="a paid qualification: who passes may do that family")
-        parser.add_argument(
-            "--needs-qualification",
-            action="store_true",
-            help="only for workers who passed the family's paid qualification",
-        )
         parser.add_argument(
             "--compared-with",
             metavar="STUDY",
@@ -67,8 +61,6 @@ class Command(StudyCommand):
                 adult=options["adult"],
                 masters=options["masters"],
             ),
-            qualifies=self.family(options["qualifies"]) if options["qualifies"] else None,
-            needs_qualification=options["needs_qualification"],
             compared_with=options["compared_with"],
         )
         price = terms.price(selectors.suggested_terms(study))

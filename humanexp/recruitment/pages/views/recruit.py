@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -20,9 +19,7 @@ from humanexp.recruitment.pages.link_forms import host_typed, link_initial
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
-from humanexp.studies.models import Study, StudyFamily
-from humanexp.studies.permissions import studies_with
-from humanexp.studies.roles import Action
+from humanexp.studies.models import Study
 
 
 @study_page("GET", "POST")
@@ -34,7 +31,7 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     tally = selectors.tally_of(study)
     suggested = selectors.suggested_terms(study, tally)
     initial = _initial(suggested, to if recruiters.is_known(to) else recruiters.preferred())
-    form = LaunchForm(initial=initial, **_offered(request, study))
+    form = LaunchForm(initial=initial, earlier=earlier_choices(request.user, study))
     return _page(request, study, form, tally, free_sessions=suggested.free_sessions)
 
 
@@ -109,7 +106,7 @@ def _may_finish(study: Study) -> str:
 
 
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
-    form = LaunchForm(request.POST, **_offered(request, study))
+    form = LaunchForm(request.POST, earlier=earlier_choices(request.user, study))
     if not form.is_valid():
         return _refused(request, study, form, 422)
     try:
@@ -173,17 +170,6 @@ def _page(
         "rejections_need_two": selectors.rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
-
-
-def _offered(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """What the form of a launch can choose from."""
-    return {"families": _families(request, study), "earlier": earlier_choices(request.user, study)}
-
-
-def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:
-    """What this study could be a qualification for: families of other studies that the researcher may launch."""
-    others = studies_with(request.user, Action.LAUNCH).exclude(family=study.family)
-    return StudyFamily.objects.filter(pk__in=others.values("family")).order_by("slug")
 
 
 def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
