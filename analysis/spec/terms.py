@@ -101,7 +101,7 @@ class Terms(Sparse):
         Field(
             description="pay of people who stop before the end, the same whether they keep or delete their answers: "
             "none, the share of the stated minutes that they stayed, or full; for recruiters through which money goes, "
-            "as a bonus or a compensation that a person releases in Monitor"
+            "as a bonus that a person releases in Monitor"
         ),
         InForm(
             _("Pay of people who stop early"),

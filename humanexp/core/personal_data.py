@@ -29,27 +29,24 @@ WITHHELD = frozenset(
 Table = type[models.Model]
 
 
-def tables_about(start: Table, *, beside: Collection[str] = ()) -> list[Table]:
-    """Tables whose rows lead to a row of `start` by keys, nearest first; not what hangs on the tables `beside` alone.
-
-    `beside` holds labels ("app.Model") of tables that belong to many people, of which one row may be for a single one.
-    """
+def tables_about(start: Table) -> list[Table]:
+    """Tables whose rows lead to a row of `start` by keys, nearest first."""
     found, waiting = [start], deque([start])
     while waiting:
-        for table, _key in _below(waiting.popleft(), beside):
+        for table, _key in _below(waiting.popleft()):
             if table not in found:
                 found.append(table)
                 waiting.append(table)
     return found
 
 
-def rows_about(people: models.QuerySet[Any], *, beside: Collection[str] = ()) -> dict[Table, set[Any]]:
+def rows_about(people: models.QuerySet[Any]) -> dict[Table, set[Any]]:
     """Primary keys of all rows that lead to these people, by table, as `tables_about` finds them."""
     found: dict[Table, set[Any]] = {people.model: set(people.values_list("pk", flat=True))}
     waiting = deque([(people.model, found[people.model])])
     while waiting:
         above, keys = waiting.popleft()
-        for table, key in _below(above, beside):
+        for table, key in _below(above):
             rows = table._base_manager.filter(**{f"{key}__in": keys}).values_list("pk", flat=True)
             new = set(rows) - found.setdefault(table, set())
             if new:
@@ -64,10 +61,8 @@ def written_out(table: Table, keys: Collection[Any]) -> list[dict[str, Any]]:
     return list(table._base_manager.filter(pk__in=keys).order_by("pk").values(*fields))
 
 
-def _below(table: Table, beside: Collection[str]) -> Iterator[tuple[Table, str]]:
+def _below(table: Table) -> Iterator[tuple[Table, str]]:
     """Tables with a key of this one, and the name of that key."""
-    if table._meta.label in beside:
-        return
     for field in table._meta.get_fields(include_hidden=True):
         if isinstance(field, models.ManyToOneRel):  # one-to-one keys, too
             yield field.related_model, field.field.name

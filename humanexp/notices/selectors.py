@@ -138,7 +138,7 @@ def _outside_recruitment(studies: Mapping[int, Study]) -> Iterator[Waiting]:
     collecting = {
         pk for pk, study in studies.items() if study.state == StudyState.COLLECTING and study.planned_sessions
     }
-    live = list(Campaign.objects.filter(study__in=collecting, state=CampaignState.LIVE, compensates=None))
+    live = list(Campaign.objects.filter(study__in=collecting, state=CampaignState.LIVE))
     collecting &= {campaign.study_id for campaign in live}
     if not collecting:
         return

@@ -61,6 +61,7 @@ SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
     ),
     "pay again": (PAY, lambda on, by: recruitment.try_again(payment=on.payment, by=by)),
     "compensate": (PAY, lambda on, by: recruitment.compensate(assignment=on.assignment, by=by)),
+    "paid by hand": (PAY, lambda on, by: recruitment.note_paid_by_hand(assignment=on.assignment, by=by)),
     "top up": (PAY, lambda on, by: recruitment.top_up(study=on.study, floor_cents=1, by=by)),
     "top up all": (
         PAY,

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest
-from humanexp.core.models import User
+from humanexp.core.models import AuditEvent, User
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
 from humanexp.participation.services import leave_session
@@ -71,16 +71,10 @@ class TestFinishedHereAndNeverSubmitted:
         with pytest.raises(Conflict, match="can still submit"):
             services.compensate(assignment=row, by=ada)
 
-    @pytest.mark.parametrize("fault", ["", "drop_after_commit", "drop_before"])
-    def test_then_a_private_hit_pays_them_once(
-        self,
-        marketplace: MarketplaceServer,
-        lost: tuple[Worker, Assignment],
-        new_worker: NewWorker,
-        ada: User,
-        fault: str,
+    def test_then_they_are_paid_by_hand_where_no_bonus_reaches_them(
+        self, lost: tuple[Worker, Assignment], ada: User
     ) -> None:
-        worker, row = lost
+        _, row = lost
         study = row.campaign.study
         let_the_deadline_pass(row.campaign)
         services.sync(study=study)
@@ -89,30 +83,29 @@ class TestFinishedHereAndNeverSubmitted:
         with pytest.raises(Conflict, match="has not listed this assignment"):
             services.plan_bonus(assignment=row, amount_cents=10, cause="care", reason="For your care.")
         assert told(study, "not-submitted").subject_pk == row.pk
+        with pytest.raises(Conflict, match="for submitted work alone"):
+            services.compensate(assignment=row, by=ada)
         for _ in range(2):
-            compensation = services.compensate(assignment=row, by=ada)
-        assert nothing_waits(study)
-        if fault:
-            marketplace.arm("CreateHITWithHITType", fault)
-            marketplace.arm("CreateQualificationType", fault)
-        for _ in range(3):
-            send()
-        assert isinstance(compensation, Campaign)
-        hit_id = compensation.hits.get().hit_id
-        assert new_worker().client.try_accept(hit_id).status_code == 404  # nobody else sees it
-        worker.client.submit(worker.client.accept(hit_id)["assignment_id"], q0="0")
-        assert services.sync(study=study).unmatched == 0
-        assert send().confirmed == 1
-        paid = Payment.objects.get()
-        assert (paid.amount_cents, paid.state, paid.assignment.person) == (120, "confirmed", row.person)
-        assert services.reconcile(environment="marketplace")[0].adds_up
-        # the compensation is no place of the study
-        assert selectors.figures_of(study).places.planned == 3
-        assert len(selectors.live_entries(study)) == 1
-        refused = Visitor(
-            compensation, worker_id=worker.worker_id, assignment_id="A9", submit_to=marketplace.url
-        ).open()
-        assert refused.status_code == 409
+            services.note_paid_by_hand(assignment=row, by=ada)
+        assert nothing_waits(study) and not Payment.objects.exists()
+        assert AuditEvent.objects.filter(action="pay-by-hand").count() == 1
+        assert Session.objects.get().is_verified, "who decides to pay vouches for the work"
+        with pytest.raises(Conflict, match="was paid by hand"):
+            services.compensate(assignment=row, by=ada)
+
+    def test_who_was_paid_by_hand_and_submits_after_all_is_looked_at_first(
+        self, lost: tuple[Worker, Assignment], ada: User
+    ) -> None:
+        _, row = lost
+        study = row.campaign.study
+        let_the_deadline_pass(row.campaign)
+        services.sync(study=study)
+        services.note_paid_by_hand(assignment=row, by=ada)
+        Assignment.objects.update(state="submitted", evidence="receipt", submitted_at=timezone.now())
+        assert services.settle(study=study).planned == 0
+        assert [(one.why, one.hold) for one in selectors.owed(study)] == [("submitted", "look")]
+        services.clear(assignment=row, by=ada)
+        assert Payment.objects.get().kind == "reward"
 
     def test_who_has_other_work_here_gets_a_bonus_on_it(
         self, lost: tuple[Worker, Assignment], ada: User, launch: Launch
@@ -131,7 +124,7 @@ class TestFinishedHereAndNeverSubmitted:
         )
         for _ in range(2):
             paid = services.compensate(assignment=row, by=ada, amount_cents=70, reason="The page was down.")
-        assert isinstance(paid, Payment) and paid.reason == "The page was down."
+        assert paid.reason == "The page was down."
         assert (paid.kind, paid.assignment, paid.amount_cents) == ("compensation", other, 70)
         assert Payment.objects.count() == 1
         assert nothing_waits(row.campaign.study)
@@ -182,10 +175,8 @@ class TestLeftEarly:
             assert nothing_waits(study)
             return
         assert told(study, "not-submitted").subject_pk == row.pk and selectors.owed_cents(row) == cents
-        for _ in range(2):
-            offered = services.compensate(assignment=row, by=ada)
-        assert isinstance(offered, Campaign) and offered.reward_cents == cents
-        assert nothing_waits(study) and Campaign.objects.filter(compensates=row).count() == 1
+        [owed] = selectors.owed(study)
+        assert (owed.amount_cents, owed.hold) == (cents, "by-hand")
 
     def test_the_share_is_never_more_than_the_pay(self, launch: Launch, new_worker: NewWorker) -> None:
         campaign, worker = launch(), new_worker()

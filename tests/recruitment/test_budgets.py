@@ -148,15 +148,6 @@ class TestCaps:
         assert services.compensate(assignment=lost, by=ada) == first
         assert Payment.objects.count() == 1
 
-    def test_nobody_is_deleted_who_is_offered_a_compensation(self, ada: User) -> None:
-        lost = submission(publish(make_study()), 1, "returned")
-        code = str(lost.person)
-        offered = services.compensate(assignment=lost, by=ada)
-        with pytest.raises(Conflict, match="has not taken it: wait until it is paid or over"):
-            services.delete_participant(code=code)
-        Campaign.objects.filter(pk=offered.pk).update(launched_at=timezone.now() - timedelta(days=31))
-        assert services.delete_participant(code=code).worker_ids == 1
-
     def test_liability_is_what_may_still_be_owed(self) -> None:
         study = make_study()
         campaign = publish(study, assignments=5, cap_cents=5_000)

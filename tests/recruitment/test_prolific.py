@@ -11,6 +11,7 @@ from django.db import connection
 
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
+from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors, services
@@ -424,6 +425,29 @@ def test_a_returned_place_is_a_withdrawal_at_any_time(
     another.finish()
     settled(campaign)
     assert lab.submission(another.submission)["status"] == "APPROVED"
+
+
+def test_who_gave_the_place_back_and_is_owed_something_is_paid_once_by_a_bonus(
+    lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study
+) -> None:
+    ada = User.objects.create_user("ada")
+    study.memberships.create(user=ada, role="payer")
+    study.configuration["recruitment"] = {"pay_on_leaving": "full"}
+    study.save()
+    campaign = launch_at_panel(cap_cents=1_000, reward_cents=90)
+    guest = come(panel, campaign)
+    guest.visitor.answer_all()
+    guest.give_back()
+    services.sync()
+    row = Assignment.objects.get()
+    assert [(one.why, one.hold) for one in selectors.owed(study)] == [("not-submitted", "offer")]
+    for _ in range(2):
+        services.compensate(assignment=row, by=ada)
+    assert selectors.owed(study) == []
+    services.send(environment="panel")
+    [payment] = Payment.objects.all()
+    assert (payment.assignment, payment.kind, payment.amount_cents) == (row, "compensation", 90)
+    assert lab.submission(guest.submission)["bonus_payments"] == [90]
 
 
 def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(

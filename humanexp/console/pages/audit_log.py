@@ -74,7 +74,7 @@ ACTS: Mapping[str, str | Promise] = {
     "open-batch": _("opened a batch of places"),
     "continue-batches": _("let batches of places be opened again"),
     "hold": _("found a reason to stop and look at a campaign"),
-    "compensate": _("compensated a person"),
+    "pay-by-hand": _("noted that a person was paid by hand"),
     "settle": _("planned payments"),
     "list-finished": _("took the list of who finished away"),
     "look-up-id": _("looked up whether somebody finished, by an id"),

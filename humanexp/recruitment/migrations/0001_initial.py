@@ -75,75 +75,6 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
-                    name="Assignment",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        ("assignment_id", models.CharField(max_length=64)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("opened", "under way"),
-                                    ("returned", "returned"),
-                                    ("timed-out", "out of time"),
-                                    ("submitted", "submitted"),
-                                    ("approved", "approved"),
-                                    ("rejected", "rejected"),
-                                ],
-                                default="opened",
-                                max_length=10,
-                            ),
-                        ),
-                        ("resume_name", models.CharField(blank=True, max_length=64)),
-                        ("opening_hash", models.CharField(blank=True, max_length=64)),
-                        (
-                            "evidence",
-                            models.CharField(
-                                blank=True,
-                                choices=[
-                                    ("", "not submitted"),
-                                    ("receipt", "finished, with our receipt"),
-                                    ("session", "finished here, submitted without the receipt"),
-                                    ("no-pictures", "finished here, and not one picture was fetched"),
-                                    ("unfinished", "submitted before the last trial"),
-                                    ("invited", "the person it is for"),
-                                    ("other-worker", "the session was opened under another worker id"),
-                                    ("unknown", "no session of ours"),
-                                    ("extra", "more sessions than one person may do"),
-                                ],
-                                default="",
-                                max_length=14,
-                            ),
-                        ),
-                        ("cleared_at", models.DateTimeField(blank=True, null=True)),
-                        ("opened_at", models.DateTimeField(blank=True, null=True)),
-                        ("submitted_at", models.DateTimeField(blank=True, null=True)),
-                        ("auto_approves_at", models.DateTimeField(blank=True, null=True)),
-                        ("decided_at", models.DateTimeField(blank=True, null=True)),
-                        ("rejection_reason", models.TextField(blank=True)),
-                        ("return_due_at", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "session",
-                            models.OneToOneField(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="assignment",
-                                to="participation.session",
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                    },
-                ),
-                migrations.CreateModel(
                     name="Campaign",
                     fields=[
                         (
@@ -181,16 +112,6 @@ class Migration(migrations.Migration):
                         ("launched_at", models.DateTimeField()),
                         ("stopped_at", models.DateTimeField(blank=True, null=True)),
                         ("synced_at", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "compensates",
-                            models.OneToOneField(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="compensation",
-                                to="recruitment.assignment",
-                            ),
-                        ),
                         (
                             "created_by",
                             models.ForeignKey(
@@ -482,6 +403,93 @@ class Migration(migrations.Migration):
                         "constraints": [
                             models.UniqueConstraint(fields=("environment", "plan_id"), name="bonus_call_once")
                         ],
+                    },
+                ),
+                migrations.CreateModel(
+                    name="Assignment",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        ("environment", models.CharField(max_length=12)),
+                        ("assignment_id", models.CharField(max_length=64)),
+                        (
+                            "state",
+                            models.CharField(
+                                choices=[
+                                    ("opened", "under way"),
+                                    ("returned", "returned"),
+                                    ("timed-out", "out of time"),
+                                    ("submitted", "submitted"),
+                                    ("approved", "approved"),
+                                    ("rejected", "rejected"),
+                                ],
+                                default="opened",
+                                max_length=10,
+                            ),
+                        ),
+                        ("resume_name", models.CharField(blank=True, max_length=64)),
+                        ("opening_hash", models.CharField(blank=True, max_length=64)),
+                        (
+                            "evidence",
+                            models.CharField(
+                                blank=True,
+                                choices=[
+                                    ("", "not submitted"),
+                                    ("receipt", "finished, with our receipt"),
+                                    ("session", "finished here, submitted without the receipt"),
+                                    ("no-pictures", "finished here, and not one picture was fetched"),
+                                    ("unfinished", "submitted before the last trial"),
+                                    ("other-worker", "the session was opened under another worker id"),
+                                    ("unknown", "no session of ours"),
+                                    ("extra", "more sessions than one person may do"),
+                                ],
+                                default="",
+                                max_length=14,
+                            ),
+                        ),
+                        ("cleared_at", models.DateTimeField(blank=True, null=True)),
+                        ("opened_at", models.DateTimeField(blank=True, null=True)),
+                        ("submitted_at", models.DateTimeField(blank=True, null=True)),
+                        ("auto_approves_at", models.DateTimeField(blank=True, null=True)),
+                        ("decided_at", models.DateTimeField(blank=True, null=True)),
+                        ("rejection_reason", models.TextField(blank=True)),
+                        ("paid_by_hand_at", models.DateTimeField(blank=True, null=True)),
+                        ("return_due_at", models.DateTimeField(blank=True, null=True)),
+                        (
+                            "session",
+                            models.OneToOneField(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.SET_NULL,
+                                related_name="assignment",
+                                to="participation.session",
+                            ),
+                        ),
+                        (
+                            "campaign",
+                            models.ForeignKey(
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="assignments_taken",
+                                to="recruitment.campaign",
+                            ),
+                        ),
+                        (
+                            "hit",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="assignments_taken",
+                                to="recruitment.hit",
+                            ),
+                        ),
+                    ],
+                    options={
+                        "ordering": ["pk"],
                     },
                 ),
                 migrations.CreateModel(
@@ -1071,13 +1079,7 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("environment", models.CharField(max_length=12)),
-                        (
-                            "purpose",
-                            models.CharField(
-                                choices=[("took-part", "already took part"), ("invited", "invited to be paid")],
-                                max_length=10,
-                            ),
-                        ),
+                        ("purpose", models.CharField(choices=[("took-part", "already took part")], max_length=10)),
                         ("subject", models.CharField(blank=True, max_length=40)),
                         ("name", models.CharField(max_length=120, unique=True)),
                         ("type_id", models.CharField(blank=True, max_length=64)),
@@ -1598,24 +1600,6 @@ class Migration(migrations.Migration):
                     },
                 ),
             ],
-        ),
-        migrations.AddField(
-            model_name="assignment",
-            name="campaign",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="assignments_taken", to="recruitment.campaign"
-            ),
-        ),
-        migrations.AddField(
-            model_name="assignment",
-            name="hit",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="assignments_taken",
-                to="recruitment.hit",
-            ),
         ),
         migrations.AddField(
             model_name="assignment",

@@ -63,11 +63,6 @@ class Campaign(models.Model):
 
     #: what the recruiter asks of workers by itself, as WorkerRequirements writes it
     requirements = models.JSONField(default=dict, blank=True)
-    #: this campaign is one HIT for one person who did that work and could not submit it
-    compensates = models.OneToOneField(
-        "recruitment.Assignment", null=True, blank=True, on_delete=models.PROTECT, related_name="compensation"
-    )
-
     hit_type_id = models.CharField(max_length=64, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -109,13 +104,9 @@ class Campaign(models.Model):
         return currency_of(self.environment)
 
     @property
-    def is_compensation(self) -> bool:
-        return self.compensates_id is not None
-
-    @property
     def can_reopen(self) -> bool:
         """It was stopped, and can take people again at its old address."""
-        return self.state == CampaignState.STOPPED and self.capabilities.reopens and not self.is_compensation
+        return self.state == CampaignState.STOPPED and self.capabilities.reopens
 
     @property
     def asks_for(self) -> WorkerRequirements:
@@ -170,8 +161,6 @@ class Evidence(models.TextChoices):
     #: answered without having seen anything: by a script, or in a browser that shows no pictures
     NO_PICTURES = "no-pictures", _("finished here, and not one picture was fetched")
     UNFINISHED = "unfinished", _("submitted before the last trial")
-    #: the one person whom a compensation is for
-    INVITED = "invited", _("the person it is for")
     OTHER_WORKER = "other-worker", _("the session was opened under another worker id")
     UNKNOWN = "unknown", _("no session of ours")
     #: the person did it in several HITs at once; the first that was listed counts
@@ -222,6 +211,8 @@ class Assignment(models.Model):
     auto_approves_at = models.DateTimeField(null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     rejection_reason = models.TextField(blank=True)
+    #: never submitted, and paid past the recruiter
+    paid_by_hand_at = models.DateTimeField(null=True, blank=True)
     #: the person was asked to give the place back; until then nobody needs to decide
     return_due_at = models.DateTimeField(null=True, blank=True)
 

@@ -15,8 +15,6 @@ from humanexp.studies.models import StudyFamily
 class Purpose(models.TextChoices):
     #: granted at consent to the last session a person may do: hides the family's HITs from them
     TOOK_PART = "took-part", _("already took part")
-    #: one person's, for the HIT that pays what could not be submitted
-    INVITED = "invited", _("invited to be paid")
 
 
 class QualificationType(models.Model):

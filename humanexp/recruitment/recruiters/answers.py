@@ -1,4 +1,4 @@
-"""The XML documents of a HIT that we send, and the answer that comes back from a stranger's browser."""
+"""The XML document of a HIT that we send, and the answer that comes back from a stranger's browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from defusedxml.common import DefusedXmlException
 
 _SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 _QUESTION = f"{_SCHEMAS}/2006-07-14/ExternalQuestion.xsd"
-_FORM = f"{_SCHEMAS}/2017-11-06/QuestionForm.xsd"
 
 
 def external_question(*, url: str, frame_height_px: int) -> str:
@@ -33,17 +32,3 @@ def read_answers(xml: str) -> dict[str, str]:
         if "QuestionIdentifier" in parts:
             fields.setdefault(parts["QuestionIdentifier"], parts.get("FreeText", ""))
     return fields
-
-
-def confirmation_form(text: str) -> str:
-    """A question form with nothing to do but to confirm: the HIT that pays somebody who could not submit."""
-    options = "".join(
-        f"<Selection><SelectionIdentifier>{place}</SelectionIdentifier><Text>{option}</Text></Selection>"
-        for place, option in enumerate(("Yes, that was me.", "No, I know nothing of it."))
-    )
-    return (
-        f'<QuestionForm xmlns="{_FORM}"><Question><QuestionIdentifier>q0</QuestionIdentifier>'
-        f"<IsRequired>true</IsRequired><QuestionContent><Text>{escape(text)}</Text></QuestionContent>"
-        "<AnswerSpecification><SelectionAnswer><StyleSuggestion>radiobutton</StyleSuggestion>"
-        f"<Selections>{options}</Selections></SelectionAnswer></AnswerSpecification></Question></QuestionForm>"
-    )

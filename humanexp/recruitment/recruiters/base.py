@@ -160,8 +160,6 @@ class OfferOrder:
     token: str
     #: 0: as tall as the window
     frame_height_px: int = 0
-    #: a form that the recruiter shows itself, in place of our page at `url`
-    form: str = ""
     #: for recruiters that keep no groups of offers
     terms: OfferTerms | None = None
     codes: tuple[WayBackCode, ...] = ()

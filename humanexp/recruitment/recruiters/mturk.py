@@ -214,7 +214,7 @@ class MTurkRecruiter(Qualifications):
             HITTypeId=order.terms_id,
             MaxAssignments=order.places,
             LifetimeInSeconds=order.lifetime_s,
-            Question=order.form or external_question(url=order.url, frame_height_px=order.frame_height_px),
+            Question=external_question(url=order.url, frame_height_px=order.frame_height_px),
             RequesterAnnotation=order.annotation,
             UniqueRequestToken=order.token,
         )

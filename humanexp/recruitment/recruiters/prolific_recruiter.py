@@ -152,8 +152,8 @@ class ProlificRecruiter:
 
     def publish(self, order: OfferOrder) -> str:
         """A draft, compared with what was meant and with what may be spent, and only then open to people."""
-        if order.terms is None or order.form:
-            raise RecruiterError("A study here leads to a page of ours: nothing else can be published.")
+        if order.terms is None:
+            raise RecruiterError("A study here carries its own terms: without them nothing can be published.")
         self._balance()
         body = body_of(
             order,

@@ -63,7 +63,7 @@ from humanexp.recruitment.selectors.links import (
     ticket_in,
     way_out,
 )
-from humanexp.recruitment.selectors.not_submitted import finished_not_submitted, owed_cents
+from humanexp.recruitment.selectors.not_submitted import finished_not_submitted, owed_cents, reached_by_bonus
 from humanexp.recruitment.selectors.owed import Hold, Owed, Why, first_bonus, owed, payable, sums_of
 from humanexp.recruitment.selectors.parked import ParkedBonus, parked_bonuses
 from humanexp.recruitment.selectors.payments import (
@@ -242,6 +242,7 @@ __all__ = [
     "proposed_rejections",
     "recruiter_named",
     "recruiter_of",
+    "reached_by_bonus",
     "rejections",
     "rejections_need_two",
     "sessions_allowed",

@@ -316,11 +316,11 @@ WORDS: Mapping[str, Words] = {
     ),
     "not-submitted": Words(
         text=ngettext_lazy(
-            "%(count)d person did their work and never submitted; the recruiter cannot pay them.",
-            "%(count)d people did their work and never submitted; the recruiter cannot pay them.",
+            "%(count)d person did their work and never submitted it.",
+            "%(count)d people did their work and never submitted it.",
             "count",
         ),
-        resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT only for them."),
+        resolution=_("Pay a compensation, as a bonus; whom no bonus reaches can still submit, or is paid by hand."),
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
         button=_("Compensate"),

@@ -62,7 +62,7 @@ def campaign_by_entry(entry: str) -> Campaign:
 
 def live_entries(study: Study) -> list[str]:
     """Addresses of the entry pages that are open now."""
-    open_now = Campaign.objects.filter(study=study, state=CampaignState.LIVE, compensates=None)
+    open_now = Campaign.objects.filter(study=study, state=CampaignState.LIVE)
     entries = open_now.values_list("entry", flat=True)
     return [f"{settings.PUBLIC_URL}{reverse('recruitment:take', args=[entry])}" for entry in entries]
 

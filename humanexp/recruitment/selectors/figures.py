@@ -153,7 +153,7 @@ class Figures:
 def figures_of(study: Study, tally: Tally | None = None) -> Figures:
     """With the tally of a page that has made it already, nothing is counted again."""
     tally = tally or tally_of(study)
-    campaigns = [campaign for campaign in tally.campaigns.values() if not campaign.is_compensation]
+    campaigns = list(tally.campaigns.values())
     return Figures(
         places=_sum([places_of(campaign, tally) for campaign in campaigns]),
         funnels=_funnels(tally, campaigns),
@@ -186,7 +186,7 @@ def _money_in(currency: str, tally: Tally) -> Money:
 
     return Money(
         currency=currency,
-        quoted_cents=sum(one.quoted_cents for one in tally.campaigns.values() if not one.is_compensation),
+        quoted_cents=sum(one.quoted_cents for one in tally.campaigns.values()),
         committed_cents=offered_cents(tally) + tally.extra_cents((*UNSETTLED, CONFIRMED)),
         owed_cents=approved(pays_out=False),
         paid_cents=approved(pays_out=True),

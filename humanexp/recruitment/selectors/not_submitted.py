@@ -14,7 +14,7 @@ from humanexp.participation.models import DamagedPicture, Session, SessionState
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.facts import pay_on_leaving
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.studies.models import Study
 
 #: Seen here, and not listed by the recruiter.
@@ -29,7 +29,7 @@ def finished_not_submitted(*studies: Study, campaigns: Collection[Campaign] | No
     """
     now = clock.now()
     begun = Assignment.objects.filter(
-        campaign__study__in=studies, state__in=BEGUN, person__isnull=False, compensation=None
+        campaign__study__in=studies, state__in=BEGUN, person__isnull=False, paid_by_hand_at=None
     )
     completed = Session.objects.filter(study__in=studies, state=SessionState.COMPLETED)
     kept_from = DamagedPicture.objects.filter(session__study__in=studies, session__completed_at=None)
@@ -41,15 +41,20 @@ def finished_not_submitted(*studies: Study, campaigns: Collection[Campaign] | No
     over = Q(state=AssignmentState.RETURNED)
     alike: dict[timedelta, list[int]] = {}
     for campaign in Campaign.objects.filter(study__in=studies) if campaigns is None else campaigns:
-        if not campaign.is_compensation:
-            alike.setdefault(campaign.assignment_duration, []).append(campaign.pk)
+        alike.setdefault(campaign.assignment_duration, []).append(campaign.pk)
     for duration, pks in alike.items():
         over |= Q(campaign__in=pks, state=AssignmentState.OPENED, opened_at__lt=now - duration)
-    # a bonus on other work of the same person names the assignment that it is for
+    # a bonus, maybe on other work of the same person, names the assignment that it is for
     cause = Concat(Value("assignment-"), Cast(OuterRef("pk"), CharField()), output_field=CharField())
     paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=OuterRef("person"), cause=cause)
     waiting = finished.filter(over).filter(~Exists(paid))
     return waiting.select_related("person__participant", "session", "campaign").order_by("pk")
+
+
+def reached_by_bonus(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Those of them whom the recruiter pays a bonus: for what was not submitted, or on other work that it lists."""
+    listed = Assignment.objects.filter(person=OuterRef("person"), state__in=LISTED)
+    return rows.filter(recruiters.at(pays_unlisted=True) | Exists(listed))
 
 
 def owed_cents(assignment: Assignment) -> int:

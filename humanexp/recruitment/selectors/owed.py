@@ -34,7 +34,7 @@ from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.budgets import budget_of, committed_cents, month_budget, place_charge
-from humanexp.recruitment.selectors.not_submitted import finished_not_submitted, owed_cents
+from humanexp.recruitment.selectors.not_submitted import finished_not_submitted, owed_cents, reached_by_bonus
 from humanexp.recruitment.selectors.settle_policy import Policy, released_cents
 from humanexp.recruitment.selectors.watching import awaiting_top_up
 from humanexp.recruitment.states import UNSETTLED, AssignmentState, ProposalState, WriteState
@@ -58,7 +58,8 @@ class Hold(models.TextChoices):
     RETURN = "return", _("asked to give the place back")
     PROPOSED = "proposed", _("a rejection waits for a second person")
     #: nothing is listed that could be approved: a compensation is a person's word
-    OFFER = "offer", _("the recruiter lists no submission: a person offers the money")
+    OFFER = "offer", _("the recruiter lists no submission: a person releases the money")
+    BY_HAND = "by-hand", _("the recruiter pays bonuses for submitted work alone, and lists none of this person")
     DAY_CAP = "day-cap", _("the day's cap of this study is reached")
     CAMPAIGN_CAP = "campaign-cap", _("beyond the cap of the campaign")
     STUDY_CAP = "study-cap", _("beyond the cap of the study")
@@ -147,10 +148,13 @@ def _submitted(campaigns: Mapping[int, Campaign], policy: Policy | None) -> Iter
     if policy is not None:
         submitted = submitted.filter(policy.due("submitted_at"))
     rows = submitted.filter(~Exists(rewards), ~Exists(rejections)).annotate(is_proposed=Exists(proposals))
-    columns = ("pk", "campaign", "hit__max_assignments", "submitted_at", "evidence", "cleared_at", "return_due_at")
+    columns = (
+        *("pk", "campaign", "hit__max_assignments", "submitted_at", "evidence", "cleared_at", "return_due_at"),
+        "paid_by_hand_at",
+    )
     charges: dict[tuple[int, int], Charge] = {}
     now = clock.now()
-    for pk, key, size, at, evidence, cleared_at, return_due_at, is_proposed in rows.order_by(
+    for pk, key, size, at, evidence, cleared_at, return_due_at, by_hand_at, is_proposed in rows.order_by(
         "submitted_at", "pk"
     ).values_list(*columns, "is_proposed"):
         campaign, hit_size = campaigns[key], size or 1
@@ -159,7 +163,7 @@ def _submitted(campaigns: Mapping[int, Campaign], policy: Policy | None) -> Iter
         hold: Hold | None = None
         if is_proposed:
             hold = Hold.PROPOSED
-        elif evidence in UNMATCHED and cleared_at is None:
+        elif (evidence in UNMATCHED or by_hand_at is not None) and cleared_at is None:
             hold = Hold.NO_PICTURES if evidence == Evidence.NO_PICTURES else Hold.LOOK
             hold = Hold.RETURN if return_due_at is not None and return_due_at > now else hold
         yield Owed(
@@ -202,9 +206,12 @@ def _topped_up(campaigns: Mapping[int, Campaign]) -> Iterator[Owed]:
 
 
 def _not_submitted(studies: Collection[Study], campaigns: Mapping[int, Campaign]) -> Iterator[Owed]:
-    for row in finished_not_submitted(*studies):
+    rows = finished_not_submitted(*studies)
+    reached = set(reached_by_bonus(rows).values_list("pk", flat=True))
+    for row in rows:
         at = row.session.completed_at if row.session is not None else None
-        yield _bonus(row.pk, campaigns[row.campaign_id], Why.NOT_SUBMITTED, owed_cents(row), at, Hold.OFFER)
+        hold = Hold.OFFER if row.pk in reached else Hold.BY_HAND
+        yield _bonus(row.pk, campaigns[row.campaign_id], Why.NOT_SUBMITTED, owed_cents(row), at, hold)
 
 
 def _bonus(pk: int, campaign: Campaign, why: Why, cents: int, at: datetime | None, hold: Hold | None = None) -> Owed:

@@ -12,11 +12,7 @@ from humanexp.core.errors import NotFound
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.personal_data import WITHHELD, Table, rows_about, tables_about, written_out
 from humanexp.participation.models import Participant
-from humanexp.recruitment.models import Campaign
 from humanexp.studies.models import Study
-
-#: Of many people; one that compensates a single person is listed, and nothing else of it.
-_BESIDE = (Campaign._meta.label,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +62,7 @@ def studies_of(code: str) -> list[Study]:
 def personal_data(code: str) -> PersonalData:
     """Everything that is stored about the person in the database. Raises NotFound."""
     participants = participants_called(code)
-    found = rows_about(Participant.objects.filter(pk__in=[one.pk for one in participants]), beside=_BESIDE)
+    found = rows_about(Participant.objects.filter(pk__in=[one.pk for one in participants]))
     rows = {table._meta.db_table: written_out(table, keys) for table, keys in found.items()}
     subjects = [f"participant:{code}", *(f"session:{session['code']}" for session in rows.get(_SESSIONS, []))]
     told = AuditEvent.objects.filter(Q(subject__in=subjects)).values_list("pk", flat=True)
@@ -80,7 +76,7 @@ _SESSIONS = "experiments_session"
 
 def holdings() -> dict[str, list[Holding]]:
     """Tables about participants, and tables about the people who use the console."""
-    participants = tables_about(Participant, beside=_BESIDE)
+    participants = tables_about(Participant)
     users = [table for table in tables_about(User) if table not in participants]
     return {
         "participants": [_holding(table) for table in participants],

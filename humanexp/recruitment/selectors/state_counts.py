@@ -289,6 +289,6 @@ def unaccepted_places(campaign: Campaign) -> int:
 def free_sessions(study: Study, tally: Tally | None = None) -> int:
     """Sessions of the plan that nobody keeps and no live campaign has promised. `tally`: as for `places_left`."""
     campaigns = tally.campaigns.values() if tally is not None else study.campaigns.all()
-    promising = (one for one in campaigns if one.state == CampaignState.LIVE and not one.is_compensation)
+    promising = (one for one in campaigns if one.state == CampaignState.LIVE)
     promised = sum(places_left(campaign, tally) for campaign in promising)
     return max(0, study.planned_sessions - participation.kept_slots(study) - promised)

@@ -120,8 +120,7 @@ def wage_of(study: Study, tally: Tally | None = None, currency: str = "") -> Wag
     unpaid; one without a campaign is taken at its suggested reward. With the tally of a page that has made it already,
     nobody is counted again.
     """
-    stored = tally.campaigns.values() if tally is not None else Campaign.objects.filter(study=study)
-    campaigns = [campaign for campaign in stored if not campaign.is_compensation]
+    campaigns = list(tally.campaigns.values() if tally is not None else Campaign.objects.filter(study=study))
     paid = [one for one in campaigns if one.reward_cents and currency in ("", one.currency)]
     if not paid:
         terms = suggested_terms(study)
@@ -195,7 +194,7 @@ def top_up_plan(study: Study, floor_cents: int | None = None, currency: str = ""
 
     Of the campaigns in this currency; the newest paid one's where it is left out.
     """
-    campaigns = list(Campaign.objects.filter(study=study, reward_cents__gt=0, compensates=None))
+    campaigns = list(Campaign.objects.filter(study=study, reward_cents__gt=0))
     currency = currency or (campaigns[0].currency if campaigns else money.USUAL)
     campaigns = [one for one in campaigns if one.currency == currency]
     floor = floor_cents

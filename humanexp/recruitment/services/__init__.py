@@ -25,7 +25,7 @@ from humanexp.recruitment.services.bonuses import (
 )
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
 from humanexp.recruitment.services.checking import CheckReport, begin_check, continue_check, price_of_check
-from humanexp.recruitment.services.compensating import compensate
+from humanexp.recruitment.services.compensating import compensate, note_paid_by_hand
 from humanexp.recruitment.services.counting import foresee_restoring, treat_as_restored
 from humanexp.recruitment.services.deleting import delete_participant, take_personal_data
 from humanexp.recruitment.services.deletion_codes import code_for, delete_by_code
@@ -127,6 +127,7 @@ __all__ = [
     "look_up",
     "make_personal_link",
     "new_handoff",
+    "note_paid_by_hand",
     "notify",
     "may_launch_on",
     "open_account",

@@ -3,11 +3,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from django.db import connection, transaction
 
-from humanexp.core import clock, file_store
+from humanexp.core import file_store
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAllowed
 from humanexp.core.keys import random_code
@@ -20,13 +19,12 @@ from humanexp.participation.tallies import drop_tallies
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
-    Campaign,
     Payment,
     RecruitedPerson,
     Rejection,
 )
 from humanexp.recruitment.selectors.personal_data import PersonalData, participants_called, personal_data, studies_of
-from humanexp.recruitment.states import LISTED, UNFINISHED, UNSETTLED, AssignmentState, CampaignState
+from humanexp.recruitment.states import UNFINISHED, UNSETTLED, AssignmentState
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import may
 from humanexp.studies.roles import Action
@@ -124,12 +122,6 @@ def why_not_yet(code: str) -> str:
     # Nobody is owed anything through a recruiter that pays nobody.
     if owed.exclude(recruiters.at(pays=False)).exists() or waiting.exists() or refusals.exists():
         return f"{code} has not been paid yet: run settle and sync first, then delete."
-    offered = _open_compensation(code)
-    if offered is not None:
-        return (
-            f"{code} is offered a compensation and has not taken it: wait until it is paid or over, at the latest on "
-            f"{offered.launched_at + timedelta(seconds=offered.lifetime_s):%d %B %Y}, then delete."
-        )
     return ""
 
 
@@ -162,10 +154,3 @@ def forget_ids_of_sites(code: str) -> None:
     for row in Assignment.objects.filter(recruiters.at(vouches=False), person__participant__code=code):
         row.assignment_id = secrets.token_urlsafe(12)
         row.save(update_fields=["assignment_id"])
-
-
-def _open_compensation(code: str) -> Campaign | None:
-    """A HIT that pays this person and that they can still take."""
-    offered = Campaign.objects.filter(compensates__person__participant__code=code).exclude(state=CampaignState.STOPPED)
-    untaken = offered.exclude(assignments_taken__state__in=LISTED)
-    return next((one for one in untaken if one.launched_at + timedelta(seconds=one.lifetime_s) > clock.now()), None)

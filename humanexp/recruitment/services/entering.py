@@ -98,8 +98,6 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
         raise InvalidRequest("Nothing is stored without your consent.", fields={"consent": "This is required."})
     consent = _agreed_text(campaign, arrival)
     _check_age(consent, arrival)
-    if campaign.is_compensation:
-        raise StudyRefused("This HIT pays for work that was done before: submit it where you accepted it.")
     if arrival.scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
     kind_of(campaign.environment).check_submission(arrival.assignment_id)

@@ -53,7 +53,7 @@ def quote_extension(*, campaign: Campaign, places: int) -> Extension:
     """
     if places < 1:
         raise InvalidRequest("An extension adds at least one place.", fields={"places": "at least 1"})
-    if not campaign.capabilities.extends or campaign.is_compensation:
+    if not campaign.capabilities.extends:
         raise Conflict("This campaign cannot be extended: open another one with more places.")
     if CampaignTopUp.objects.filter(campaign=campaign).exists():
         raise Conflict(

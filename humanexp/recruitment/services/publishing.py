@@ -245,7 +245,7 @@ def _lock(study: Study, shown_campaigns: int | None) -> None:
     """One launch of a study at a time, of the study as it is now, and not from a page that shows it as it was."""
     study.state = Study.objects.select_for_update(of=("self",)).get(pk=study.pk).state
     check_collects(study)
-    if shown_campaigns is not None and shown_campaigns != study.campaigns.filter(compensates=None).count():
+    if shown_campaigns is not None and shown_campaigns != study.campaigns.count():
         raise Conflict(
             "A campaign of this study was launched since this page was opened; nothing was launched now. Look at it "
             "first, then launch another one if you want more places."
@@ -347,7 +347,7 @@ def check_pilot(study: Study, places: int) -> None:
     most = selectors.planned_pilot(study)
     if most is None:
         return
-    live = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
+    live = study.campaigns.filter(state=CampaignState.LIVE)
     offered = sum(live.values_list("assignments", flat=True))
     if offered + places > most:
         raise StudyRefused(

@@ -25,7 +25,6 @@ from humanexp.studies.models import StudyFamily
 
 _DESCRIPTIONS = {
     Purpose.TOOK_PART: "You have taken part in this research study; everybody takes part once. Thank you.",
-    Purpose.INVITED: "You are invited to a HIT that pays you for work which could not be submitted.",
 }
 #: The worker reads it.
 OPEN_AGAIN = "Your session was not finished; the study is open to you again."
@@ -51,11 +50,6 @@ def order_for(qualification: QualificationType) -> QualificationOrder:
 def types_of(campaign: Campaign) -> dict[Purpose, QualificationType]:
     """What a campaign's HITs ask for, or ask not to be held."""
     family, environment = campaign.study.family, campaign.environment
-    if campaign.compensates_id is not None:
-        subject = f"assignment:{campaign.compensates_id}"
-        return {
-            Purpose.INVITED: type_for(environment=environment, family=family, purpose=Purpose.INVITED, subject=subject)
-        }
     return {Purpose.TOOK_PART: type_for(environment=environment, family=family, purpose=Purpose.TOOK_PART)}
 
 

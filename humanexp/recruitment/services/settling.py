@@ -294,14 +294,6 @@ def book_elsewhere(*, assignment: Assignment, amount_cents: int, cause: str, rea
     return advance(payment, WriteState.CONFIRMED, confirmed_at=clock.now())
 
 
-def pay_compensation(*, assignment: Assignment) -> Payment:
-    """The person whom a compensation is for has taken it: nothing is left to decide."""
-    payment, is_new = _plan_reward(assignment, assignment.campaign.created_by)
-    if is_new:
-        request_sending(environment=assignment.environment)
-    return payment
-
-
 def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool]:
     known = assignment.payments.filter(kind=PaymentKind.REWARD, cause=SUBMISSION).first()
     if known is not None:

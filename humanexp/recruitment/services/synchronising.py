@@ -32,7 +32,7 @@ from humanexp.recruitment.services.lease import pause, resume
 from humanexp.recruitment.services.outbox import Report
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import mark_as_taken_part
-from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
+from humanexp.recruitment.services.settling import adopt_approval
 from humanexp.recruitment.services.standing import (
     ask_for_return,
     is_turned_away,
@@ -232,8 +232,6 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: SubmissionReport, rep
         report.unmatched += row.is_unmatched
         _give_up_namesakes(row, report)
         ask_for_return(row, found)
-        if evidence == Evidence.INVITED:
-            pay_compensation(assignment=row)
         if row.session is not None and row.session.state == SessionState.COMPLETED:
             participation.mark_submitted(session=row.session, at=found.submitted_at)
     if found.state == AssignmentState.APPROVED and row.state != AssignmentState.APPROVED:
@@ -297,9 +295,6 @@ def _bring_back_session(row: Assignment, found: SubmissionReport) -> None:
 def weigh(assignment: Assignment, found: SubmissionReport) -> Evidence:
     """What a submission proves. The receipt counts even where our row says otherwise."""
     receipt, session = found.answers.get("receipt", ""), assignment.session
-    owed = assignment.campaign.compensates
-    if owed is not None and owed.person_id is not None and owed.person_id == assignment.person_id:
-        return Evidence.INVITED
     if session is not None:
         has_receipt = bool(receipt) and participation.receipt_is_valid(session=session, receipt=receipt)
         if not has_receipt and session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):

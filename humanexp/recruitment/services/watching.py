@@ -18,8 +18,6 @@ def watch() -> int:
     """Look at every campaign of which something may still be heard; how many holds were found."""
     found = 0
     for campaign in selectors.unfinished_campaigns():
-        if campaign.is_compensation:
-            continue
         found += _watch_wage(campaign) + _watch_returns(campaign)
         top_up_latecomers(campaign)
     return found

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core import clock
-from humanexp.core.models import User
+from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
 from humanexp.participation.answer_coverage import BinCount, bars
 from humanexp.participation.models import Session
@@ -190,18 +190,36 @@ class TestResolutions:
         )
         assert late.status_code == 409 and b"about to be paid" in late.content
 
-    def test_who_finished_and_could_not_submit_is_compensated(
+    def test_who_finished_and_could_not_submit_is_paid_by_a_bonus_on_other_work(
+        self, launched: Campaign, finished: Callable[..., Assignment], console: Client, researcher: User
+    ) -> None:
+        row, other = finished(submitted=False), finished("AOTHER")
+        Assignment.objects.filter(pk=row.pk).update(opened_at=timezone.now() - timedelta(days=2))
+        Assignment.objects.filter(pk=other.pk).update(person=row.person)
+        services.raise_cap(campaign=launched, cap_cents=1_000, by=researcher)
+        path = f"/studies/{launched.study.slug}/monitor/"
+        page = console.get(path).content.decode()
+        assert "Did the work, and never submitted it" in page and str(row.person) in page
+        assert console.post(f"{path}compensate/{row.pk}/").status_code == 302
+        paid = Payment.objects.get(kind="compensation")
+        assert (paid.assignment, paid.amount_cents) == (other, 120)
+        assert b"never submitted it" not in console.get(path).content
+        assert console.post(f"{path}compensate/{row.pk}/").status_code == 404
+
+    def test_whom_no_bonus_reaches_is_paid_by_hand(
         self, launched: Campaign, finished: Callable[..., Assignment], console: Client
     ) -> None:
         row = finished(submitted=False)
         Assignment.objects.filter(pk=row.pk).update(opened_at=timezone.now() - timedelta(days=2))
         path = f"/studies/{launched.study.slug}/monitor/"
-        page = console.get(path).content.decode()
-        assert "Did the work, and never submitted it" in page and str(row.person) in page
-        assert console.post(f"{path}compensate/{row.pk}/").status_code == 302
-        offered = Campaign.objects.get(compensates=row)
-        assert (offered.assignments, offered.reward_cents) == (1, 120)
-        assert b"never submitted there" not in console.get(path).content
+        told = "The recruiter pays bonuses for submitted work alone."
+        assert told in console.get(path).text
+        assert told in console.get(f"/studies/{launched.study.slug}/assignments/{row.pk}/").text
+        refused = console.post(f"{path}compensate/{row.pk}/", follow=True)
+        assert "Ask them to open the study again and submit" in refused.text and not Payment.objects.exists()
+        console.post(f"{path}compensate/{row.pk}/", {"by": "hand"})
+        assert "never submitted it" not in console.get(path).text
+        assert AuditEvent.objects.filter(action="pay-by-hand").count() == 1
         assert console.post(f"{path}compensate/{row.pk}/").status_code == 404
 
     def test_nothing_else_can_be_resolved(self, launched: Campaign, console: Client) -> None:

@@ -37,7 +37,7 @@ class Command(StudyCommand):
         self.send_to([campaign.environment])
 
     def _campaign(self, options: dict[str, Any]) -> Campaign:
-        live = Campaign.objects.filter(study=self.study(options["study"]), state=CampaignState.LIVE, compensates=None)
+        live = Campaign.objects.filter(study=self.study(options["study"]), state=CampaignState.LIVE)
         if options["to"]:
             live = live.filter(environment=options["to"])
         found = list(live[:2])

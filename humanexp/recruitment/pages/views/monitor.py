@@ -105,11 +105,15 @@ def try_again(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 @study_page("POST")
 def compensate(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
-    """Offer a person who finished here, and could not submit there, a HIT that pays what was promised."""
+    """Pay a person who finished here and could not submit there, or note that they were paid by hand."""
     row = get_object_or_404(selectors.finished_not_submitted(study), pk=pk)
     with refusals_told(request):
-        services.compensate(assignment=row, by=user_of(request))
-        messages.success(request, _("The compensation is on its way: a HIT that only this person can take."))
+        if request.POST.get("by") == "hand":
+            services.note_paid_by_hand(assignment=row, by=user_of(request))
+            messages.success(request, _("Nothing more is owed to this person."))
+        else:
+            services.compensate(assignment=row, by=user_of(request))
+            messages.success(request, _("The compensation is on its way."))
     return redirect("recruitment:monitor", slug=study.slug)
 
 

@@ -146,7 +146,6 @@ def _page(
         "study": study,
         "form": form,
         "campaigns": rows,
-        "n_launched": sum(not row["campaign"].is_compensation for row in rows),
         "may_finish": _may_finish(study),
         "stays_stopped": any(
             campaign.state == CampaignState.LIVE and not campaign.capabilities.reopens

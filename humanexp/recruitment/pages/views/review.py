@@ -90,6 +90,7 @@ def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         except ApplicationError as error:
             messages.error(request, error.message)
             status = error.status_code
+    not_submitted = selectors.finished_not_submitted(study).filter(pk=row.pk)
     context = {
         "study": study,
         "assignment": row,
@@ -98,7 +99,8 @@ def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         "signs": selectors.signs_against(row),
         "needs_two": selectors.rejections_need_two(study),
         "proposal": selectors.proposal_on(row),
-        "can_compensate": selectors.finished_not_submitted(study).filter(pk=row.pk).exists(),
+        "not_submitted": not_submitted.exists(),
+        "bonus_reaches": selectors.reached_by_bonus(not_submitted).exists(),
         "can_override": row.override_until is not None and clock.now() < row.override_until,
         "payments": row.payments.all(),
         "can_be_let_in": selectors.may_be_let_in(row),

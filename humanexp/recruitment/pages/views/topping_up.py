@@ -19,7 +19,7 @@ from humanexp.studies.models import Study
 @study_page("GET", "POST")
 def top_up_campaign(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Pay everybody of a campaign the same, so that the median hour reaches the minimum."""
-    campaign = get_object_or_404(selectors.campaigns_of(study).filter(compensates=None), pk=pk)
+    campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
     form, status = EqualTopUpForm(request.POST or None), 200
     if request.method == "POST":
         status = 422

@@ -20,7 +20,6 @@ from humanexp.core.audit import record
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.recruitment.facts import facts_of
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, QualificationType
-from humanexp.recruitment.recruiters.answers import confirmation_form
 from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services import qualifying
@@ -35,8 +34,6 @@ READS_LAG = timedelta(minutes=10)
 NOT_KNOWN = "It is not known yet whether this HIT was published."
 #: A description that says itself how long it takes, and the longest that the requester API takes.
 _MINUTES, _LONGEST = re.compile(r"\b[1-9][0-9]{0,2}\s*min(?:\b|ute)", re.IGNORECASE), 2_000
-#: What a compensation's one page says.
-CONFIRM = "You did work for us that could not be submitted. This HIT pays you for it. Did you take part in that study?"
 
 
 class HitCreation(Delivery[HitWrite]):
@@ -68,7 +65,6 @@ class HitCreation(Delivery[HitWrite]):
                 places=self.write.hit.max_assignments,
                 lifetime_s=campaign.lifetime_s,
                 url=entry_url(campaign),
-                form=confirmation_form(CONFIRM) if campaign.is_compensation else "",
                 annotation=self.write.annotation,
                 token=self.write.token,
                 terms=terms_of(campaign, self.recruiter),
@@ -291,7 +287,7 @@ def terms_of(campaign: Campaign, recruiter: Recruiter) -> OfferTerms:
 def _described(campaign: Campaign) -> str:
     """With the minutes it takes: the requester API has no field for them, and people choose by the pay of an hour."""
     text = campaign.description
-    if campaign.is_compensation or _MINUTES.search(f"{campaign.title} {text}"):
+    if _MINUTES.search(f"{campaign.title} {text}"):
         return text
     minutes = campaign.estimated_minutes
     with translation.override(code_in(campaign.study, language_of_study(campaign.study))):
