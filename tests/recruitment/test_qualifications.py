@@ -131,7 +131,7 @@ class TestTookPart:
         visitor = worker.accept(campaign)
         visitor.open()
         person = RecruitedPerson.objects.get()
-        plan_grant(person=person, qualification=QualificationType.objects.get(purpose="took-part"))
+        plan_grant(person=person, qualification=QualificationType.objects.get())
         assert send().told == 1
         assert not sees(worker, campaign)
         worker.client.give_back(visitor.person["assignmentId"])

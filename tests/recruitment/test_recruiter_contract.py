@@ -17,7 +17,6 @@ from humanexp.recruitment.recruiters import capabilities_of, fees_of, recruiter_
 from humanexp.recruitment.recruiters.base import (
     BonusOrder,
     Capabilities,
-    Holds,
     OfferOrder,
     Proof,
     QualificationOrder,
@@ -360,7 +359,7 @@ def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
     assert type_id
     assert recruiter.publish_qualification(order) == type_id
     worker_id = somebody()
-    assert recruiter.score(type_id, worker_id) is None
+    assert not recruiter.holds(type_id, worker_id)
     if not recruiter.capabilities.qualifies:
         for mark in (
             lambda: recruiter.grant(type_id, worker_id),
@@ -369,15 +368,15 @@ def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
             with pytest.raises(RecruiterError):
                 mark()
         return
-    for value in (7, 7, 3):
-        recruiter.grant(type_id, worker_id, value=value)
-    assert recruiter.score(type_id, worker_id) == (3 if recruiter.capabilities.grades else 1)
+    for _ in range(2):
+        recruiter.grant(type_id, worker_id)
+    assert recruiter.holds(type_id, worker_id)
     for _ in range(2):
         recruiter.revoke(type_id, worker_id, reason="It is open to you again.")
-    assert recruiter.score(type_id, worker_id) is None
+    assert not recruiter.holds(type_id, worker_id)
 
 
-def test_work_is_hidden_from_who_may_not_do_it(
+def test_work_is_hidden_from_who_has_the_mark(
     recruiter: Recruiter, campaign: Campaign, new_worker: Callable[[], Worker], panel: PanelServer
 ) -> None:
     """The same terms with different conditions are different groups of work."""
@@ -386,10 +385,10 @@ def test_work_is_hidden_from_who_may_not_do_it(
     name = f"Members {campaign.pk}-{campaign.entry}"
     type_id = recruiter.publish_qualification(QualificationOrder(name=name, description="Members."))
     terms = terms_of(campaign, recruiter)
-    for_members = replace(terms, title=name, holds=(Holds(type_id=type_id),), lacks=())
-    for_others = replace(terms, title=name, holds=(), lacks=(type_id,))
-    types = [recruiter.publish_terms(one) for one in (for_members, for_others)]
-    assert types[0] == recruiter.publish_terms(for_members)
+    for_all = replace(terms, title=name, hidden_from="")
+    for_others = replace(terms, title=name, hidden_from=type_id)
+    types = [recruiter.publish_terms(one) for one in (for_all, for_others)]
+    assert types[0] == recruiter.publish_terms(for_all)
     codes = (WayBackCode(outcome=Outcome.FINISHED, code="C0DE", is_reviewed=True),)
     offers = [
         recruiter.publish(
@@ -404,7 +403,7 @@ def test_work_is_hidden_from_who_may_not_do_it(
                 codes=codes,
             )
         )
-        for number, (type_of, terms_of_them) in enumerate(zip(types, (for_members, for_others), strict=True))
+        for number, (type_of, terms_of_them) in enumerate(zip(types, (for_all, for_others), strict=True))
     ]
     if isinstance(recruiter, MemoryRecruiter):
         member, other, shown = "M", "O", recruiter.visible_to
@@ -425,7 +424,7 @@ def test_work_is_hidden_from_who_may_not_do_it(
     recruiter.grant(type_id, member)
     assert len(set(types)) == 2
     seen = [set(shown(person_id)) & set(types) for person_id in (member, other)]
-    assert seen == [{types[0]}, {types[1]}]
+    assert seen == [{types[0]}, set(types)]
 
 
 def test_hints_are_none_without_a_queue(recruiter: Recruiter) -> None:

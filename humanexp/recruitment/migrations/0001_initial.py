@@ -1079,8 +1079,6 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("environment", models.CharField(max_length=12)),
-                        ("purpose", models.CharField(choices=[("took-part", "already took part")], max_length=10)),
-                        ("subject", models.CharField(blank=True, max_length=40)),
                         ("name", models.CharField(max_length=120, unique=True)),
                         ("type_id", models.CharField(blank=True, max_length=64)),
                         ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1094,9 +1092,7 @@ class Migration(migrations.Migration):
                     options={
                         "ordering": ["pk"],
                         "constraints": [
-                            models.UniqueConstraint(
-                                fields=("environment", "family", "purpose", "subject"), name="qualification_type_once"
-                            )
+                            models.UniqueConstraint(fields=("environment", "family"), name="qualification_type_once")
                         ],
                     },
                 ),
@@ -1173,7 +1169,6 @@ class Migration(migrations.Migration):
                         ("confirmed_at", models.DateTimeField(blank=True, null=True)),
                         ("last_error", models.CharField(blank=True, max_length=500)),
                         ("kind", models.CharField(choices=[("grant", "grant"), ("revoke", "revoke")], max_length=6)),
-                        ("value", models.PositiveSmallIntegerField(default=1)),
                         (
                             "created_by",
                             models.ForeignKey(

@@ -10,7 +10,7 @@ from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.hooks import HookEvent
 from humanexp.recruitment.models.links import LinkTerms, OutcomeCode, SitePay
 from humanexp.recruitment.models.people import VISITOR, Exclusion, RecruitedPerson, id_here
-from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
+from humanexp.recruitment.models.qualifications import GrantKind, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.volunteering import VolunteerTerms
 from humanexp.recruitment.models.watching import CampaignHold, CampaignTopUp, HoldReason, PlaceBatch
@@ -62,7 +62,6 @@ __all__ = [
     "Payment",
     "PaymentKind",
     "PlaceBatch",
-    "Purpose",
     "QualificationType",
     "QualificationWrite",
     "RecruitedPerson",

@@ -1,4 +1,4 @@
-"""Qualifications that are ours: which exist at which recruiter, and who was given them."""
+"""The mark on people who took part: under which name a recruiter keeps it, and who was given it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,14 @@ from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import StudyFamily
 
 
-class Purpose(models.TextChoices):
-    #: granted at consent to the last session a person may do: hides the family's HITs from them
-    TOOK_PART = "took-part", _("already took part")
-
-
 class QualificationType(models.Model):
-    """A qualification of ours at one recruiter. Ids differ between environments, so the environment is in the key."""
+    """The mark of a family at one recruiter: granted at the last session a person may do, it hides the family's HITs.
+
+    Ids differ between environments, so the environment is in the key.
+    """
 
     environment = models.CharField(max_length=12)
     family = models.ForeignKey(StudyFamily, on_delete=models.PROTECT, related_name="+")
-    purpose = models.CharField(max_length=10, choices=Purpose.choices)
-    #: tells two of one purpose apart: the assignment that is compensated
-    subject = models.CharField(max_length=40, blank=True)
     #: fixed before it is made there, so that it is found again when the reply is lost
     name = models.CharField(max_length=120, unique=True)
     #: blank until the recruiter has named it
@@ -34,9 +29,7 @@ class QualificationType(models.Model):
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["environment", "family", "purpose", "subject"], name="qualification_type_once"
-            ),
+            models.UniqueConstraint(fields=["environment", "family"], name="qualification_type_once"),
         ]
 
     def __str__(self) -> str:
@@ -57,7 +50,6 @@ class QualificationWrite(RecruiterWrite):
     person = models.ForeignKey(
         RecruitedPerson, null=True, blank=True, on_delete=models.SET_NULL, related_name="qualifications"
     )
-    value = models.PositiveSmallIntegerField(default=1)
 
     class Meta(RecruiterWrite.Meta):
         constraints = [

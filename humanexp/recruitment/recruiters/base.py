@@ -2,7 +2,7 @@
 
 An offer is so many places at one price, a ticket what somebody brings along who has answered to it, a submission one
 person's go at one place, a payment what the person gets for it: a reward, or a bonus beside it. A qualification is a
-mark on people that an offer can ask for or exclude. What a recruiter does not have it refuses (`Capabilities`) or
+mark on people from whom an offer can be hidden. What a recruiter does not have it refuses (`Capabilities`) or
 leaves empty.
 """
 
@@ -73,8 +73,6 @@ class Capabilities:
     approves_in_bulk: bool = False
     #: an offer ends by itself at a time; elsewhere it is open until its places are taken or somebody closes it
     ends: bool = True
-    #: its qualifications have values; elsewhere a person has one or does not
-    grades: bool = True
     #: a refusal names one of its categories (`Kind.rejection_grounds`) and is at least so long
     rejects_by_category: bool = False
     least_reason: int = 20
@@ -110,13 +108,6 @@ class Capabilities:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Holds:
-    """Open to those alone who hold this qualification."""
-
-    type_id: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class OfferTerms:
     """What offers of one group share."""
 
@@ -127,9 +118,8 @@ class OfferTerms:
     assignment_duration_s: int
     auto_approval_s: int
     requirements: WorkerRequirements = NO_REQUIREMENTS
-    #: qualifications that a person needs, and ids of those that hide the work from who has them
-    holds: tuple[Holds, ...] = ()
-    lacks: tuple[str, ...] = ()
+    #: id of the qualification that hides the work from who has it
+    hidden_from: str = ""
     #: what people are told it takes; 0: its description says so
     minutes: int = 0
     #: phones and tablets will not do
@@ -373,14 +363,14 @@ class Recruiter(Protocol):
     def publish_qualification(self, order: QualificationOrder) -> str:
         """Id of the qualification with this name; made when there is none."""
 
-    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
+    def grant(self, type_id: str, person_id: str) -> None:
         """Give it to a person, silently. Twice is once."""
 
     def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
         """Take it back; the person sees the reason. Twice is once."""
 
-    def score(self, type_id: str, person_id: str) -> int | None:
-        """Its value; None for who does not hold it."""
+    def holds(self, type_id: str, person_id: str) -> bool:
+        """Whether a person has it."""
 
     def ask_for_hints(self, terms_id: str) -> None:
         """Have events of these offers told to `hints`; nothing where no queue is set up. Twice is once."""

@@ -151,8 +151,8 @@ class LinkRecruiter:
 
     grant = revoke = _marks_nobody
 
-    def score(self, type_id: str, person_id: str) -> int | None:
-        return None
+    def holds(self, type_id: str, person_id: str) -> bool:
+        return False
 
     def ask_for_hints(self, terms_id: str) -> None:
         return

@@ -108,7 +108,7 @@ class MemoryRecruiter:
         self._offers: dict[str, Offer] = {}
         self._bonuses: list[BonusReport] = []
         self._tokens: set[str] = set()
-        self._marks: dict[str, dict[str, int]] = {}
+        self._marks: dict[str, set[str]] = {}
         self._names: dict[str, str] = {}
         self._numbers = itertools.count(1)
 
@@ -251,30 +251,28 @@ class MemoryRecruiter:
         self.calls["publish_qualification"] += 1
         if order.name not in self._names:
             self._names[order.name] = self._new("Q")
-            self._marks[self._names[order.name]] = {}
+            self._marks[self._names[order.name]] = set()
         return self._names[order.name]
 
-    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
+    def grant(self, type_id: str, person_id: str) -> None:
         self.calls["grant"] += 1
-        self._marks[type_id][person_id] = value
+        self._marks[type_id].add(person_id)
 
     def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
         self.calls["revoke"] += 1
-        self._marks[type_id].pop(person_id, None)
+        self._marks[type_id].discard(person_id)
 
-    def score(self, type_id: str, person_id: str) -> int | None:
-        self.calls["score"] += 1
-        return self._marks.get(type_id, {}).get(person_id)
+    def holds(self, type_id: str, person_id: str) -> bool:
+        self.calls["holds"] += 1
+        return person_id in self._marks.get(type_id, set())
 
     def visible_to(self, person_id: str) -> list[str]:
         """Groups of offers that this person is shown."""
-
-        def may(terms: OfferTerms) -> bool:
-            held = {type_id for type_id, marks in self._marks.items() if person_id in marks}
-            return all(one.type_id in held for one in terms.holds) and not set(terms.lacks) & held
-
         open_now = {one.order.terms_id for one in self._offers.values() if one.report().is_open}
-        return [terms_id for terms_id, terms in self._terms.items() if terms_id in open_now and may(terms)]
+        hidden = {
+            terms_id for terms_id, one in self._terms.items() if person_id in self._marks.get(one.hidden_from, ())
+        }
+        return [terms_id for terms_id in self._terms if terms_id in open_now - hidden]
 
     def ask_for_hints(self, terms_id: str) -> None:
         return

@@ -108,7 +108,6 @@ class Api(Kind):
             pays=True,
             pays_out=True,
             qualifies=True,
-            grades=False,
             lists_in_progress=True,
             messages=True,
             knows_people=True,

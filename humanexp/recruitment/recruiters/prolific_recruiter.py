@@ -161,7 +161,7 @@ class ProlificRecruiter:
             preset=self._preset,
             project=self.project,
             filters=people_filters(order.terms, self.client.filters(self.workspace)),
-            group=order.terms.lacks[0] if order.terms.lacks else "",
+            group=order.terms.hidden_from,
         )
         made = self._named(order.annotation)
         published = [one for one in made if one.status not in DRAFTS]
@@ -348,14 +348,14 @@ class ProlificRecruiter:
         known = next((one.id for one in self.client.groups(self.workspace) if one.name == order.name), None)
         return known or self.client.create_group(self.workspace, order.name).id
 
-    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
+    def grant(self, type_id: str, person_id: str) -> None:
         self._of_person(lambda: self.client.add_members(type_id, [person_id]))
 
     def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
         self._of_person(lambda: self.client.remove_members(type_id, [person_id]))
 
-    def score(self, type_id: str, person_id: str) -> int | None:
-        return 1 if person_id in self.client.members(type_id) else None
+    def holds(self, type_id: str, person_id: str) -> bool:
+        return person_id in self.client.members(type_id)
 
     def _of_person(self, call: Callable[[], None]) -> None:
         try:

@@ -138,12 +138,11 @@ def people_filters(terms: OfferTerms, known: list[Filter]) -> list[dict[str, Any
     by_id = {one.filter_id: one for one in known}
     wanted = asked_filters(terms.requirements, known)
     # Everybody there is of age.
-    groups = [one.type_id for one in terms.holds]
-    for name, ids in (("participant_group_allowlist", groups), ("participant_group_blocklist", list(terms.lacks))):
-        if ids:
-            if name not in by_id:
-                raise RecruiterError(f"This recruiter has no filter {name} any more, so nobody can be kept apart.")
-            wanted.append({"filter_id": name, "selected_values": ids})
+    if terms.hidden_from:
+        name = "participant_group_blocklist"
+        if name not in by_id:
+            raise RecruiterError(f"This recruiter has no filter {name} any more, so nobody can be kept apart.")
+        wanted.append({"filter_id": name, "selected_values": [terms.hidden_from]})
     return wanted
 
 

@@ -46,12 +46,12 @@ class Qualifications(ABC):
         )
         return next((str(one["QualificationTypeId"]) for one in listed if one.get("Name") == name), None)
 
-    def grant(self, type_id: str, person_id: str, *, value: int = 1) -> None:
+    def grant(self, type_id: str, person_id: str) -> None:
         self._write(
             "associate_qualification_with_worker",
             QualificationTypeId=type_id,
             WorkerId=person_id,
-            IntegerValue=value,
+            IntegerValue=1,
             SendNotification=False,  # by default the service writes to the worker
         )
 
@@ -66,13 +66,12 @@ class Qualifications(ABC):
         except (NotAtRecruiter, StateRefused):
             return
 
-    def score(self, type_id: str, person_id: str) -> int | None:
+    def holds(self, type_id: str, person_id: str) -> bool:
         try:
             held = self._read("get_qualification_score", QualificationTypeId=type_id, WorkerId=person_id)
         except (NotAtRecruiter, StateRefused):
-            return None
-        qualification = held["Qualification"]
-        return int(qualification.get("IntegerValue", 0)) if qualification.get("Status") == "Granted" else None
+            return False
+        return bool(held["Qualification"].get("Status") == "Granted")
 
     def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
         failed: list[str] = []

@@ -59,7 +59,8 @@ def submission_report(assignment: Mapping[str, Any]) -> SubmissionReport:
 
 def requirement_list(terms: OfferTerms, *, is_sandbox: bool) -> list[dict[str, Any]]:
     """QualificationRequirements of a HIT type."""
-    return [*_of_the_system(terms, is_sandbox), *_of_our_own(terms)]
+    marked = [_requirement(terms.hidden_from, "DoesNotExist")] if terms.hidden_from else []
+    return [*_of_the_system(terms, is_sandbox), *marked]
 
 
 def _of_the_system(terms: OfferTerms, is_sandbox: bool) -> Iterator[dict[str, Any]]:
@@ -75,13 +76,6 @@ def _of_the_system(terms: OfferTerms, is_sandbox: bool) -> Iterator[dict[str, An
         yield _requirement(ADULT, "EqualTo", IntegerValues=[1])
     if asked.masters:
         yield _requirement(_SANDBOX_MASTERS if is_sandbox else _MASTERS, "Exists")
-
-
-def _of_our_own(terms: OfferTerms) -> Iterator[dict[str, Any]]:
-    for held in terms.holds:
-        yield _requirement(held.type_id, "Exists")
-    for type_id in terms.lacks:
-        yield _requirement(type_id, "DoesNotExist")
 
 
 def _requirement(type_id: str, comparator: str, **values: Any) -> dict[str, Any]:

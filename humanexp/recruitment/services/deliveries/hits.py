@@ -256,8 +256,7 @@ def publish_qualification(qualification: QualificationType, recruiter: Recruiter
 
 def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
     if recruiter.capabilities.qualifies:
-        for qualification in qualifying.types_of(campaign).values():
-            publish_qualification(qualification, recruiter)
+        publish_qualification(_mark_of(campaign), recruiter)
     hit_type_id = recruiter.publish_terms(terms_of(campaign, recruiter))
     try:
         recruiter.ask_for_hints(hit_type_id)
@@ -267,8 +266,11 @@ def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
     return hit_type_id
 
 
+def _mark_of(campaign: Campaign) -> QualificationType:
+    return qualifying.type_for(environment=campaign.environment, family=campaign.study.family)
+
+
 def terms_of(campaign: Campaign, recruiter: Recruiter) -> OfferTerms:
-    holds, lacks = qualifying.conditions(campaign) if recruiter.capabilities.qualifies else ((), ())
     return OfferTerms(
         title=campaign.title,
         description=_described(campaign),
@@ -277,8 +279,7 @@ def terms_of(campaign: Campaign, recruiter: Recruiter) -> OfferTerms:
         assignment_duration_s=campaign.assignment_duration_s,
         auto_approval_s=campaign.auto_approval_s,
         requirements=campaign.asks_for,
-        holds=holds,
-        lacks=lacks,
+        hidden_from=_mark_of(campaign).type_id if recruiter.capabilities.qualifies else "",
         minutes=campaign.estimated_minutes,
         needs_computer=facts_of(campaign).is_timed,
     )

@@ -37,9 +37,8 @@ class Mark(Delivery[QualificationWrite]):
         if not self.recruiter.capabilities.qualifies:
             return DONE
         type_id = self.write.qualification.type_id
-        score = self.recruiter.score(type_id, self.write.person.worker_id) if type_id else None
-        wanted = self.write.value if self.write.kind == GrantKind.GRANT else None
-        return DONE if score == wanted else NOT_DONE
+        is_held = bool(type_id) and self.recruiter.holds(type_id, self.write.person.worker_id)
+        return DONE if is_held == (self.write.kind == GrantKind.GRANT) else NOT_DONE
 
     def carry_out(self) -> None:
         person = self.write.person
@@ -50,7 +49,7 @@ class Mark(Delivery[QualificationWrite]):
         type_id = publish_qualification(self.write.qualification, self.recruiter).type_id
         try:
             if self.write.kind == GrantKind.GRANT:
-                self.recruiter.grant(type_id, person.worker_id, value=self.write.value)
+                self.recruiter.grant(type_id, person.worker_id)
             else:
                 self.recruiter.revoke(type_id, person.worker_id, reason=OPEN_AGAIN)
         except NotAtRecruiter as err:
