@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.core.errors import Conflict, InvalidRequest
+from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.participation import services as participation
 from humanexp.recruitment import selectors
@@ -20,15 +20,12 @@ REASON = "You took part in our study and could not submit it. This is your pay. 
 
 
 @transaction.atomic
-def compensate(*, assignment: Assignment, by: User, amount_cents: int | None = None, reason: str = "") -> Payment:
-    """Pay somebody whose assignment the recruiter does not list: what they are owed, or another amount. Twice is once.
+def compensate(*, assignment: Assignment, by: User) -> Payment:
+    """Pay somebody whose assignment the recruiter does not list what they are owed. Twice is once.
 
     By a bonus: on this assignment where the recruiter allows it, else on other work of theirs that it lists.
     """
     assignment = _not_submitted(assignment, by)
-    amount = selectors.owed_cents(assignment) if amount_cents is None else amount_cents
-    if amount < 1:
-        raise InvalidRequest("A compensation is at least a cent.", fields={"amount_cents": "at least 1"})
     cause = f"assignment-{assignment.pk}"
     # Whichever of the person's work it was paid on: newer work of theirs may be listed by now.
     paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=assignment.person, cause=cause)
@@ -46,9 +43,9 @@ def compensate(*, assignment: Assignment, by: User, amount_cents: int | None = N
     _vouch_for(assignment)
     return plan_bonus(
         assignment=payable,
-        amount_cents=amount,
+        amount_cents=selectors.owed_cents(assignment),
         cause=cause,
-        reason=reason or REASON,
+        reason=REASON,
         by=by,
         kind=PaymentKind.COMPENSATION,
     )
