@@ -35,10 +35,13 @@ from humanexp.recruitment import recruiters
 from humanexp.recruitment.recruiters import keys
 from humanexp.recruitment.recruiters.registry import Kind, OwnSite
 from humanexp.recruitment.services.accounts import check_administrator, try_account
+from humanexp.recruitment.services.budgeting import set_month_cap
 
 JOB = "console.keep-sites"
 #: Of the account that is made on a site, so that it is found again.
 ACCOUNT = "HumanExp"
+#: What may be promised in a month through a new account whose money is made up: as much as the site gives it.
+PLAY_MONEY_CENTS = 100_000
 #: An answer from this machine comes at once, or not at all.
 _ANSWERS_S = 1.0
 #: The lane of urgent jobs waits so long for a site that starts.
@@ -197,11 +200,17 @@ def _serve(kind: Kind, site: OwnSite, environment: dict[str, str]) -> int:
 
 
 def _make_account(kind: Kind, site: OwnSite, environment: dict[str, str]) -> None:
-    """The same name again gives the same keys. Those of the environment are somebody's choice, and stay."""
-    first = recruiters.account_of(kind.code)
-    if any(map(keys.is_configured, kind.key_names(first))):
+    """The same name again gives the same keys. Those of the environment are somebody's choice, and stay.
+
+    Play money can be spent from the start; a limit that somebody has set since is theirs.
+    """
+    names = kind.key_names(recruiters.account_of(kind.code))
+    if any(map(keys.is_configured, names)):
         return
+    is_new = bool(keys.missing(names))
     keys.store(kind.keys_from(supervisor.account_made(site.account_maker, ACCOUNT, environment)))
+    if is_new and kind.capabilities.is_play:
+        set_month_cap(environment=kind.code, cap_cents=PLAY_MONEY_CENTS, by=None)
     try_account(code=kind.code)
 
 

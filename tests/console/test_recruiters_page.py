@@ -95,7 +95,9 @@ def test_others_read_what_they_may_use_and_change_nothing(bob: Client, own_groun
 
 @pytest.mark.parametrize("kind", ["marketplace", "panel"])
 @pytest.mark.process
-def test_a_site_is_started_given_keys_and_stopped_by_buttons(ada: Client, own_ground: str, kind: str) -> None:
+def test_a_site_is_started_given_keys_and_stopped_by_buttons(
+    ada: Client, own_ground: str, closed_accounts: None, kind: str
+) -> None:
     ada.post(reverse("console:site", args=[kind]), {"start": "1"})
     assert "It is being started on this machine." in words(ada, reverse("console:recruiters"))
     runner.run_waiting()
@@ -105,6 +107,12 @@ def test_a_site_is_started_given_keys_and_stopped_by_buttons(ada: Client, own_gr
     address = recruiters.kind_of(kind).address
     assert f"It runs on this machine, at {address}." in body
     assert "1,000.00" in body
+    # an approval at the marketplace is a debt in real money; the panel's is made up
+    limits = {
+        "marketplace": "Nothing may be spent through it yet",
+        "panel": "At most £1,000.00 of play money in a month.",
+    }
+    assert limits[kind] in body
     account = recruiters.account_of(kind)
     for name in account.kind.key_names(account):
         file = keys.file_of(name)
@@ -128,10 +136,12 @@ def test_what_has_died_is_started_again(ada: Client, own_ground: str) -> None:
     ada.post(reverse("console:site", args=["panel"]), {"start": "1"})
     runner.run_waiting()
     token = keys.key("PANEL_TOKEN")
+    services.set_month_cap(environment="panel", cap_cents=0, by=None)
     sites._children["panel"].kill()
     sites._children["panel"].wait(LIMIT)
     assert sites.keep() == {"panel": "started"}
     assert sites.answers(recruiters.kind_of("panel").address) and keys.key("PANEL_TOKEN") == token
+    assert RecruiterAccount.objects.get(environment="panel").month_cap_cents == 0  # a treasurer's word stays
 
 
 @pytest.mark.process

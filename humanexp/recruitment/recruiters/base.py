@@ -102,6 +102,11 @@ class Capabilities:
     repeats: Repeats = Repeats()
 
     @property
+    def is_play(self) -> bool:
+        """An approval pays with money that a site of our own house has made up: nobody is owed any."""
+        return self.is_own_ground and self.pays_out
+
+    @property
     def reopens(self) -> bool:
         """A campaign that was stopped can be opened again: its offer is our own row, and no money was promised."""
         return not (self.pays or self.vouches)
