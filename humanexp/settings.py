@@ -104,11 +104,10 @@ MARKETPLACE_FEES, MTURK_FEES = (
 PROLIFIC_URL = env.str("PROLIFIC_URL", default="https://api.prolific.com").rstrip("/")
 PANEL_URL = env.str("PANEL_URL", default="http://localhost:8002").rstrip("/")
 #: The first account's token; the workspace and project of its studies (empty: the only workspace, its first project);
-#: its currency; what is charged: a third of every payment to academic and non-profit users, 42.8 % to others, and tax.
+#: what is charged: a third of every payment to academic and non-profit users, 42.8 % to others, and tax.
 PROLIFIC_TOKEN, PANEL_TOKEN = (env.str(f"{name}_TOKEN", default="") for name in ("PROLIFIC", "PANEL"))
 PROLIFIC_WORKSPACE, PANEL_WORKSPACE = (env.str(f"{name}_WORKSPACE", default="") for name in ("PROLIFIC", "PANEL"))
 PROLIFIC_PROJECT, PANEL_PROJECT = (env.str(f"{name}_PROJECT", default="") for name in ("PROLIFIC", "PANEL"))
-PROLIFIC_CURRENCY, PANEL_CURRENCY = (env.str(f"{name}_CURRENCY", default="GBP") for name in ("PROLIFIC", "PANEL"))
 PROLIFIC_ACADEMIC, PANEL_ACADEMIC = (env.bool(f"{name}_ACADEMIC", default=True) for name in ("PROLIFIC", "PANEL"))
 PROLIFIC_VAT_PERCENT, PANEL_VAT_PERCENT = (env.int(f"{name}_VAT_PERCENT", default=0) for name in ("PROLIFIC", "PANEL"))
 #: SQS queues that recruiters put events into: hints to look at once. Empty: polling alone, every minute.

@@ -15,7 +15,7 @@ from humanexp.studies import plans
 
 #: Caches whose keys are rows: the next test's row may have the same number.
 _OF_ROWS = (plans._lines, plans._planned_names, plans._cells, previewing._read, session_cache.course_of, results._read)
-_DICTIONARIES = (fingerprints._compared, registry._opened, shards._held)
+_DICTIONARIES = (fingerprints._compared, registry._opened, registry._settled, shards._held)
 
 
 def forget() -> None:

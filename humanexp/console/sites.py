@@ -209,9 +209,9 @@ def _make_account(kind: Kind, site: OwnSite, environment: dict[str, str]) -> Non
         return
     is_new = bool(keys.missing(names))
     keys.store(kind.keys_from(supervisor.account_made(site.account_maker, ACCOUNT, environment)))
+    try_account(code=kind.code)
     if is_new and kind.capabilities.is_play:
         set_month_cap(environment=kind.code, cap_cents=PLAY_MONEY_CENTS, by=None)
-    try_account(code=kind.code)
 
 
 def _is_running(row: LocalSite, site: OwnSite) -> bool:

@@ -48,7 +48,7 @@ def lab(panel: PanelServer, settings: Any) -> Lab:
 
 
 @pytest.fixture
-def recruiter(lab: Lab) -> ProlificRecruiter:
+def recruiter(lab: Lab, transactional_db: None) -> ProlificRecruiter:
     found = recruiter_for("panel")
     assert isinstance(found, ProlificRecruiter)
     return found

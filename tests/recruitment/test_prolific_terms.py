@@ -11,6 +11,7 @@ from analysis.errors import InvalidInput
 from analysis.spec.terms import WorkerRequirements
 from humanexp.console.preflight import operation, terms as checks
 from humanexp.console.preflight.check import Launch
+from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, WrongCurrency
 from humanexp.core.models import User
 from humanexp.recruitment import recruiters, services
@@ -47,40 +48,45 @@ def nothing_was_made(study: Study, lab: Lab) -> bool:
 # The currency
 
 
-def test_an_account_in_another_currency_does_not_work(dollars: Lab, study: Study) -> None:
+def test_the_account_is_in_the_currency_that_the_service_names(dollars: Lab, study: Study) -> None:
+    services.set_month_cap(environment="panel", cap_cents=50_000, by=None)  # meant in pounds
+    assert services.try_account(code="panel") == ""
+    row = RecruiterAccount.objects.get(environment="panel")
+    assert (row.fault, row.balance_cents, row.currency, row.month_cap_cents) == ("", 1_000_000, "USD", 0)
+    assert recruiters.currency_of("panel") == "USD"
+    assert {one.code: one.currency for one in recruiters.accounts()}["panel"] == "USD"
+    services.set_month_cap(environment="panel", cap_cents=50_000, by=None)
+    assert services.try_account(code="panel") == ""
+    row.refresh_from_db()
+    assert row.month_cap_cents == 50_000  # nothing has changed since
+    assert services.publish(study=study, terms=terms()).currency == "USD"
+    services.send(environment="panel")
+    assert [one["status"] for one in dollars.get("studies/")["results"]] == ["ACTIVE"]
+
+
+def test_nothing_is_launched_in_another_currency(dollars: Lab, study: Study) -> None:
+    with pytest.raises(InvalidRequest, match=r"pays in USD, and is in GBP here. Test it on the page"):
+        services.publish(study=study, terms=terms())
+    assert nothing_was_made(study, dollars)
+
+
+def test_after_a_launch_another_currency_is_a_fault(lab: Lab, panel: PanelServer, study: Study, settings: Any) -> None:
+    services.publish(study=study, terms=terms())
+    of_account(settings, panel.lab(currency="USD"))
     said = services.try_account(code="panel")
-    assert "pays in USD, and is set to GBP here. Set PANEL_CURRENCY=USD" in said
+    assert "pays in USD, and is in GBP here." in said and "open another account for USD" in said
     row = RecruiterAccount.objects.get(environment="panel")
     assert (row.fault, row.balance_cents) == (said, None)
     line = operation.account(Launch(study=study, to="panel"))
     assert (line.tone, line.detail) == ("bad", said)
 
 
-def test_nothing_is_launched_in_another_currency(dollars: Lab, study: Study) -> None:
-    with pytest.raises(InvalidRequest, match="pays in USD, and is set to GBP"):
-        services.publish(study=study, terms=terms())
-    assert nothing_was_made(study, dollars)
-
-
-def test_in_its_own_currency_it_is_launched(dollars: Lab, study: Study, settings: Any) -> None:
-    settings.PANEL_CURRENCY = "USD"
-    assert services.try_account(code="panel") == ""
-    assert services.publish(study=study, terms=terms()).currency == "USD"
-    services.send(environment="panel")
-    assert [one["status"] for one in dollars.get("studies/")["results"]] == ["ACTIVE"]
-
-
-def test_a_further_account_is_opened_in_its_own_currency(
-    dollars: Lab, study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RECRUITER_POUNDS_TOKEN", dollars.token)
-    monkeypatch.setenv("RECRUITER_DOLLARS_TOKEN", dollars.token)
-    for code, currency in (("pounds", "GBP"), ("dollars", "USD")):
-        services.open_account(
-            kind="panel", code=code, name=code, currency=currency, workspace=dollars.workspace_id, by=None
-        )
-    assert "Open an account in USD" in services.try_account(code="pounds")
-    assert services.try_account(code="dollars") == ""
+def test_a_further_account_is_in_its_own_currency(dollars: Lab, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECRUITER_GRANT_TOKEN", dollars.token)
+    services.open_account(kind="panel", code="grant", name="Grant", workspace=dollars.workspace_id, by=None)
+    assert recruiters.currency_of("grant") == "GBP"  # until it was asked
+    assert services.try_account(code="grant") == ""
+    assert [recruiters.currency_of(code) for code in ("panel", "grant")] == ["GBP", "USD"]
 
 
 def test_an_account_that_could_not_be_asked_is_asked_before_a_draft_is_made(
@@ -103,8 +109,9 @@ def test_people_are_looked_after_while_the_currency_is_wrong(
     services.send(environment="panel")
     guest = come(panel, campaign)
     guest.finish()
-    settings.PANEL_CURRENCY = "USD"
-    assert any("pays in GBP, and is set to USD" in remark for remark in services.sync().remarks)
+    RecruiterAccount.objects.update(currency="USD", balance_at=clock.now())
+    recruiters.forget("panel")
+    assert any("pays in GBP, and is in USD" in remark for remark in services.sync().remarks)
     assert Assignment.objects.get().state == "submitted"
 
 
@@ -145,7 +152,7 @@ def test_the_pre_flight_says_what_the_launch_would(lab: Lab, study: Study, panel
     assert line.tone == "bad" and "nothing below £500.00 an hour" in line.detail
 
 
-def test_a_balance_in_another_currency_is_no_balance(dollars: Lab) -> None:
+def test_a_balance_in_another_currency_is_no_balance(dollars: Lab, transactional_db: None) -> None:
     with pytest.raises(WrongCurrency):
         recruiter_for("panel").balance_cents()
 

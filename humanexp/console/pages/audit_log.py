@@ -51,6 +51,7 @@ ACTS: Mapping[str, str | Promise] = {
     "notify": _("wrote to participants"),
     "add-account": _("opened an account with a recruiter"),
     "rename-account": _("renamed an account with a recruiter"),
+    "account-currency": _("took over the currency of an account with a recruiter"),
     "try-account": _("tried an account with a recruiter out"),
     "pause": _("paused a campaign"),
     "park": _("left a payment of unknown outcome to a person"),

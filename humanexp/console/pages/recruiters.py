@@ -34,7 +34,12 @@ class AccountForm(forms.Form):
         max_length=12,
         help_text=gettext_lazy("2 to 12 small letters, digits and hyphens. Commands and keys are named after it."),
     )
-    currency = forms.ChoiceField(label=gettext_lazy("Currency"), choices=[(code, code) for code in CURRENCIES])
+    currency = forms.ChoiceField(
+        label=gettext_lazy("Currency"),
+        choices=[("", gettext_lazy("as the recruiter pays")), *((code, code) for code in CURRENCIES)],
+        required=False,
+        help_text=gettext_lazy("A recruiter that names its own is asked for it when the account is tested."),
+    )
     workspace = forms.CharField(
         label=gettext_lazy("Workspace"),
         max_length=64,

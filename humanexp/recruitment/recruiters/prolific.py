@@ -71,6 +71,7 @@ class Api(Kind):
     terms = frozenset(
         {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
     )
+    names_currency = True
     approved_after_days = REVIEWED_WITHIN.days
     #: the first account's variables begin with it
     prefix: ClassVar[str]
@@ -125,7 +126,7 @@ class Api(Kind):
             asks_for_total=not is_here,
             is_own_ground=is_here,
             is_set_up=bool(keys.key(f"{self.prefix}_TOKEN")),
-            currency=self._setting("CURRENCY"),
+            currency="GBP",
             repeats=REPEATS,
         )
 
@@ -196,6 +197,9 @@ class Api(Kind):
             return client.quote(reward_cents=wanted.reward_cents, places=wanted.assignments).total_cost
         except RecruiterError:
             return 0
+
+    def named_currency(self, account: Account) -> str:
+        return self.recruiter(account).named_currency()
 
     def key_names(self, account: Account) -> tuple[str, ...]:
         return (self._name_for(account, "TOKEN"),)
@@ -307,10 +311,5 @@ def _recruiter(
         fees=fees,
         capabilities=capabilities,
         currency=account.currency,
-        currency_remedy=(
-            f"Set {kind.prefix}_CURRENCY={{currency}} and start HumanExp again."
-            if account.is_first
-            else "Open an account in {currency} on the page “Recruiters”, and launch through that one."
-        ),
         hooks=hooks,
     )

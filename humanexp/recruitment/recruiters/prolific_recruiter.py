@@ -79,12 +79,11 @@ class ProlificRecruiter:
         fees: FeeTable,
         capabilities: Capabilities,
         currency: str,
-        currency_remedy: str,
         hooks: HookAddress | None = None,
     ) -> None:
         self.environment, self.fees, self.capabilities, self.currency = environment, fees, capabilities, currency
         self._client, self._preset, self._hooks = client, preset, hooks
-        self._given_workspace, self._given_project, self._currency_remedy = workspace, project, currency_remedy
+        self._given_workspace, self._given_project = workspace, project
 
     @property
     def client(self) -> ProlificClient:
@@ -124,10 +123,14 @@ class ProlificRecruiter:
         found = self.client.balance(self.workspace)
         if found.currency_code != self.currency:
             raise WrongCurrency(
-                f"{self.environment}: the account pays in {found.currency_code}, and is set to {self.currency} here. "
-                f"{self._currency_remedy.format(currency=found.currency_code)} Until then, nothing can be launched."
+                f"{self.environment}: the account pays in {found.currency_code}, and is in {self.currency} here. Test "
+                "it on the page “Recruiters”, which takes its currency over before the first launch; later, open "
+                f"another account for {found.currency_code}. Until then, nothing can be launched."
             )
         return found
+
+    def named_currency(self) -> str:
+        return self.client.balance(self.workspace).currency_code
 
     def least_hourly_cents(self) -> int | None:
         """Less is refused there; None where it does not say. Raises WrongCurrency."""

@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from django.apps import apps
@@ -58,6 +58,8 @@ class Kind(ABC):
     is_at_hand: ClassVar[bool] = False
     #: fields of the launch form that mean something to it, beyond those that all recruiters have
     terms: ClassVar[frozenset[str]] = frozenset()
+    #: its other side names the currency in which an account pays; until it was asked, that of the capabilities is taken
+    names_currency: ClassVar[bool] = False
     #: what it does not decide on is approved after so many days, whatever a launch says; None: as the launch says
     approved_after_days: ClassVar[int | None] = None
     #: how its people's pages speak of what they came by
@@ -81,6 +83,10 @@ class Kind(ABC):
         By the fee table, unless a kind knows better. One that asks must not be called inside a transaction.
         """
         return pricing.quote(terms, fees=self.fees, currency=account.currency)
+
+    def named_currency(self, account: Account) -> str:
+        """In which currency the account pays; asked from the other side where that names one."""
+        return account.currency
 
     def hourly_minimum_cents(self, currency: str) -> int | None:
         """Least pay of an hour that the recruiter itself asks for in this currency; None where it asks for none."""
@@ -182,6 +188,7 @@ def registered(kind: Kind) -> Iterator[Kind]:
     finally:
         del _KINDS[kind.code]
         _opened.clear()
+        _settled.clear()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +216,8 @@ class Account:
 
 #: Accounts that were looked up: of which kind one is never changes.
 _opened: dict[str, Account] = {}
+#: Currencies of those through which something was launched: from then on they never change.
+_settled: dict[str, str] = {}
 
 
 def kinds() -> list[Kind]:
@@ -218,10 +227,10 @@ def kinds() -> list[Kind]:
 
 def accounts() -> list[Account]:
     """All that studies can be launched through."""
-    others = _rows().exclude(environment__in=list(_KINDS)).filter(kind__in=list(_KINDS)).order_by("pk")
-    opened = [_of_row(row) for row in others]
+    rows = {row.environment: row for row in _rows().filter(kind__in=list(_KINDS)).order_by("pk")}
+    opened = [_of_row(row) for code, row in rows.items() if code not in _KINDS]
     _opened.update({account.code: account for account in opened})
-    return [*map(_first, _KINDS.values()), *opened]
+    return [*(_as_named(_first(kind), rows.get(kind.code)) for kind in _KINDS.values()), *opened]
 
 
 def codes() -> list[str]:
@@ -235,6 +244,7 @@ def is_known(code: str) -> bool:
 def forget(code: str) -> None:
     """Its row has changed."""
     _opened.pop(code, None)
+    _settled.pop(code, None)
 
 
 def account_of(code: str) -> Account:
@@ -242,12 +252,26 @@ def account_of(code: str) -> Account:
     found = _found(code)
     if found is None:
         raise InvalidRequest(f"{code!r} is no recruiter: choose one of {', '.join(codes())}.")
-    return found
+    if not found.kind.names_currency:
+        return found
+    if code not in _settled:
+        found = _as_named(found, _rows().filter(environment=code).first())
+        if not is_settled(code):
+            return found
+        _settled[code] = found.currency
+    return replace(found, currency=_settled[code])
 
 
 def kind_of(code: str) -> Kind:
     """Raises InvalidRequest for a name that no account has."""
-    return account_of(code).kind
+    found = _found(code)
+    return found.kind if found is not None else account_of(code).kind
+
+
+def is_settled(code: str) -> bool:
+    """Something was launched through this account: its books are in its currency for good."""
+    campaigns: Any = apps.get_model("recruitment", "Campaign").objects
+    return bool(campaigns.filter(environment=code).exists())
 
 
 def capabilities_of(code: str) -> Capabilities:
@@ -300,6 +324,12 @@ def _found(code: str) -> Account | None:
 
 def _first(kind: Kind) -> Account:
     return Account(code=kind.code, kind=kind, currency=kind.capabilities.currency)
+
+
+def _as_named(account: Account, row: Any) -> Account:
+    """In the currency that its other side has named, which has come with the balance."""
+    is_named = account.kind.names_currency and row is not None and row.balance_at is not None
+    return replace(account, currency=row.currency) if is_named else account
 
 
 def _of_row(row: Any) -> Account:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, InvalidRequest, KeysRefused, NotAllowed, RecruiterError
+from humanexp.core.errors import Conflict, InvalidRequest, KeysRefused, NotAllowed, RecruiterError, WrongCurrency
 from humanexp.core.models import User
 from humanexp.core.ownership import is_head
 from humanexp.jobs import services as jobs
@@ -94,6 +94,7 @@ def try_account(*, code: str) -> str:
     """One cheap read with its keys. What came of it is kept for the pages, and returned: a sentence, or nothing."""
     fault = ""
     try:
+        take_over_currency(code=code)
         refresh_balance(environment=code)
     except RecruiterError as error:
         fault = error.message
@@ -103,6 +104,27 @@ def try_account(*, code: str) -> str:
         environment=code, defaults={"tried_at": clock.now(), "fault": fault[:500]}
     )
     return fault
+
+
+def take_over_currency(*, code: str) -> None:
+    """As the other side names it, until something was launched: from then on another one is a fault.
+
+    A limit in the earlier currency was not meant in this one.
+    """
+    account = recruiters.account_of(code)
+    if not account.kind.names_currency or recruiters.is_settled(code):
+        return
+    named = account.kind.named_currency(account)
+    if named not in CURRENCIES:
+        raise WrongCurrency(f"{account.name} pays in {named}; sums are kept here in {', '.join(CURRENCIES)} alone.")
+    if named == account.currency:
+        return
+    with transaction.atomic():
+        told = {"currency": named, "balance_at": clock.now()}
+        RecruiterAccount.objects.update_or_create(environment=code, defaults=told)
+        RecruiterAccount.objects.filter(environment=code, month_cap_cents__gt=0).update(month_cap_cents=0)
+        record(action="account-currency", subject=f"recruiter:{code}", by=None, currency=named, before=account.currency)
+    recruiters.forget(code)
 
 
 @transaction.atomic

@@ -23,7 +23,7 @@ from humanexp.participation import selectors as participation_selectors, service
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
-from humanexp.recruitment.recruiters import recruiter_for, those
+from humanexp.recruitment.recruiters import currency_of, recruiter_for, those
 from humanexp.recruitment.recruiters.base import OfferReport, Recruiter, SubmissionReport
 from humanexp.recruitment.services import claims
 from humanexp.recruitment.services.entering import move_session
@@ -104,7 +104,8 @@ def refresh_balance(*, environment: str) -> int | None:
     cents = recruiter_for(environment).balance_cents()
     resume(environment, Pause.KEYS)
     RecruiterAccount.objects.update_or_create(
-        environment=environment, defaults={"balance_cents": cents, "balance_at": clock.now()}
+        environment=environment,
+        defaults={"balance_cents": cents, "balance_at": clock.now(), "currency": currency_of(environment)},
     )
     return cents
 
