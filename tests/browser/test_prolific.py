@@ -126,7 +126,7 @@ def test_its_owner_pauses_it_and_rejects_by_a_ground(
     fits(page, "prolific-reject-390")
     assert violations(page) == []
     ground.select_option("NO_DATA")
-    page.get_by_label("Reason, as the worker will read it").fill("Nothing of what was sent can be read. " * 4)
+    page.get_by_label("Reason, as the person will read it").fill("Nothing of what was sent can be read. " * 4)
     page.get_by_label("Your evidence, for the record").fill("Looked at it in both of the files.")
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Reject this one submission").click()

@@ -384,7 +384,7 @@ def test_a_hit_that_was_removed_there_keeps_nobody_else_from_being_listed(
     campaign.hits.filter(number=1).update(hit_id="3REMOVEDBYITSAGE")
     report = services.sync(study=campaign.study)
     assert (report.submitted, report.hits) == (1, 1)
-    assert report.remarks == ["marketplace no longer has HIT 3REMOVEDBYITSAGE: nothing new is learned of it."]
+    assert report.remarks == ["marketplace no longer lists the offer 3REMOVEDBYITSAGE: nothing new is learned of it."]
 
 
 def test_the_jobs_do_it_all_by_themselves(launch: Launch, new_worker: NewWorker, researcher: User) -> None:

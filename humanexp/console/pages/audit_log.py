@@ -41,7 +41,7 @@ ACTS: Mapping[str, str | Promise] = {
     "reopen": _("opened a stopped campaign again"),
     "extend": _("added places"),
     "prolong": _("kept a campaign open longer"),
-    "retry-hit": _("published a HIT again"),
+    "retry-hit": _("had places offered again"),
     "study-cap": _("set the study's cap"),
     "month-cap": _("set the month's cap"),
     "set-launchers": _("said who may launch through an account"),

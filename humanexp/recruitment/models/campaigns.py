@@ -149,19 +149,19 @@ class Hit(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"HIT {self.number} of campaign {self.campaign_id}"
+        return f"Offer {self.number} of campaign {self.campaign_id}"
 
 
 class Evidence(models.TextChoices):
     """What a submission proves about the session behind it."""
 
     NONE = "", _("not submitted")
-    RECEIPT = "receipt", _("finished, with our receipt")
-    SESSION = "session", _("finished here, submitted without the receipt")
+    RECEIPT = "receipt", _("finished here, and the submission proves it")
+    SESSION = "session", _("finished here")
     #: answered without having seen anything: by a script, or in a browser that shows no pictures
     NO_PICTURES = "no-pictures", _("finished here, and not one picture was fetched")
     UNFINISHED = "unfinished", _("submitted before the last trial")
-    OTHER_WORKER = "other-worker", _("the session was opened under another worker id")
+    OTHER_WORKER = "other-worker", _("the session was opened under another id")
     UNKNOWN = "unknown", _("no session of ours")
     #: the person did it in several HITs at once; the first that was listed counts
     EXTRA = "extra", _("more sessions than one person may do")

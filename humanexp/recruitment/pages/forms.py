@@ -317,7 +317,7 @@ class RejectionForm(forms.Form):
 
     category = forms.ChoiceField(label=_("Ground, in the recruiter's words"))
     reason = forms.CharField(
-        label=_("Reason, as the worker will read it"),
+        label=_("Reason, as the person will read it"),
         min_length=20,
         max_length=900,
         widget=forms.Textarea(attrs={"rows": 3}),

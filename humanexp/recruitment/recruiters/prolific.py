@@ -67,7 +67,7 @@ class ServiceFees(FeeTable):
 class Api(Kind):
     """What the service and its stand-in have in common."""
 
-    preset, way = "prolific", "link"
+    preset, way, id_name = "prolific", "link", _("Prolific id")
     terms = frozenset(
         {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
     )

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from django.apps import apps
 from django.db.models import Q
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy as _lazily
 
 from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotFound
@@ -64,6 +64,8 @@ class Kind(ABC):
     approved_after_days: ClassVar[int | None] = None
     #: how its people's pages speak of what they came by
     way: ClassVar[Way] = "hit"
+    #: how pages of the console call the id by which it knows a person
+    id_name: ClassVar[str | Promise] = _lazily("Id in the link")
     #: ids of people; never an address, which names them
     person_id: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 

@@ -34,7 +34,7 @@ class RequesterApi(Kind):
     """What they have in common: HITs, assignments, and a frame with a form."""
 
     is_at_hand = True
-    terms = TERMS
+    terms, id_name = TERMS, _("Worker id")
     #: CustomerId allows capitals and digits only
     person_id = re.compile(r"[A-Z0-9]{1,64}")
 

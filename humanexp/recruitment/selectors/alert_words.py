@@ -210,19 +210,19 @@ WORDS: Mapping[str, Words] = {
     ),
     "open-hit": Words(
         text=ngettext_lazy(
-            "The places of %(count)d stopped HIT can still be taken: the recruiter has not ended it (%(error)s)",
-            "The places of %(count)d stopped HITs can still be taken: the recruiter has not ended them (%(error)s)",
+            "%(count)d stopped offer can still be taken: the recruiter has not ended it (%(error)s)",
+            "%(count)d stopped offers can still be taken: the recruiter has not ended them (%(error)s)",
             "count",
         ),
         tone="bad",
         resolution=_(
-            "The request is repeated every minute. If it keeps failing, end the HIT on the recruiter's own page; "
+            "The request is repeated every minute. If it keeps failing, end the offer on the recruiter's own page; "
             "this page will notice."
         ),
         actions=(Action.STOP,),
         notice=ngettext_lazy(
-            "The places of %(count)d stopped HIT can still be taken: the recruiter has not ended it.",
-            "The places of %(count)d stopped HITs can still be taken: the recruiter has not ended them.",
+            "%(count)d stopped offer can still be taken: the recruiter has not ended it.",
+            "%(count)d stopped offers can still be taken: the recruiter has not ended them.",
             "count",
         ),
     ),
@@ -270,7 +270,7 @@ WORDS: Mapping[str, Words] = {
         button=_("Read it"),
     ),
     "other-worker": Words(
-        text=_("A submission carries the receipt of a session that was opened under another worker id."),
+        text=_("A submission carries the proof of a session that was opened under another id."),
         resolution=_("Look at both and decide whom to pay; otherwise it is approved automatically."),
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
@@ -278,8 +278,8 @@ WORDS: Mapping[str, Words] = {
     ),
     "extra": Words(
         text=ngettext_lazy(
-            "%(count)d submission is of a person who had done it in another HIT at the same time.",
-            "%(count)d submissions are of people who had done it in another HIT at the same time.",
+            "%(count)d submission is of a person who had done the work in another place at the same time.",
+            "%(count)d submissions are of people who had done the work in another place at the same time.",
             "count",
         ),
         resolution=_(
@@ -327,8 +327,8 @@ WORDS: Mapping[str, Words] = {
     ),
     "taken-over": Words(
         text=ngettext_lazy(
-            "%(count)d assignment was returned and taken by another person under the same id.",
-            "%(count)d assignments were returned and taken by another person under the same id.",
+            "%(count)d place was returned and taken by another person under the same id.",
+            "%(count)d places were returned and taken by another person under the same id.",
             "count",
         ),
         tone="note",

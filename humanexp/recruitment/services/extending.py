@@ -109,7 +109,7 @@ def extend(
                 f"This campaign has {campaign.assignments} places by now, not {shown_places}; nothing was added now."
             )
         if _spread(campaign, places) != (wanted.grown, wanted.new_sizes):
-            raise Conflict("The HITs of this campaign have changed meanwhile; nothing was added now. Try again.")
+            raise Conflict("This campaign has changed meanwhile; nothing was added now. Try again.")
         check_confirmed(campaign.environment, wanted.total_cents, confirm_total_cents)
         reserve(
             study=campaign.study,
@@ -159,7 +159,7 @@ def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
         raise Conflict("Its places stay open until they are taken or the campaign is stopped: it has no end to move.")
     now = clock.now()
     if not 1 <= days <= YEAR.days:
-        raise InvalidRequest("A HIT can stay open for 1 to 365 days from now.", fields={"days": "1 to 365"})
+        raise InvalidRequest("A campaign can stay open for 1 to 365 days from now.", fields={"days": "1 to 365"})
     until = now.replace(microsecond=0) + timedelta(days=days)
     for hit in campaign.hits.exclude(state=HitState.CANCELLED).select_related("campaign"):
         if hit.expires_at is None or hit.expires_at < until:

@@ -125,7 +125,7 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
             listed = _listed(campaign, hit, about, recruiter, lacks=known[hit.pk].lacks(about))
         except NotAtRecruiter:  # removed by its age, or these keys are another account's: the others go on
             report.remarks.append(
-                f"{campaign.environment} no longer has HIT {hit.hit_id}: nothing new is learned of it."
+                f"{campaign.environment} no longer lists the offer {hit.hit_id}: nothing new is learned of it."
             )
             continue
         except KeysRefused:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django import template
 from django.utils.formats import number_format
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from humanexp.recruitment import money, recruiters
@@ -44,6 +45,12 @@ def sums(amounts: Mapping[str, int]) -> str:
 def recruiter_name(environment: str) -> str:
     """What people call it."""
     return recruiters.name_of(environment)
+
+
+@register.filter
+def id_name(environment: str) -> str | Promise:
+    """How the id is called by which it knows a person."""
+    return recruiters.kind_of(environment).id_name
 
 
 @register.filter

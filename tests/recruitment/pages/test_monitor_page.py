@@ -57,7 +57,7 @@ def test_the_figures(launched: Campaign, submission: Callable[..., Assignment], 
     assert b"1 waits to be paid: $1.44 with fees." in page
     assert b"1 under way, 0 returned or given up" in page
     assert b"Sessions over time, and answers so far" in page
-    assert b"HITs are being published" in page and b"0 of 1" in page
+    assert b"Places are being opened" in page and b"0 of 1" in page
     assert b"<style" not in page
     assert b"style=" not in page
 

@@ -135,7 +135,7 @@ def _resolve(request: HttpRequest, study: Study) -> str:
         case "hit":
             hit = get_object_or_404(Hit, pk=pk, campaign__study=study)
             services.retry_hit(hit=hit, by=user_of(request))
-            return _("The HIT is being published again.")
+            return _("Its places are being offered again.")
     raise InvalidRequest(_("There is nothing of this kind to resolve."))
 
 

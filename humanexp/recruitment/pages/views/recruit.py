@@ -155,7 +155,7 @@ def _page(
         "free_sessions": free_sessions,
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),
-        "notes": list(dict.fromkeys(str(kind.note) for kind in recruiters.kinds() if kind.note)),
+        "notes": _notes(),
         "splitting": " ".join(recruiters.those(pays=True, splits=True)),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
         "only": {term: _with_term(term) for term in OWN_TERMS},
@@ -169,6 +169,15 @@ def _page(
         "rejections_need_two": selectors.rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
+
+
+def _notes() -> list[tuple[str, str]]:
+    """What needs more words than its name, each once, with the accounts that it is about."""
+    found: dict[str, list[str]] = {}
+    for name in recruiters.offered():
+        if note := str(recruiters.kind_of(name).note):
+            found.setdefault(note, []).append(name)
+    return [(note, " ".join(names)) for note, names in found.items()]
 
 
 def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
