@@ -13,6 +13,10 @@ from analysis.spec.words import _
 
 #: The API guide's limit on places in one requirement.
 MOST_COUNTRIES = 30
+#: Of people or studies in one list.
+MOST_IDS = 10_000
+#: Requirements that name people.
+PEOPLE_LISTS = ("only_people", "not_people")
 
 
 class WorkerRequirements(Spec):
@@ -34,6 +38,10 @@ class WorkerRequirements(Spec):
     languages: Annotated[Names, Field(description="English names of languages; fluent in one of them")] = ()
     good_vision: Annotated[bool, Field(description="normal or corrected-to-normal vision, by their own word")] = False
     balanced_sex: Annotated[bool, Field(description="as many women as men")] = False
+    took_part_in: Annotated[Names, Field(description="the recruiter's ids of studies; began one of them")] = ()
+    not_in: Annotated[Names, Field(description="the recruiter's ids of studies; began none of them")] = ()
+    only_people: Annotated[Names, Field(description="the recruiter's ids of people; nobody else")] = ()
+    not_people: Annotated[Names, Field(description="the recruiter's ids of people; none of them")] = ()
 
     @classmethod
     def called(cls) -> str:
@@ -42,14 +50,22 @@ class WorkerRequirements(Spec):
     @property
     def of_profiles(self) -> bool:
         """Only a recruiter that asks its people about themselves knows this."""
-        ages = (self.age_from, self.age_to)
-        return any(age is not None for age in ages) or bool(self.languages) or self.good_vision or self.balanced_sex
+        is_aged = self.age_from is not None or self.age_to is not None
+        lists = (self.languages, self.took_part_in, self.not_in, self.only_people, self.not_people)
+        return is_aged or any(lists) or self.good_vision or self.balanced_sex
 
     @model_validator(mode="after")
     def _ages_in_order(self) -> Self:
         if self.age_from is not None and self.age_to is not None and self.age_from > self.age_to:
             raise refusal("{place} is below the least age: nobody has such an age.", "age_to")
         return self
+
+    @field_validator("took_part_in", "not_in", "only_people", "not_people")
+    @classmethod
+    def _ids(cls, ids: tuple[str, ...]) -> tuple[str, ...]:
+        if len(ids) > MOST_IDS or not all(re.fullmatch("[A-Za-z0-9]{1,64}", one) for one in ids):
+            raise refusal(f"{{place}} is a list of at most {MOST_IDS:,} ids, which are letters and digits.")
+        return tuple(dict.fromkeys(ids))
 
     @field_validator("countries")
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
@@ -18,7 +19,7 @@ from humanexp.recruitment import recruiters, services
 from humanexp.recruitment.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.studies.models import Study, StudyState
-from tests.panel.server import Lab, PanelServer
+from tests.panel.server import Lab, PanelServer, Person
 from tests.recruitment.at_panel import come
 
 
@@ -178,6 +179,36 @@ def test_a_study_is_open_to_the_people_who_were_asked_for(lab: Lab, study: Study
     }
 
 
+def id_after(person: Person, study: str) -> str:
+    """Of somebody who began this study and gave the place back."""
+    submission = person.reserve(study)
+    query = parse_qs(urlsplit(person.start(submission)).query)
+    person.post(f"/submissions/{submission}/return/")
+    return query["PROLIFIC_PID"][0]
+
+
+def test_earlier_studies_and_lists_of_people_decide_who_sees_a_study(
+    lab: Lab, study: Study, panel: PanelServer
+) -> None:
+    earlier, another = lab.study(), lab.study()
+    began, stranger = panel.person(), panel.person()
+    ids = {began: id_after(began, earlier), stranger: id_after(stranger, another)}
+    ways = {
+        "took_part_in": ((earlier,), {began}),
+        "not_in": ((earlier,), {stranger}),
+        "only_people": ((ids[stranger], "e" * 24), {stranger}),
+        "not_people": ((ids[stranger], "e" * 24), {began}),
+    }
+    for name, (named, welcome) in ways.items():
+        title = f"Open by {name}"
+        asked = WorkerRequirements(**{name: named})
+        services.publish(study=study, terms=terms(title=title, assignments=1, requirements=asked))
+        assert services.send(environment="panel").remarks == []
+        assert {one for one in ids if title in one.get("/studies/").text} == welcome, name
+    with pytest.raises(InvalidRequest, match=r"knows no study f{24} in this workspace: take it out"):
+        services.publish(study=study, terms=terms(requirements=WorkerRequirements(not_in=("f" * 24,))))
+
+
 @pytest.mark.parametrize(
     ("people", "said"),
     [
@@ -196,9 +227,27 @@ def test_people_whom_the_service_does_not_know_are_refused_before_anything_is_fr
 
 def test_who_does_not_know_people_is_not_asked_for_them(lab: Lab, study: Study) -> None:
     people = WorkerRequirements(good_vision=True)
-    with pytest.raises(InvalidRequest, match="does not know the age, sex, languages or sight of people"):
+    with pytest.raises(InvalidRequest, match="does not know the age, sex, languages, sight or earlier"):
         services.publish(study=study, terms=terms(to="marketplace", requirements=people))
     assert nothing_was_made(study, lab)
+
+
+def test_lists_of_people_are_erased_with_their_ids(lab: Lab, study: Study, panel: PanelServer) -> None:
+    guest, absent = panel.person(), "e" * 24
+    asked = WorkerRequirements(only_people=(id_after(guest, lab.study()), absent))
+    campaign = services.publish(study=study, terms=terms(requirements=asked))
+    services.send(environment="panel")
+    came = come(panel, campaign, guest)
+    came.give_back()
+    services.sync()
+    services.delete_participant(code=came.visitor.session.participant.code)
+    campaign.refresh_from_db()
+    assert campaign.asks_for.only_people == (absent,)
+    Campaign.objects.update(state="stopped")
+    services.forget_ids(family=study.family, days=0, dry_run=True)
+    assert Campaign.objects.get().asks_for.only_people
+    services.forget_ids(family=study.family, days=0)
+    assert not Campaign.objects.get().asks_for.only_people
 
 
 def test_ages_are_in_order() -> None:
@@ -223,9 +272,11 @@ def test_the_launch_form_asks_in_the_words_of_the_recruiter(lab: Lab, study: Stu
     assert "panel" in only(page, "Countries") and "panel" in only(page, "Normal or corrected-to-normal vision")
     asked = {"to": "panel", "assignments": "2", "reward": "1.20", "estimated_minutes": "5", "title": "Pictures"}
     asked |= {"description": "Look.", "contact": "lab@example.org", "approval_days": "3", "shown_total": "320"}
+    asked |= {"took_part_in": f"{lab.study()}", "only_people": f"Participant id\n{'a' * 24}\n{'b' * 24}\n"}
     stale = {"keywords": "pictures, looking", "hits_approved": "100", "hits": "small"}
     answer = client.post(f"/studies/{study.slug}/recruit/", {**asked, **stale, "shown_campaigns": "0"})
     assert answer.status_code == 302, answer.content.decode()
     campaign = Campaign.objects.get()
     assert campaign.asks_for.hits_approved is None
+    assert campaign.asks_for.only_people == ("a" * 24, "b" * 24) and len(campaign.asks_for.took_part_in) == 1
     assert campaign.auto_approval_s == 21 * 24 * 3600, "what the service fixes"

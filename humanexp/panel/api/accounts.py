@@ -19,7 +19,7 @@ from humanexp.panel.api.protocol import Call, created, endpoint, iso, listed
 from humanexp.panel.errors import Refused, invalid
 from humanexp.panel.models import Membership, Message, Participant, ParticipantGroup, Project, Workspace
 from humanexp.panel.money import RECOMMENDED_PER_HOUR, Cost, shares_of
-from humanexp.panel.selectors.filters import FILTERS, LEAST_COUNT, is_eligible
+from humanexp.panel.selectors.filters import LEAST_COUNT, filters_of, is_eligible
 from humanexp.panel.selectors.studies import group_of, participants_by_id, study_of, workspace_of
 from humanexp.panel.selectors.wallet import balance as balance_of, cost_in, least_hourly_cents
 from humanexp.panel.services.submissions import add_members, send
@@ -110,7 +110,8 @@ def _recommendations(call: Call) -> list[dict[str, Any]]:
 
 
 def _filters(call: Call) -> dict[str, Any]:
-    return {"results": FILTERS}
+    workspace_id = call.query("workspace_id")
+    return {"results": filters_of(workspace_of(call.researcher, workspace_id) if workspace_id else None)}
 
 
 def _eligibility(call: Call) -> dict[str, Any]:

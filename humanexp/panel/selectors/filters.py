@@ -7,7 +7,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from humanexp.panel.models import Participant
+from humanexp.panel.models import Participant, Study, Workspace
+from humanexp.panel.states import StudyStatus
 
 _SEXES = {"0": "Male", "1": "Female"}
 _COUNTRIES = {"0": "United Kingdom", "1": "United States", "2": "Germany"}
@@ -48,9 +49,22 @@ FILTERS: list[dict[str, Any]] = [
     _select("participant_group_allowlist", "In one of these groups", {}, "ParticipantGroupID"),
     _select("participant_group_blocklist", "In none of these groups", {}, "ParticipantGroupID"),
     _select("custom_allowlist", "One of these people", {}, "ParticipantID"),
+    _select("custom_blocklist", "None of these people", {}, "ParticipantID"),
 ]
 #: Fewer people than this are reported as none.
 LEAST_COUNT = 25
+
+
+def filters_of(workspace: Workspace | None) -> list[dict[str, Any]]:
+    """With the workspace's own studies and groups to choose from, where one is named."""
+    if workspace is None:
+        return FILTERS
+    studies = Study.objects.filter(project__workspace=workspace).exclude(status=StudyStatus.UNPUBLISHED)
+    own = {
+        "StudyID": {one.study_id: one.terms["name"] for one in studies},
+        "ParticipantGroupID": {one.group_id: one.name for one in workspace.groups.all()},
+    }
+    return [{**one, "choices": own[one["data_type"]]} if one["data_type"] in own else one for one in FILTERS]
 
 
 def is_eligible(participant: Participant, filters: Iterable[Mapping[str, Any]]) -> bool:
@@ -76,8 +90,8 @@ def _passes(participant: Participant, one: Mapping[str, Any]) -> bool:
             return any(_LANGUAGES.get(value) == spoken for value in wanted)
         case "vision":
             return ("0" if participant.has_good_vision else "1") in wanted
-        case "custom_allowlist":
-            return participant.participant_id in wanted
+        case "custom_allowlist" | "custom_blocklist":
+            return (participant.participant_id in wanted) is name.endswith("_allowlist")
     if name.startswith("participant_group"):
         found = participant.memberships.filter(group__group_id__in=wanted).exists()
     else:

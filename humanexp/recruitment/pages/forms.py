@@ -11,10 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.errors import InvalidInput
 from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
-from humanexp.core.errors import InvalidRequest
+from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.pages.link_forms import LinkFields
+from humanexp.recruitment.services.id_lists import ids_of
 from humanexp.recruitment.services.publishing import SMALL_HIT, LaunchTerms
 
 
@@ -55,10 +56,29 @@ def _pays(cleaned: Mapping[str, Any]) -> bool:
 OWN_TERMS = (
     *("keywords", "masters", "approval_percent", "hits_approved", "countries"),
     *("age_from", "age_to", "languages", "good_vision", "balanced_sex", "approval_days"),
+    *("took_part_in", "not_in", "only_people", "not_people"),
 )
 #: Of these, words of one interface: what was suggested for another recruiter is taken back where they mean nothing.
 _SUGGESTED: dict[str, Any] = {"keywords": "", "masters": False, "hits_approved": None}
 _AS_TYPED = ("unpaid", "title", "description", "keywords", "estimated_minutes", "contact", "shared_computers")
+
+
+class IdsField(forms.CharField):
+    """Ids as people paste them: a line or a comma between two; of people also a column of a table, with its header."""
+
+    def __init__(self, *, of_people: bool = False, **options: Any) -> None:
+        self.of_people = of_people
+        widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocapitalize": "none"})
+        super().__init__(required=False, max_length=500_000, widget=widget, **options)
+
+    def clean(self, value: Any) -> tuple[str, ...]:
+        text = super().clean(value)
+        if not self.of_people:
+            return tuple(text.replace(",", " ").split())
+        try:
+            return tuple(ids_of(text.encode(), str(self.label)))
+        except ApplicationError as error:
+            raise forms.ValidationError(error.message) from error
 
 
 class TermsForm(forms.Form):
@@ -173,6 +193,17 @@ class LaunchForm(LinkFields, TermsForm):
     )
     good_vision = forms.BooleanField(label=_("Normal or corrected-to-normal vision"), required=False)
     balanced_sex = forms.BooleanField(label=_("As many women as men"), required=False)
+    took_part_in = IdsField(label=_("Only who began one of these studies"), help_text=_("The recruiter's ids of them."))
+    not_in = IdsField(
+        label=_("Only who began none of these studies"),
+        help_text=_("Also whoever gave a place back counts as having begun."),
+    )
+    only_people = IdsField(
+        of_people=True, label=_("Only these people"), help_text=_("Ids, one a line, or a table with a column of them.")
+    )
+    not_people = IdsField(
+        of_people=True, label=_("None of these people"), help_text=_("Ids, one a line. Empty: nobody is left out.")
+    )
     compared_with = forms.ChoiceField(
         label=_("What volunteers see next to their own curve"),
         required=False,
@@ -214,6 +245,10 @@ class LaunchForm(LinkFields, TermsForm):
                 age_to=cleaned.get("age_to"),
                 good_vision=cleaned.get("good_vision", False),
                 balanced_sex=cleaned.get("balanced_sex", False),
+                took_part_in=cleaned.get("took_part_in", ()),
+                not_in=cleaned.get("not_in", ()),
+                only_people=cleaned.get("only_people", ()),
+                not_people=cleaned.get("not_people", ()),
             )
         except InvalidInput as error:
             for place, sentence in error.fields.items():

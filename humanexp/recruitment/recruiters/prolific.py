@@ -70,6 +70,7 @@ class Api(Kind):
     preset, way, id_name = "prolific", "link", _("Prolific id")
     terms = frozenset(
         {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
+        | {"took_part_in", "not_in", "only_people", "not_people"}
     )
     names_currency = True
     approved_after_days = REVIEWED_WITHIN.days

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -173,6 +173,14 @@ def asked_filters(asks: WorkerRequirements, known: list[Filter]) -> list[dict[st
     if asks.balanced_sex:
         halves = _choose(_titled(known, "sex"), ["Female", "Male"], "of the sexes")
         wanted.append({**halves, "weightings": dict.fromkeys(halves["selected_values"], 50)})
+    for filter_id, ids, what in (
+        ("previous_studies_allowlist", asks.took_part_in, "those who took part in earlier studies"),
+        ("previous_studies_blocklist", asks.not_in, "those who did not take part in earlier studies"),
+        ("custom_allowlist", asks.only_people, "a list of people"),
+        ("custom_blocklist", asks.not_people, "all but a list of people"),
+    ):
+        if ids:
+            wanted.append(_listed(known, filter_id, ids, what))
     return wanted
 
 
@@ -215,6 +223,17 @@ def _choose(known: Filter, labels: list[str], whose: str) -> dict[str, Any]:
             "that filter does, or take it out."
         )
     return {"filter_id": known.filter_id, "selected_values": [ids[label.casefold()] for label in labels]}
+
+
+def _listed(known: list[Filter], filter_id: str, ids: Sequence[str], what: str) -> dict[str, Any]:
+    """By ids of studies or people. Where the service says which it knows, others are refused; people are not named."""
+    found = next((one for one in known if one.filter_id == filter_id), None)
+    if found is None:
+        raise RecruiterError(f"This recruiter has no filter {filter_id} any more: do not ask for {what}.")
+    missing = [one for one in ids if found.choices and one not in found.choices]
+    if missing:
+        raise RecruiterError(f"This recruiter knows no study {', '.join(missing)} in this workspace: take it out.")
+    return {"filter_id": filter_id, "selected_values": list(ids)}
 
 
 def _range(filter_id: str, lower: int, upper: int) -> dict[str, Any]:

@@ -101,8 +101,8 @@ class Kind(ABC):
         """
         if people.of_profiles and not self.capabilities.knows_people:
             return _(
-                "%(name)s does not know the age, sex, languages or sight of people: take these requirements out, or "
-                "recruit where they are known."
+                "%(name)s does not know the age, sex, languages, sight or earlier studies of people, and takes no "
+                "lists of them: take these requirements out, or recruit where they are known."
             ) % {"name": account.name}
         return ""
 

@@ -53,7 +53,7 @@ from humanexp.recruitment.selectors.figures import (
     places_of,
 )
 from humanexp.recruitment.selectors.found_alerts import Attention
-from humanexp.recruitment.selectors.launching import SuggestedTerms, suggested_terms
+from humanexp.recruitment.selectors.launching import SuggestedTerms, offers_that_choose_people, suggested_terms
 from humanexp.recruitment.selectors.links import (
     check_ticket,
     is_unfilled,
@@ -248,6 +248,7 @@ __all__ = [
     "sessions_allowed",
     "sessions_over_time",
     "signs_against",
+    "offers_that_choose_people",
     "suggested_terms",
     "tally_of",
     "took_part",

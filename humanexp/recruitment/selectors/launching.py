@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from analysis.spec import Link
+from humanexp.recruitment import recruiters
 from humanexp.recruitment.facts import advertisement
+from humanexp.recruitment.models import Hit
 from humanexp.recruitment.selectors.campaigns import estimated_minutes
 from humanexp.recruitment.selectors.pilot import pilot_of, planned_hourly_cents, planned_pilot
 from humanexp.recruitment.selectors.state_counts import Tally, free_sessions
@@ -30,6 +33,16 @@ class SuggestedTerms:
     contact: str
     #: of a link: which site sends the people
     link: Link
+
+
+#: Offers that a form lists, newest first.
+MOST_OFFERS = 200
+
+
+def offers_that_choose_people(studies: QuerySet[Study]) -> list[Hit]:
+    """Of these studies, published where a launch can be open to those alone who began an earlier one, or did not."""
+    at_these = Hit.objects.filter(recruiters.at(knows_people=True), campaign__study__in=studies).exclude(hit_id="")
+    return list(at_these.select_related("campaign").order_by("-pk")[:MOST_OFFERS])
 
 
 def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:

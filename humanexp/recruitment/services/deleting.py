@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from django.db import connection, transaction
 
+from analysis.spec.terms import PEOPLE_LISTS
 from humanexp.core import file_store
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAllowed
@@ -19,6 +20,7 @@ from humanexp.participation.tallies import drop_tallies
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
+    Campaign,
     Payment,
     RecruitedPerson,
     Rejection,
@@ -150,7 +152,19 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
 
 
 def forget_ids_of_sites(code: str) -> None:
-    """The id of a participation is the site's name for a person."""
+    """The id of a participation is the site's name for a person; lists of whom a launch is for may name them, too."""
+    for person in RecruitedPerson.objects.filter(participant__code=code):
+        _leave_lists(person)
     for row in Assignment.objects.filter(recruiters.at(vouches=False), person__participant__code=code):
         row.assignment_id = secrets.token_urlsafe(12)
         row.save(update_fields=["assignment_id"])
+
+
+def _leave_lists(person: RecruitedPerson) -> None:
+    """Campaigns that were open to people of a list, or to all but them, keep the rest of it."""
+    for campaign in Campaign.objects.filter(environment=person.environment):
+        asked = campaign.asks_for
+        kept = {name: tuple(one for one in getattr(asked, name) if one != person.worker_id) for name in PEOPLE_LISTS}
+        if any(kept[name] != getattr(asked, name) for name in PEOPLE_LISTS):
+            campaign.requirements = asked.model_copy(update=kept).to_dict()
+            campaign.save(update_fields=["requirements"])

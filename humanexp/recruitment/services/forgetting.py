@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 from django.db.models import Max
 from django.db.models.functions import Coalesce
 
+from analysis.spec.terms import PEOPLE_LISTS
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict
@@ -63,11 +64,22 @@ def forget_ids(*, family: StudyFamily, days: int, dry_run: bool = False, by: Use
             erased += 1
             if not dry_run:
                 _forget(person)
+    if not dry_run:
+        _forget_lists(family, before)
     done = Forgetting(erased=erased, owed=owed, recent=recent)
     if dry_run or not erased:
         return done
     record(action="forget-ids", subject=f"family:{family.pk}", by=by, family=family.slug, erased=erased, days=days)
     return replace(done, is_journal_empty=connection.in_atomic_block or empty_journal())
+
+
+def _forget_lists(family: StudyFamily, before: datetime) -> None:
+    """Of people whom a campaign was open to, or closed to; most of them never came, and have no row of their own."""
+    for campaign in Campaign.objects.filter(study__family=family, launched_at__lt=before):
+        kept = {name: asked for name, asked in campaign.requirements.items() if name not in PEOPLE_LISTS}
+        if kept != campaign.requirements:
+            campaign.requirements = kept
+            campaign.save(update_fields=["requirements"])
 
 
 @transaction.atomic

@@ -20,6 +20,8 @@ from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
 from humanexp.studies.models import Study
+from humanexp.studies.permissions import studies_with
+from humanexp.studies.roles import Action
 
 
 @study_page("GET", "POST")
@@ -161,6 +163,7 @@ def _page(
         "only": {term: _with_term(term) for term in OWN_TERMS},
         "public": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).is_public),
         "earlier": form.earlier,
+        "offers": selectors.offers_that_choose_people(studies_with(request.user, Action.LAUNCH)),
         "moneys": selectors.money_of(tally),
         "budgets": selectors.budgets_of(study, tally, *([priced.currency] if priced else [])),
         "price": priced,

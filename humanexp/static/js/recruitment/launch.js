@@ -29,7 +29,23 @@ function fillFor(field, site) {
   field.dataset.filledFor = site;
 }
 
+/**
+ * A study that was found by its title: its id, which ends the line, is added to the ids of a field, once.
+ *
+ * @param {HTMLInputElement} search with `data-adds-to` and a `list`
+ */
+export function addFound(search) {
+  const isFound = [...search.list.options].some(({ value }) => value === search.value);
+  if (!isFound) return;
+  const ids = search.ownerDocument.getElementById(search.dataset.addsTo);
+  const found = search.value.split(" · ").at(-1);
+  const known = ids.value.split(/[\s,]+/).filter(Boolean);
+  ids.value = [...new Set([...known, found])].join("\n");
+  search.value = "";
+}
+
 if (globalThis.document) {
+  for (const search of document.querySelectorAll("[data-adds-to]")) search.addEventListener("input", () => addFound(search));
   for (const form of document.querySelectorAll("[data-launch-form]")) {
     form.addEventListener("change", () => showFor(form));
     showFor(form);
