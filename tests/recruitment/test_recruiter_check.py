@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from humanexp.recruitment.services.checking import rejection_reopens
 from humanexp.studies.models import Study
 from tests.clocks import LaterClock
 from tests.panel.server import Lab, PanelServer
-from tests.recruitment.at_panel import come
+from tests.recruitment.at_panel import come, reserve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,7 +65,7 @@ def total(study: Study, spend_cents: int = 500) -> str:
 
 @pytest.mark.parametrize(("awaits", "word"), [(False, "COMPLETED"), (True, "AWAITING REVIEW")])
 def test_a_check_pays_honestly_and_says_where_stop_ends(
-    lab: Lab, panel: PanelServer, study: Study, time: Time, awaits: bool, word: str
+    lab: Lab, panel: PanelServer, study: Study, time: Time, tmp_path: Path, awaits: bool, word: str
 ) -> None:
     panel.control("switches", stop_awaits_review=awaits)
     with pytest.raises(CommandError, match=total(study)):
@@ -74,14 +76,46 @@ def test_a_check_pays_honestly_and_says_where_stop_ends(
     assert "Launched" in check(study, "--confirm-total", total(study))
     campaign = study.campaigns.get()
     assert "submitted 0, approved 0" in check(study)
+    unwilling = reserve(panel, campaign)
+    unwilling.go_back(campaign.outcome_codes.get(outcome="no-consent").code)
+    time.wait(panel, minutes=1)
     guest = come(panel, campaign)
     guest.finish()
     for _ in range(4):
         time.wait(panel, minutes=10)
-        said = check(study)
+        said = check(study, "--json", str(tmp_path / "seen.json"))
     assert "submitted 1, approved 1" in said and "The check is over." in said, said
     assert f"STOP with a free place ends in: {word}" in said
     assert "a rejection under review reopens the study by itself: not seen yet" in said
+    told = json.loads((tmp_path / "seen.json").read_text())
+    assert (
+        told["is_over"]
+        and told["account"] == "panel"
+        and told["seen"]
+        == {
+            "bonus_seen_after_s": told["seen"]["bonus_seen_after_s"],
+            "stop_ends_in": word,
+            "rejection_reopens": None,
+            "currency_code": "GBP",
+            "status_words_taken": {
+                "APPROVED": True,
+                "PARTIALLY APPROVED": True,
+                "REJECTED": True,
+                "RETURNED": True,
+                "TIMED-OUT": True,
+            },
+            "other_status_words_refused": True,
+            "ordering_taken": True,
+            "other_orderings_refused": True,
+            "order_of_list": "latest first",
+            "bonuses_in_list": True,
+            "after_no_consent": {"status": "AWAITING REVIEW", "return_requested": True},
+        }
+    )
+    assert unwilling.submission not in str(told) and guest.submission not in str(told)
+    for sentence in ("the account pays in: GBP", "takes the words for states that we send: yes", "latest first"):
+        assert sentence in said
+    assert "without having agreed is then: AWAITING REVIEW, asked to return the place" in said
     paid = panel.shown("books")["payments"]
     mine = sorted((one["kind"], one["amount_cents"]) for one in paid if one["submission_id"] == guest.submission)
     assert mine == [("bonus", 10), ("reward", campaign.reward_cents)]
@@ -91,6 +125,19 @@ def test_a_check_pays_honestly_and_says_where_stop_ends(
     assert selectors.committed_cents(campaign) <= campaign.cap_cents <= 500
     check(study)
     assert AuditEvent.objects.filter(action="check-recruiter").count() == 1
+
+
+def test_a_check_to_which_nobody_comes_is_stopped_and_costs_nothing(
+    lab: Lab, panel: PanelServer, study: Study, time: Time
+) -> None:
+    check(study, "--confirm-total", total(study))
+    before = lab.balance()[0]
+    said = check(study, "--stop")
+    assert "Not over yet" in said and "the list then comes: not seen yet" in said
+    [made] = lab.get("studies/")["results"]
+    assert made["status"] in ("COMPLETED", "AWAITING REVIEW")
+    check(study, "--stop")
+    assert lab.balance()[0] == before and study.campaigns.get().state == "stopped"
 
 
 @pytest.mark.parametrize("reopens", [False, True])

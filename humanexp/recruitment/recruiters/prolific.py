@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -201,6 +201,12 @@ class Api(Kind):
 
     def named_currency(self, account: Account) -> str:
         return self.recruiter(account).named_currency()
+
+    def findings(self, account: Account, *, offer_id: str, no_consent: str) -> dict[str, Any]:
+        from humanexp.recruitment.recruiters.prolific_questions import findings_of
+
+        found = self.recruiter(account)
+        return findings_of(found.client, workspace=found.workspace, study=offer_id, no_consent=no_consent)
 
     def key_names(self, account: Account) -> tuple[str, ...]:
         return (self._name_for(account, "TOKEN"),)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from humanexp.core.errors import RecruiterUnavailable
 from humanexp.recruitment.recruiters import prolific_replies as replies
-from humanexp.recruitment.recruiters.prolific_transport import Transport, read_written
+from humanexp.recruitment.recruiters.prolific_transport import Refused, Transport, read_written
 
 PAGE_SIZE = 100
 #: Of lists by limit and offset: as many as the service's own client asks for.
@@ -130,6 +130,16 @@ class ProlificClient:
     def _submissions(self, study: str, query: Mapping[str, str]) -> Iterator[list[replies.SubmissionInList]]:
         query = {"study": study, "page_size": str(self._page_size), **query}
         return self._http.pages("submissions/", replies.SubmissionInList, query)
+
+    def takes_query(self, study: str, query: Mapping[str, str]) -> bool:
+        """Whether the list of submissions is answered to these parameters, or refused."""
+        try:
+            self._http.get("submissions/", dict[str, Any], {"study": study, "page_size": "1", **query})
+        except Refused as error:
+            if error.status != 400:
+                raise
+            return False
+        return True
 
     def bonuses_in_list(self, study: str) -> list[replies.BonusesInList]:
         """What has been paid, of everybody at once; where people sit and who they are stays unread."""

@@ -157,6 +157,10 @@ class Kind(ABC):
         """The event that its other side posts. Raises NotFound where none does, and NotAllowed for a forged one."""
         raise NotFound
 
+    def findings(self, account: Account, *, offer_id: str, no_consent: str) -> dict[str, Any]:
+        """What its documents leave open, read from an offer of ours, by name; nothing is changed there."""
+        return {}
+
     #: how its pages of the console explain it, where it needs more words than its name
     note: ClassVar[str | Promise] = ""
     #: what its keys are and where somebody gets them

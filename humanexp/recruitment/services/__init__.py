@@ -24,7 +24,13 @@ from humanexp.recruitment.services.bonuses import (
     read_bonuses,
 )
 from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
-from humanexp.recruitment.services.checking import CheckReport, begin_check, continue_check, price_of_check
+from humanexp.recruitment.services.checking import (
+    CheckReport,
+    begin_check,
+    continue_check,
+    price_of_check,
+    stop_check,
+)
 from humanexp.recruitment.services.compensating import compensate, note_paid_by_hand
 from humanexp.recruitment.services.counting import foresee_restoring, treat_as_restored
 from humanexp.recruitment.services.deleting import delete_participant, take_personal_data
@@ -80,6 +86,7 @@ __all__ = [
     "begin_check",
     "continue_check",
     "price_of_check",
+    "stop_check",
     "continue_batches",
     "open_batches",
     "pause_campaign",

@@ -17,6 +17,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.recruitment import money, pricing, recruiters, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of, recruiter_for
+from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.selectors.state_counts import taken_places
 from humanexp.recruitment.services.extending import check_confirmed, stop_campaign
 from humanexp.recruitment.services.publishing import LaunchTerms, publish, quote
@@ -62,6 +63,8 @@ class CheckReport:
     stop_ends_in: str
     #: whether a rejection under review opened the study again by itself
     rejection_reopens: bool | None
+    #: what else the recruiter's documents leave open, by name (`Kind.findings`)
+    findings: dict[str, Any]
 
 
 def price_of_check(*, study: Study, to: str, spend_cents: int) -> CheckPrice:
@@ -129,6 +132,13 @@ def continue_check(*, campaign: Campaign, by: User | None) -> CheckReport:
     return report_of(campaign)
 
 
+def stop_check(*, campaign: Campaign, by: User | None) -> CheckReport:
+    """Before its end, once nobody else is to come; whoever is at work is paid by a later look."""
+    if campaign.state == CampaignState.LIVE:
+        stop_campaign(campaign=campaign, by=by)
+    return continue_check(campaign=campaign, by=by)
+
+
 def _recorded(campaign: Campaign) -> dict[str, Any] | None:
     """What was seen when it was over."""
     found = AuditEvent.objects.filter(action=ACTION, subject=f"campaign:{campaign.pk}").first()
@@ -160,7 +170,17 @@ def report_of(campaign: Campaign) -> CheckReport:
         bonus_seen_after_s=None if bonus is None else _seconds(bonus),
         stop_ends_in=str((found or {}).get("stop_ends_in", "")),
         rejection_reopens=rejection_reopens(campaign.environment),
+        findings=_findings(campaign),
     )
+
+
+def _findings(campaign: Campaign) -> dict[str, Any]:
+    offer_id = campaign.hits.get().hit_id
+    if not offer_id:
+        return {}
+    account = recruiters.account_of(campaign.environment)
+    code = campaign.outcome_codes.filter(outcome=Outcome.NO_CONSENT).values_list("code", flat=True).first()
+    return account.kind.findings(account, offer_id=offer_id, no_consent=code or "")
 
 
 def _seconds(bonus: Payment) -> float:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.db import transaction
 
+from humanexp.core import clock
 from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
@@ -31,6 +34,8 @@ class Command(RecruitmentCommand):
         check.add_argument("--study", required=True, metavar="STUDY", help="a study of a few trials, not launched yet")
         check.add_argument("--spend", metavar="AMOUNT", default="5.00", help="most that it may cost, fees included")
         check.add_argument("--confirm-total", metavar="AMOUNT", help="the exact total, as the command states it")
+        check.add_argument("--stop", action="store_true", help="nobody else may begin; whoever has is paid")
+        check.add_argument("--json", type=Path, metavar="FILE", help="write what was seen there, too")
 
     def handle(self, *args: Any, **options: Any) -> None:
         (self._spending if options["act"] == "spending" else self._check)(options)
@@ -66,14 +71,49 @@ class Command(RecruitmentCommand):
             services.begin_check(study=study, to=to, spend_cents=spend, confirm_total_cents=confirmed, by=None)
             self.stdout.write("Launched. Repeat this command after some minutes, until it says that the check is over.")
             return
-        found = services.continue_check(campaign=campaign, by=None)
+        look = services.stop_check if options["stop"] else services.continue_check
+        found = look(campaign=campaign, by=None)
+        seen = {
+            "bonus_seen_after_s": found.bonus_seen_after_s,
+            "stop_ends_in": found.stop_ends_in or None,
+            "rejection_reopens": found.rejection_reopens,
+            **found.findings,
+        }
         self.stdout.write(f"submitted {found.submitted}, approved {found.approved}")
-        self._say("a bonus shows in its list after", found.bonus_seen_after_s, " s")
-        self._say("STOP with a free place ends in", found.stop_ends_in or None)
-        self._say("a rejection under review reopens the study by itself", found.rejection_reopens)
+        for name, sentence in _SENTENCES.items():
+            if name in seen:
+                self.stdout.write(f"{sentence}: {_words(seen[name])}")
+        if options["json"]:
+            told = {"account": to, "asked_at": clock.now().isoformat(), "is_over": found.is_over, "seen": seen}
+            options["json"].write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+            self.stdout.write(f"Written to {options['json']}; nobody is named there.")
         self.stdout.write("The check is over." if found.is_over else "Not over yet: repeat this command.")
 
-    def _say(self, what: str, seen: object, unit: str = "") -> None:
-        words = {True: "yes", False: "no", None: "not seen yet"}
-        answer = words[seen] if seen is None or isinstance(seen, bool) else f"{seen}{unit}"
-        self.stdout.write(f"{what}: {answer}")
+
+#: By what was asked; a person reads them.
+_SENTENCES = {
+    "bonus_seen_after_s": "a bonus shows in its list after so many seconds",
+    "stop_ends_in": "STOP with a free place ends in",
+    "rejection_reopens": "a rejection under review reopens the study by itself",
+    "currency_code": "the account pays in",
+    "status_words_taken": "the list takes the words for states that we send",
+    "other_status_words_refused": "it refuses a word that its interface does not name",
+    "ordering_taken": "the list takes the order that we ask for",
+    "other_orderings_refused": "it refuses an order that its interface does not name",
+    "order_of_list": "the list then comes",
+    "bonuses_in_list": "the list of a study's submissions names their bonuses",
+    "after_no_consent": "who comes back without having agreed is then",
+}
+
+
+def _words(seen: object) -> str:
+    if seen is None:
+        return "not seen yet"
+    if isinstance(seen, bool):
+        return "yes" if seen else "no"
+    if isinstance(seen, dict) and "status" in seen:
+        return f"{seen['status']}, {'asked' if seen['return_requested'] else 'not asked'} to return the place"
+    if isinstance(seen, dict):
+        refused = [word for word, is_taken in seen.items() if not is_taken]
+        return f"all but {', '.join(refused)}" if refused else "yes"
+    return str(seen)
