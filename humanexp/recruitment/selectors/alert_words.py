@@ -336,6 +336,17 @@ WORDS: Mapping[str, Words] = {
             "Nothing has to be done: each person has a row, and only the one whom the recruiter lists is paid."
         ),
     ),
+    "rivals": Words(
+        text=ngettext_lazy(
+            "Under the id of %(count)d person several sessions were answered: somebody else may have used it.",
+            "Under the ids of %(count)d people several sessions were answered: somebody else may have used them.",
+            "count",
+        ),
+        resolution=_(
+            "The session whose answers counted first stands for the id; only that one is analysed and paid. Look at "
+            "both, and write to the person if in doubt whose it is."
+        ),
+    ),
     "notice": Words(
         text=ngettext_lazy(
             "%(count)d message did not reach its person, or this is not known: %(why)s",

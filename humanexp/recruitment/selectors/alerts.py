@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _, ngettext
 
 from humanexp.core import clock
-from humanexp.participation.models import DamagedPicture
+from humanexp.participation.models import DamagedPicture, SessionState
 from humanexp.participation.selectors.faults import damaged_files_of
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Assignment, Campaign, Evidence, Message, Pause
@@ -92,6 +92,7 @@ def _found(looked: Looked, of_all: Mapping[int, Study]) -> Iterator[Found]:
     if tally is None or tally.people(BEGUN):
         yield from _not_submitted(looked)
         yield from _taken_over(looked)
+    yield from _rivals(looked)
     yield from _messages(looked)
 
 
@@ -219,6 +220,13 @@ def _taken_over(looked: Looked) -> Iterator[Found]:
     last = {(study, name): pk for study, name, pk in rows.values_list("campaign__study", "assignment_id", "pk")}
     for study, found in ids.items():
         yield study, told("taken-over", subject_pk=last.get((study, found[0])), count=len(found))
+
+
+def _rivals(looked: Looked) -> Iterator[Found]:
+    """Several sessions with answers were begun under one id, each in a browser that knew nothing of the others."""
+    answered = Q(session__rivals__confirmed_at__isnull=False) & ~Q(session__rivals__state=SessionState.WITHDRAWN)
+    rows = Assignment.objects.filter(answered, campaign__in=looked.campaigns).order_by("pk").distinct()
+    yield from counted("rivals", rows.values_list("campaign__study", "pk"))
 
 
 def _messages(looked: Looked) -> Iterator[Found]:

@@ -21,6 +21,7 @@ from humanexp.recruitment.pages.monitor import columns
 from humanexp.recruitment.selectors import OpenedBin
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
+from tests.markup import words
 from tests.recruitment.studies import Visitor, make_study
 from tests.recruitment.workers import LISTED_WORKER_ID
 
@@ -297,3 +298,19 @@ def test_of_many_rejections_those_are_shown_that_can_be_taken_back_soonest(
     page = console.get(f"/studies/{launched.study.slug}/monitor/")
     assert [one.reason for one in page.context["rejected"]] == ["ALAST", "ANEXT"]
     assert b"2 more have more time left, or are final." in page.content
+
+
+def test_two_sessions_under_one_id_are_said(study: Study, console: Client, finished: Callable[..., Assignment]) -> None:
+    first, second = finished("AFIRST"), finished("ASECOND")
+    rival = second.session
+    assert rival is not None and first.session is not None
+    second.session = None
+    second.save(update_fields=["session"])
+    rival.rival_of = first.session
+    rival.save(update_fields=["rival_of"])
+    page = console.get(f"/studies/{study.slug}/monitor/").text
+    assert "Under the id of 1 person several sessions were answered" in words(page)
+    assert f"/studies/{study.slug}/assignments/{first.pk}/" in page
+    rival.state = "withdrawn"
+    rival.save(update_fields=["state"])
+    assert "several sessions were answered" not in console.get(f"/studies/{study.slug}/monitor/").text
