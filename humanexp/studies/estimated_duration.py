@@ -83,6 +83,15 @@ def minutes_left(blocks: Sequence[Mapping[str, Any]], protocol: ProtocolConfig, 
     return ceil(total / 60_000)
 
 
+def round_seconds(blocks: Sequence[Mapping[str, Any]], protocol: ProtocolConfig, *, cursor: int) -> int:
+    """What is left of the block at this position, without the page before it; 0 after the last one."""
+    block = next((one for one in blocks if one["last"] >= cursor), None)
+    if block is None:
+        return 0
+    trials: int = block["last"] - max(block["first"], cursor) + 1
+    return ceil(trials * _trial_ms(TASKS[block["task"]], protocol, has_feedback=block["feedback"]) / 1000)
+
+
 def work_ms(task: Task, protocol: ProtocolConfig | None, answer_ms: float | None) -> float:
     """What a trial with this answer took at least; None: no answer in time."""
     if protocol is None or not task.is_timed:

@@ -133,3 +133,33 @@ def test_who_is_asked_to_slow_down_reads_it_before_the_next_round(
     page.keyboard.press("Enter")
     person.presses("start")
     person.clicks(right[2])
+
+
+def test_no_round_begins_that_would_not_be_over_in_time(page: Any, live_server: Any, session: Session) -> None:
+    person = Person(page, live_server.url)
+    person.arrives(session)
+    right = right_answers(session)
+    services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=9))
+    person.answers_round(session, lambda position: right[position])
+    person.presses("start")
+    person.sees("deadline")
+    expect(page.locator("[data-screen=deadline] [data-value=time]")).not_to_be_empty()
+    fits_on_both(page, "deadline")
+    person.presses("continue")
+    services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=3))
+    person.answers_round(session, lambda position: right[position])
+    person.sees("time-short")
+    expect(page.locator("[data-screen=time-short]")).to_contain_text("the rounds that you have finished count")
+    fits_on_both(page, "time-short")
+    person.presses("finish")
+    person.sees("left")
+    session.refresh_from_db()
+    assert session.left_at is not None and session.state == "open" and session.cursor < session.total
+    assert Response.objects.filter(session=session).count() == session.cursor
+    assert person.complaints == []
+
+
+def fits_on_both(page: Any, name: str) -> None:
+    for width, height in ((390, 844), (1280, 860)):
+        page.set_viewport_size({"width": width, "height": height})
+        fits(page, f"{name}-{width}")

@@ -35,7 +35,7 @@ ALLOWED_NAMES = {
     *("name", "label", "icon", "categorisation", "index", "kind", "task", "first", "last", "feedback"),
     *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
     *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window", "grid_order"),
-    *("due_at", "minutes_left", "slow_down", "feedback_wrong_ms"),
+    *("due_in_s", "round_s", "minutes_left", "slow_down", "feedback_wrong_ms"),
     *("set_up", "longer_window_ms", "feedback_ms", "feedback_sound"),
     *("qualified", "practised", "receipt", "completion_code", "debrief", "closing", "own_result"),
     # made at random, for letters about the session

@@ -46,6 +46,7 @@ _BUTTONS = {
     "ready": "start",
     "paused": "continue",
     "absent": "continue",
+    "deadline": "continue",
     "slow": "continue",
 }
 

@@ -70,15 +70,15 @@ def test_a_marketplace_s_deadline_reaches_the_page_and_a_link_has_none(
     person = visitor()
     assert person.open().status_code == 201
     person.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
-    told = person.call("GET", "/api/v1/run/session/").json()["due_at"]
+    told = person.call("GET", "/api/v1/run/session/").json()["due_in_s"]
     opened_at = Assignment.objects.get().opened_at
     assert opened_at is not None
     assert person.session.due_at == opened_at + campaign.assignment_duration
-    assert told == person.session.due_at.isoformat().replace("+00:00", "Z")
+    assert 0 <= campaign.assignment_duration.total_seconds() - told < 60
     guest = Visitor(link)
     assert guest.open().status_code == 201
     guest.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
-    assert guest.call("GET", "/api/v1/run/session/").json()["due_at"] is None
+    assert guest.call("GET", "/api/v1/run/session/").json()["due_in_s"] is None
 
 
 def nothing_is_written() -> bool:

@@ -91,8 +91,9 @@ class SessionOut(StateOut, CodeOut):
     protocol = ProtocolOut()
     slow_down = serializers.BooleanField(help_text="whether the page asks for slower answers before the next block")
     minutes_left = serializers.IntegerField(help_text="that the rest of the session takes most people")
-    due_at = serializers.DateTimeField(
-        allow_null=True, help_text="until when whoever recruited the person takes the work, at the latest"
+    round_s = serializers.IntegerField(help_text="seconds that the rest of the round at the cursor takes most people")
+    due_in_s = serializers.IntegerField(
+        allow_null=True, help_text="seconds until whoever recruited the person takes no work any more, at the latest"
     )
     set_up = serializers.ListField(
         child=serializers.ChoiceField(STEPS), help_text="steps before practice that the study wants"

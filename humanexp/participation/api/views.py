@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.spec.protocol import ProtocolConfig
+from humanexp.core import clock
 from humanexp.core.api.problems import ProblemOut
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.participation.api.audited import AuditedView
@@ -46,7 +47,7 @@ from humanexp.participation.services.answering import check_lease
 from humanexp.participation.services.setting_up import in_its_window, offered_window_ms, steps_of
 from humanexp.participation.session_backends import STORED, Sittings
 from humanexp.participation.session_cache import Course, PlannedTrial
-from humanexp.studies.estimated_duration import minutes_left
+from humanexp.studies.estimated_duration import minutes_left, round_seconds
 from humanexp.studies.tasks import TASKS
 
 _LEASE = OpenApiParameter(
@@ -329,7 +330,8 @@ def _session_out(session: Session) -> dict[str, Any]:
         "total": session.total,
         "slow_down": session.slow_down_at == session.cursor,
         "minutes_left": minutes_left(session.blocks, protocol, cursor=session.cursor),
-        "due_at": session.due_at,
+        "round_s": round_seconds(session.blocks, protocol, cursor=session.cursor),
+        "due_in_s": None if session.due_at is None else round((session.due_at - clock.now()).total_seconds()),
         "set_up": steps_of(session.study),
         "longer_window_ms": offered_window_ms(session.study),
         "protocol": protocol.to_dict(),

@@ -1,4 +1,5 @@
 /** No trial begins on a page that nobody looks at or answers, or in a window too small for it. */
+import { tellOfDeadline, timeOf } from "./deadline.js";
 import { enterFullScreen, fits } from "./environment.js";
 
 /**
@@ -16,6 +17,7 @@ export async function attend(run, settle) {
     await resizedUntil(view, isLargeEnough);
     await settle();
   }
+  if (await tellOfDeadline(run)) await settle();
   if (watch.isAttended && !run.presence.isInDoubt) return;
   if (run.presence.isInDoubt) askWhetherThere(run);
   else screens.show("paused");
@@ -36,14 +38,13 @@ async function offerFullScreen(run, settle) {
 }
 
 /** The next picture waits without limit; whoever recruits the person may not. */
-function askWhetherThere({ screens, session, document }) {
+function askWhetherThere({ screens, deadline, document }) {
   screens.show("absent");
-  const due = session.due_at && new Date(session.due_at);
   const line = screens.find("[data-deadline]");
-  line.hidden = !due;
-  if (!due) return;
-  const time = due.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
-  screens.fill({ deadline: screens.message(due > new Date() ? "deadline" : "deadline-over", { time }) });
+  line.hidden = !deadline.at;
+  if (!deadline.at) return;
+  const time = timeOf(deadline.at, document);
+  screens.fill({ deadline: screens.message(deadline.isOver ? "deadline-over" : "deadline", { time }) });
 }
 
 function resizedUntil(view, condition) {

@@ -3,11 +3,12 @@ import { runBlock } from "./block.js";
 import { quoteIn } from "./contact.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { askAtTheEnd, tellAbout, tellEnding } from "./closing.js";
+import { endInTime } from "./deadline.js";
 import { showDeletionCode } from "./deletion.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { explainAgain, instruct } from "./instructions.js";
-import { Leaving, tellLeft } from "./leaving.js";
+import { leave, Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
 import { isRepeated, nextStep } from "./plan.js";
 import { forgetSetUp, setUp } from "./setup.js";
@@ -45,6 +46,7 @@ export async function runSession(run) {
 async function walk(run) {
   const instructed = new Set();
   for (;;) {
+    run.deadline.note(run.session);
     const step = nextStep(run.session);
     if (step.kind === "closed") {
       forgetSetUp(run);
@@ -55,6 +57,12 @@ async function walk(run) {
       throw new Stop(run.session.state === "submitted" ? "closed" : "left");
     }
     if (step.kind === "complete") break;
+    if (!run.deadline.holds(run.session.round_s)) {
+      await leaveFullScreen(run.view);
+      await endInTime(run);
+      await leave(run, { keep: true });
+      return;
+    }
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
     if (instructed.size === 0) await setUp(run);
     if (taskOf(step.block.task).isTimed) run.refresh ??= await measureRefresh({ raf: run.raf });

@@ -49,20 +49,24 @@ export class Leaving {
         if (answer !== "keep" && answer !== "delete") return;
         trouble.hidden = true;
         try {
-          await patiently(() => this.#run.api.withdraw({ keep: answer === "keep" }), { sleep: this.#run.sleep, attempts: 3 });
+          await leave(this.#run, { keep: answer === "keep" });
         } catch {
           trouble.hidden = false;
-          return;
         }
-        this.#run.outbox?.forgetBefore(Number.POSITIVE_INFINITY);
-        this.#run.begun.clear();
-        this.#run.isReloading = true;
-        this.#run.view.location.reload();
       };
       dialog.addEventListener("click", listen);
       dialog.addEventListener("close", settle); // Esc
     });
   }
+}
+
+/** Ends the session for good. The page is loaded anew, and says goodbye. */
+export async function leave(run, { keep }) {
+  await patiently(() => run.api.withdraw({ keep }), { sleep: run.sleep, attempts: 3 });
+  run.outbox?.forgetBefore(Number.POSITIVE_INFINITY);
+  run.begun.clear();
+  run.isReloading = true;
+  run.view.location.reload();
 }
 
 /** Says of the answers of somebody who has left what became of them. @param {ParentNode} root @param {boolean} areKept */

@@ -3,6 +3,7 @@ import { RunApi } from "./api.js";
 import { timerResolution } from "./environment.js";
 import { ChoiceGrid } from "./grid.js";
 import { frameTaken } from "./handover.js";
+import { Deadline } from "./deadline.js";
 import { Presence } from "./presence.js";
 import { ProgressLine } from "./progress.js";
 import { Screens } from "./screens.js";
@@ -56,6 +57,7 @@ export async function openPage() {
     grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
     watch,
     presence: new Presence({ watch, later }),
+    deadline: new Deadline(() => Date.now()),
     windows: new OpenWindows({ Channel: window.BroadcastChannel, later }),
     /** The call that tells how people go back to the site that has sent them; empty where none has. */
     wayOut: config.wayOut ?? "",

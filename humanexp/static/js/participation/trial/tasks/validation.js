@@ -1,4 +1,5 @@
 /** Is it one, and could it be used as one? A picture for as long as the person likes, a wanted category, two yes/no questions. */
+import { tellOfDeadline } from "../deadline.js";
 import { Judgement, QUESTIONS } from "../judgement.js";
 import { ENGINE_VERSION } from "../trial.js";
 
@@ -17,7 +18,9 @@ async function openStage(run, block) {
   const button = screens.find("[data-action=judged]");
   const input = inputOf(form);
   return {
-    async attend() {},
+    async attend() {
+      if (await tellOfDeadline(run)) screens.show("validation");
+    },
 
     async ask({ position, pictures }) {
       reset(form);

@@ -1,0 +1,63 @@
+/** Whoever recruited the person takes the work until a time: what still fits before it, and when the person is told. */
+
+/** So long before it a round is over: its answers have to arrive, and the person has to go back. */
+const SPARE_MS = 3 * 60_000;
+
+/** So long before it the person is told, once. */
+const TOLD_MS = 10 * 60_000;
+
+export class Deadline {
+  #now;
+  #at = null;
+  #isTold = false;
+
+  /** @param {() => number} now milliseconds of a clock that goes on while the computer sleeps */
+  constructor(now) {
+    this.#now = now;
+  }
+
+  /** Takes in what is left by the server's clock: the person's own may be wrong. @param {{due_in_s: number|null}} session */
+  note({ due_in_s: left }) {
+    this.#at = left === null ? null : this.#now() + left * 1000;
+  }
+
+  /** @returns {Date|null} when it is, on the person's clock; null where there is none */
+  get at() {
+    return this.#at === null ? null : new Date(this.#at);
+  }
+
+  get isOver() {
+    return this.#at !== null && this.#at <= this.#now();
+  }
+
+  /** @param {number} seconds of a round @returns {boolean} whether it would be over in time */
+  holds(seconds) {
+    return this.#at === null || this.#now() + seconds * 1000 + SPARE_MS <= this.#at;
+  }
+
+  /** @returns {boolean} true once, when little time is left */
+  isDueToTell() {
+    if (this.#isTold || this.#at === null || this.isOver || this.#at - this.#now() > TOLD_MS) return false;
+    this.#isTold = true;
+    return true;
+  }
+}
+
+/** Tells once that little time is left; resolves when it was read. @returns {Promise<boolean>} whether anything was shown */
+export async function tellOfDeadline({ deadline, screens, document }) {
+  if (!deadline.isDueToTell()) return false;
+  screens.show("deadline", { time: timeOf(deadline.at, document) });
+  await screens.pressed("continue");
+  return true;
+}
+
+/** No further round fits: what was done stays, and the person goes back in time. Resolves once they have read it. */
+export async function endInTime({ deadline, screens, document }) {
+  screens.show(deadline.isOver ? "time-over" : "time-short", { time: timeOf(deadline.at, document) });
+  await screens.pressed("finish");
+}
+
+/** @param {Date} at @returns {string} on a clock of the page's language */
+export function timeOf(at, document) {
+  return at.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+}
