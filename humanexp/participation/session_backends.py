@@ -42,12 +42,11 @@ class Sittings:
 
 
 def _proofs(session: Session) -> dict[str, str]:
-    if session.state not in FINISHED:
-        return {}
-    return {
-        "receipt": services.receipt_for(session=session),
-        "completion_code": credentials.completion_code(session.code),
-    }
+    """The receipt says that every answer is stored; whoever ran out of time can only be found by the code."""
+    code = {"completion_code": credentials.completion_code(session.code)}
+    if session.state in FINISHED:
+        return {"receipt": services.receipt_for(session=session), **code}
+    return code if session.out_of_time else {}
 
 
 #: Participants' sessions.

@@ -151,8 +151,13 @@ def test_no_round_begins_that_would_not_be_over_in_time(page: Any, live_server: 
     person.sees("time-short")
     expect(page.locator("[data-screen=time-short]")).to_contain_text("the rounds that you have finished count")
     fits_on_both(page, "time-short")
+    session.refresh_from_db()
+    assert session.out_of_time, "also of whoever closes the page now"
     person.presses("finish")
-    person.sees("left")
+    person.sees("out-of-time")
+    expect(page.locator("[data-screen=out-of-time]")).to_contain_text("the rounds that you have finished count")
+    expect(page.locator("[data-screen=out-of-time]")).not_to_contain_text("not paid")
+    fits_on_both(page, "out-of-time")
     session.refresh_from_db()
     assert session.left_at is not None and session.state == "open" and session.cursor < session.total
     assert Response.objects.filter(session=session).count() == session.cursor

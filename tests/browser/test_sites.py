@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from analysis.spec import Link
+from humanexp.participation import services as participation
 from humanexp.participation.models import ClosingAnswers, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, OutcomeCode, RecruitedPerson
@@ -173,6 +176,28 @@ def test_who_leaves_goes_back_with_another_code(page: Any, live_server: Any, arr
     page.bring_to_front()
     page.wait_for_selector("[data-panel=left]:not([hidden])", timeout=PATIENCE_MS)
     tells(page, Outcome.LEFT)
+
+
+def test_whose_time_ends_before_the_next_round_goes_back_like_who_finished(
+    page: Any, live_server: Any, arrives: Any
+) -> None:
+    arrives()
+    window = starts(page)
+    person = Person(window, live_server.url)
+    person.sees("checks")
+    participation.note_deadline(session=Session.objects.get(), due_at=timezone.now() + timedelta(minutes=2))
+    window.reload()
+    person.sees("time-short")
+    short = window.locator("[data-screen=time-short]")
+    expect(short).to_contain_text("You are paid in full, as promised.", use_inner_text=True)
+    window.get_by_role("button", name="Finish here").click()
+    window.wait_for_url(f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}")
+    page.bring_to_front()
+    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    tells(page, Outcome.FINISHED)
+    done = page.locator("[data-panel=done]")
+    expect(done).to_contain_text("You are paid in full, as promised.", use_inner_text=True)
+    fits(page, "site-out-of-time-1280")
 
 
 @pytest.mark.parametrize(

@@ -77,3 +77,10 @@ test("a code can be looked behind before it is used, and a trial has a question 
   assert.deepEqual([calls[0].url, calls[0].method, JSON.parse(calls[0].body)], ["/api/v1/run/handoff/look/", "POST", { code: "code-1" }]);
   assert.deepEqual([calls[1].url, calls[1].method], ["/api/v1/run/trials/4/question/", "GET"]);
 });
+
+test("leaving says whether the answers stay, and whether time is the reason", async () => {
+  const { api, calls } = make(() => json({ state: "left" }));
+  await api.withdraw({ keep: false });
+  assert.deepEqual(await api.withdraw({ keep: true, reason: "time" }), { state: "left" });
+  assert.deepEqual(calls.map(({ body }) => JSON.parse(body)), [{ keep: false, reason: "own" }, { keep: true, reason: "time" }]);
+});

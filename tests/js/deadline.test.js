@@ -1,7 +1,7 @@
 /** What fits before the end of a place, and when the person is told. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Deadline, tellOfDeadline, timeOf } from "../../humanexp/static/js/participation/trial/deadline.js";
+import { Deadline, endInTime, tellOfDeadline, timeOf } from "../../humanexp/static/js/participation/trial/deadline.js";
 
 const MINUTE = 60_000;
 
@@ -59,4 +59,25 @@ test("the page says when, and waits until it was read", async () => {
   assert.equal(await tellOfDeadline({ deadline, screens, document }), true);
   assert.deepEqual(shown, [["deadline", timeOf(deadline.at, document)], ["continue"]]);
   assert.equal(await tellOfDeadline({ deadline, screens, document }), false);
+});
+
+/** A run that ends for want of time; `state`: as the server sees it. */
+async function ended(leftMinutes, state) {
+  const steps = [];
+  await endInTime({
+    deadline: make(leftMinutes).deadline,
+    document: { documentElement: { lang: "en-GB" } },
+    screens: { show: (name) => steps.push(name), pressed: async (action) => steps.push(action) },
+    api: { withdraw: async (how) => (steps.push(how), { state }) },
+    begun: { clear: () => steps.push("forgotten") },
+    outbox: null,
+  });
+  return steps;
+}
+
+test("the session ends before the page says so, and the person reads it", async () => {
+  const call = { keep: true, reason: "time" };
+  assert.deepEqual(await ended(2, "out-of-time"), [call, "forgotten", "time-short", "finish"]);
+  assert.deepEqual(await ended(-2, "out-of-time"), [call, "forgotten", "time-over", "finish"]);
+  assert.deepEqual(await ended(2, "left"), [call, "forgotten"], "the server finds that it would fit: nothing is promised");
 });

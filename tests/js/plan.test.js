@@ -26,7 +26,7 @@ test("all answered, or completed already: the end can be asked for again", () =>
 
 test("submitted and withdrawn sessions are closed", () => {
   assert.equal(nextStep(session(80, "submitted")).kind, "closed");
-  for (const state of ["withdrawn", "left"]) assert.equal(nextStep(session(3, state)).kind, "closed");
+  for (const state of ["withdrawn", "left", "out-of-time"]) assert.equal(nextStep(session(3, state)).kind, "closed");
 });
 
 test("blocks are counted among their like", () => {

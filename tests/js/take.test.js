@@ -537,3 +537,13 @@ test("the api sends the bearer, keeps cookies out, and tells refusals from lost 
   replies.push(answer(429, { type: "too-many-openings", detail: "Wait a minute." }));
   await assert.rejects(api.open({ consent: true }), (error) => error instanceof NoReply && error.detail === "Wait a minute.");
 });
+
+test("whom time has ended finds the form of those who finished, and why", async () => {
+  const { entry, panels, form } = make({ replies: { open: OPENED, status: { state: "out-of-time", completion_code: "C-1" } } });
+  await entry.start({ consents: true });
+  assert.equal(await entry.ask(), false);
+  assert.deepEqual([panels.shown, panels.revealed["out-of-time"]], ["done", true]);
+  assert.equal(form.action, HIT.submitAddress);
+  assert.deepEqual([form.fields.assignmentId.value, form.fields.receipt.value], ["A1", ""]);
+  assert.equal(panels.values["completion-code"], "C-1");
+});

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
 
 from humanexp.participation import selectors, services
 from humanexp.participation.models import Response, SessionState
+from humanexp.participation.services.deadlines import SPARE
 from humanexp.studies.facts import KEPT_DAYS
 from tests.factories import Tab, new_session
 
@@ -40,8 +46,6 @@ def test_any_window_of_the_session_may_leave_and_no_other_session(client, tab, s
 
 
 def test_what_is_submitted_is_deleted_by_the_people_of_the_study(tab, session, django_capture_on_commit_callbacks):
-    from django.utils import timezone
-
     type(session).objects.filter(pk=session.pk).update(state=SessionState.COMPLETED)
     session.refresh_from_db()
     services.mark_submitted(session=session, at=timezone.now())
@@ -95,3 +99,55 @@ def test_the_flow_counts_who_left_with_answers_as_left(client, tab, session, stu
     tab.post("withdraw/", {"keep": True})
     flow = inclusion_flow(sessions_of(study))
     assert (flow.opened, flow.unfinished, flow.left, flow.withdrawn) == (2, 2, 1, 0)
+
+
+IN_TIME = {"keep": True, "reason": "time"}
+
+
+def ends_in(session, **after):
+    services.note_deadline(session=session, due_at=timezone.now() + timedelta(**after))
+
+
+def test_whom_the_study_ends_for_want_of_time_has_not_left(tab, session, study):
+    tab.answer(0)
+    ends_in(session, seconds=tab.get("session/").json()["round_s"] + SPARE.total_seconds() - 1)
+    assert tab.post("withdraw/", IN_TIME).json() == {"state": "out-of-time"}
+    assert tab.post("withdraw/", IN_TIME).json() == {"state": "out-of-time"}, "twice is once"
+    assert tab.post("withdraw/", {"keep": True}).json() == {"state": "out-of-time"}
+    session.refresh_from_db()
+    assert session.out_of_time and session.left_at is not None and session.state == SessionState.OPEN
+    assert len(list(selectors.iter_trial_rows(study))) == 1 and new_session(study, "P-2").slot == session.slot
+    assert tab.answer(1).status_code == 409 and tab.take_lease().status_code == 409
+    status = tab.get("status/").json()
+    assert status["state"] == "out-of-time" and status["completion_code"] and "receipt" not in status
+
+
+def test_a_page_that_says_so_while_enough_time_is_left_is_not_believed(tab, session):
+    ends_in(session, seconds=tab.get("session/").json()["round_s"] + SPARE.total_seconds() + 60)
+    assert tab.post("withdraw/", IN_TIME).json() == {"state": "left"}
+    ends_in(session, seconds=1)
+    assert tab.post("withdraw/", IN_TIME).json() == {"state": "left"}, "nor later: they had left before"
+    assert tab.get("status/").json()["state"] == "left" and "completion_code" not in tab.get("status/").json()
+
+
+def test_without_an_end_of_the_place_there_is_no_want_of_time(tab):
+    assert tab.post("withdraw/", IN_TIME).json() == {"state": "left"}
+
+
+def test_answers_are_taken_back_whatever_the_reason(tab, session):
+    ends_in(session, seconds=1)
+    assert tab.post("withdraw/", {"keep": False, "reason": "time"}).json() == {"state": "withdrawn"}
+    session.refresh_from_db()
+    assert not session.out_of_time
+
+
+def test_after_the_last_answer_no_round_is_left_that_could_lack_time(tab, session):
+    type(session).objects.filter(pk=session.pk).update(cursor=session.total)
+    ends_in(session, seconds=1)
+    assert tab.post("withdraw/", IN_TIME).json() == {"state": "left"}
+
+
+def test_page_and_server_spare_the_same():
+    page = (Path(settings.BASE_DIR) / "humanexp/static/js/participation/trial/deadline.js").read_text()
+    found = re.search(r"SPARE_MS = (\d+) \* 60_000", page)
+    assert found is not None and timedelta(minutes=int(found[1])) == SPARE

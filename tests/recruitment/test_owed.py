@@ -15,6 +15,7 @@ from django.test import Client
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, CostNotConfirmed
 from humanexp.core.models import User
+from humanexp.participation import services as participation
 from humanexp.participation.models import SessionState
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, CampaignTopUp, Payment, RecruiterAccount
@@ -232,6 +233,77 @@ class TestNoPictures:
         services.sync()
         assert waits(study) == {guest.submission: (Why.LATE, Hold.NO_PICTURES)}
         assert services.settle(study=study).planned == 0
+
+
+def cut_short(guest: Guest, share: float) -> None:
+    """The study ends it after this share of the trials, because the next round does not fit."""
+    session = guest.visitor.session
+    guest.visitor.answer_until(int(session.total * share))
+    participation.note_deadline(session=session, due_at=clock.now())
+    reply = guest.visitor.call("POST", "/api/v1/run/withdraw/", {"keep": True, "reason": "time"})
+    assert reply.json() == {"state": "out-of-time"}
+
+
+class TestOutOfTime:
+    """Somebody whose place would have ended within the next round: the study was too long, and they did not stop."""
+
+    def test_they_go_back_like_those_who_finished_and_a_job_pays_them(
+        self, lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study
+    ) -> None:
+        # what nobody judges waits for no verdict
+        study.configuration = {**study.configuration, "recruitment": {"settle": "verdict"}}
+        study.save(update_fields=["configuration"])
+        guest = come(panel, launch_at_panel())
+        cut_short(guest, 0.75)
+        back = guest.way_out()
+        assert (back["outcome"], back["kind"]) == ("finished", "redirect")
+        guest.go_back(back["code"])
+        services.sync()
+        assert Assignment.objects.get().get_evidence_display() == "time ran out before the last round"
+        assert waits(study) == {guest.submission: (Why.SUBMITTED, None)}
+        assert [done.planned for done in services.settle_by_policies()] == [1]
+        services.send(environment="panel")
+        services.send(environment="panel")
+        assert lab.submission(guest.submission)["status"] == "APPROVED"
+        assert Payment.objects.get().amount_cents == 120
+
+    def test_a_person_looks_first_where_less_than_half_is_done(
+        self, lab: Lab, panel: PanelServer, launch_at_panel: Launch, study: Study, payer: User, console: Client
+    ) -> None:
+        guest = come(panel, launch_at_panel())
+        cut_short(guest, 0.25)
+        guest.go_back(guest.way_out()["code"])
+        services.sync()
+        assert waits(study) == {guest.submission: (Why.SUBMITTED, Hold.LOOK)}
+        assert lab.submission(guest.submission)["return_requested"] is None, "nobody asks them to give it back"
+        page = console.get(f"/studies/{study.slug}/monitor/settle/").content.decode()
+        assert "time ran out before half of the trials were answered" in page
+        services.clear(assignment=Assignment.objects.get(), by=payer)
+        assert Payment.objects.get().amount_cents == 120
+
+    @pytest.mark.parametrize(("share", "hold"), [(0.75, None), (0.25, Hold.LOOK)])
+    def test_who_comes_too_late_even_so_is_owed_the_reward_as_a_bonus(
+        self, panel: PanelServer, launch_at_panel: Launch, study: Study, share: float, hold: Hold | None
+    ) -> None:
+        guest = come(panel, launch_at_panel(cap_cents=2_000, reward_cents=90))
+        services.sync()
+        cut_short(guest, share)
+        panel.advance(31 * 60)
+        services.sync()
+        assert waits(study) == {guest.submission: (Why.LATE, hold)}
+        assert services.settle(study=study).planned == (hold is None)
+
+    def test_whoever_never_goes_back_is_owed_all_of_it_too(
+        self, panel: PanelServer, launch_at_panel: Launch, study: Study
+    ) -> None:
+        study.configuration = {**study.configuration, "recruitment": {"pay_on_leaving": "share"}}
+        study.save(update_fields=["configuration"])
+        guest = come(panel, launch_at_panel())
+        cut_short(guest, 0.75)
+        Assignment.objects.update(state=AssignmentState.RETURNED)
+        [row] = selectors.owed(study)
+        assert (row.why, row.amount_cents) == (Why.NOT_SUBMITTED, 120)
+        assert guest.way_out()["outcome"] == "finished"
 
 
 BEGUN = (AssignmentState.OPENED, AssignmentState.RETURNED)

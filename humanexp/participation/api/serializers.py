@@ -12,7 +12,7 @@ from analysis.spec import ProtocolConfig
 from analysis.spec.setup import SET_UP_STEPS
 from analysis.tables import INPUT_KINDS, SCHEMAS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
-from humanexp.participation.models import LEFT, Device, SessionState, WentWrong
+from humanexp.participation.models import LEFT, OUT_OF_TIME, Device, SessionState, WentWrong
 from humanexp.participation.services.closing import LONGEST_TEXT
 
 #: Steps of the set-up in addition to what every study measures.
@@ -71,11 +71,17 @@ class BlockOut(serializers.Serializer[Any]):
 
 
 class StateOut(serializers.Serializer[Any]):
-    state = serializers.ChoiceField([*SessionState.values, LEFT])
+    state = serializers.ChoiceField([*SessionState.values, LEFT, OUT_OF_TIME])
 
 
 class WithdrawIn(serializers.Serializer[Any]):
     keep = serializers.BooleanField(required=False, default=False, help_text="whether the answers so far stay")
+    reason = serializers.ChoiceField(
+        ["own", "time"],
+        required=False,
+        default="own",
+        help_text="`time`: the next round would not be over in time; believed where the server finds the same",
+    )
 
 
 class CodeOut(serializers.Serializer[Any]):

@@ -15,8 +15,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.spec.protocol import ProtocolConfig
-from humanexp.core import clock
 from humanexp.core.api.problems import ProblemOut
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.participation.api.audited import AuditedView
@@ -44,7 +42,8 @@ from humanexp.participation.models import RefusalReason, Session, SessionState
 from humanexp.participation.pictures import mask_png
 from humanexp.participation.services import auditing
 from humanexp.participation.services.answering import check_lease
-from humanexp.participation.services.setting_up import in_its_window, offered_window_ms, steps_of
+from humanexp.participation.services.deadlines import protocol_of, seconds_left
+from humanexp.participation.services.setting_up import offered_window_ms, steps_of
 from humanexp.participation.session_backends import STORED, Sittings
 from humanexp.participation.session_cache import Course, PlannedTrial
 from humanexp.studies.estimated_duration import minutes_left, round_seconds
@@ -276,8 +275,11 @@ class WithdrawView(RunView):
     @extend_schema(request=WithdrawIn, responses={200: StateOut, 409: _CONFLICT})
     def post(self, request: Request) -> Response:
         """Stop and leave; the answers so far stay, or no analysis has them and they are erased. Needs no lease."""
-        keeps = valid(WithdrawIn, request)["keep"]
-        return Response({"state": self.sittings.leave_session(claim=self.claim, keeps_answers=keeps).told_state})
+        said = valid(WithdrawIn, request)
+        session = self.sittings.leave_session(
+            claim=self.claim, keeps_answers=said["keep"], for_time=said["reason"] == "time"
+        )
+        return Response({"state": session.told_state})
 
 
 class StatusView(RunView):
@@ -312,16 +314,9 @@ def _own_result(said: str) -> str:
     return f"{reverse('participation:own-result')}?{urlencode({'of': said})}" if said else ""
 
 
-def _protocol(session: Session) -> ProtocolConfig:
-    protocol = session.study.protocol
-    if protocol is None:
-        raise NotFound
-    return ProtocolConfig.from_dict(protocol.configuration)
-
-
 def _session_out(session: Session) -> dict[str, Any]:
     tasks = dict.fromkeys(block["task"] for block in session.blocks)
-    protocol = in_its_window(_protocol(session), session)
+    protocol = protocol_of(session)
     return {
         "state": session.told_state,
         "session_code": session.code,
@@ -331,7 +326,7 @@ def _session_out(session: Session) -> dict[str, Any]:
         "slow_down": session.slow_down_at == session.cursor,
         "minutes_left": minutes_left(session.blocks, protocol, cursor=session.cursor),
         "round_s": round_seconds(session.blocks, protocol, cursor=session.cursor),
-        "due_in_s": None if session.due_at is None else round((session.due_at - clock.now()).total_seconds()),
+        "due_in_s": seconds_left(session),
         "set_up": steps_of(session.study),
         "longer_window_ms": offered_window_ms(session.study),
         "protocol": protocol.to_dict(),

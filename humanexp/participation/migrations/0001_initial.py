@@ -171,6 +171,7 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("left_at", models.DateTimeField(blank=True, null=True)),
+                        ("out_of_time", models.BooleanField(default=False)),
                         ("erase_after", models.DateTimeField(blank=True, null=True)),
                         ("erased_at", models.DateTimeField(blank=True, null=True)),
                         (

@@ -6,6 +6,7 @@ from humanexp.participation.models.own_curves import EarlierCurves, OwnCurve
 from humanexp.participation.models.sessions import (
     FINISHED,
     LEFT,
+    OUT_OF_TIME,
     SESSION_TRANSITIONS,
     ClosingAnswers,
     DamagedPicture,
@@ -31,6 +32,7 @@ __all__ = [
     "EarlierCurves",
     "FINISHED",
     "LEFT",
+    "OUT_OF_TIME",
     "OwnCurve",
     "Participant",
     "Preview",

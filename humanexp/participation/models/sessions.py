@@ -37,6 +37,8 @@ class SessionState(models.TextChoices):
 
 #: What the participant API says of an unfinished session whose person has left for good and keeps the answers.
 LEFT = "left"
+#: The same where the study has ended it, because its next round did not fit before the end of the person's place.
+OUT_OF_TIME = "out-of-time"
 #: Every trial is answered.
 FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 #: Which states may follow a state of a session.
@@ -119,6 +121,8 @@ class Session(models.Model):
     withdrawn_from = models.CharField(max_length=12, choices=SessionState.choices, blank=True)
     #: the person stopped for good before the last trial, and the answers until then stay
     left_at = models.DateTimeField(null=True, blank=True)
+    #: the person did not stop: the next round would not have been over before `due_at`, and they are owed the reward
+    out_of_time = models.BooleanField(default=False)
     #: the person took the answers back: hidden since then, they are erased at this time
     erase_after = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
@@ -178,7 +182,9 @@ class Session(models.Model):
     @property
     def told_state(self) -> str:
         """The state in the words of the participant API, which knows people who left their answers here."""
-        return LEFT if self.state == SessionState.OPEN and self.left_at is not None else self.state
+        if self.state != SessionState.OPEN or self.left_at is None:
+            return self.state
+        return OUT_OF_TIME if self.out_of_time else LEFT
 
     @property
     def fetched(self) -> frozenset[int] | None:

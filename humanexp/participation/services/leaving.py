@@ -1,4 +1,4 @@
-"""Leaving a session: the participant's own decision, at any time before it is submitted; and undoing a theft."""
+"""Leaving a session: a participant's own decision, or want of time, before it is submitted; and undoing a theft."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from humanexp.core.models import User
 from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import ClosingAnswers, OwnCurve, Response, Session, SessionState, SetUp
+from humanexp.participation.services.deadlines import is_out_of_time
 from humanexp.participation.services.sessions import withdraw_session
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
@@ -27,8 +28,10 @@ LONGEST_REASON = 500
 
 
 @transaction.atomic
-def leave_session(*, claim: SessionClaim, keeps_answers: bool = False) -> Session:
+def leave_session(*, claim: SessionClaim, keeps_answers: bool = False, for_time: bool = False) -> Session:
     """Stop for good; the answers until then stay, or are taken back.
+
+    `for_time`: the page says that the next round does not fit. The clock here decides: a page could say so of anybody.
 
     Taken back, no analysis sees an answer of it from now on, and in two weeks they are erased; twice is once.
 
@@ -39,7 +42,7 @@ def leave_session(*, claim: SessionClaim, keeps_answers: bool = False) -> Sessio
     if session.state == SessionState.WITHDRAWN:
         return session
     if keeps_answers:
-        return _leave_answers(session)
+        return _leave_answers(session, out_of_time=for_time and is_out_of_time(session))
     if session.state == SessionState.SUBMITTED:
         raise SessionClosed("It has been submitted. Write to the people who run the study to have it deleted.")
     return take_back(session=session)
@@ -54,11 +57,11 @@ def take_back(*, session: Session) -> Session:
     return session
 
 
-def _leave_answers(session: Session) -> Session:
+def _leave_answers(session: Session, *, out_of_time: bool) -> Session:
     """No window goes on with it, its slot is free again, and what is stored stays as after a closed window."""
     now = clock.now()
     Session.objects.filter(pk=session.pk, state=SessionState.OPEN, left_at=None).update(
-        left_at=now, last_seen_at=now, lease="", handoff_nonce="", holds_slot=False
+        left_at=now, out_of_time=out_of_time, last_seen_at=now, lease="", handoff_nonce="", holds_slot=False
     )
     session.refresh_from_db()
     return session

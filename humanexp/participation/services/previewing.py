@@ -184,7 +184,7 @@ def open_questions(session: Session) -> tuple[str, ...]:
     return questions_of(session.study) if session.state == SessionState.COMPLETED else ()
 
 
-def leave_session(*, claim: PreviewClaim, keeps_answers: bool = False) -> Session:
+def leave_session(*, claim: PreviewClaim, keeps_answers: bool = False, for_time: bool = False) -> Session:
     return _ended(*_open(claim), SessionState.WITHDRAWN)
 
 

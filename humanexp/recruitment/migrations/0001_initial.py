@@ -443,6 +443,8 @@ class Migration(migrations.Migration):
                                     ("session", "finished here"),
                                     ("no-pictures", "finished here, and not one picture was fetched"),
                                     ("unfinished", "submitted before the last trial"),
+                                    ("out-of-time", "time ran out before the last round"),
+                                    ("half-undone", "time ran out before half of the trials were answered"),
                                     ("other-worker", "the session was opened under another id"),
                                     ("unknown", "no session of ours"),
                                     ("extra", "more sessions than one person may do"),

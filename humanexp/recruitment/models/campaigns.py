@@ -161,6 +161,9 @@ class Evidence(models.TextChoices):
     #: answered without having seen anything: by a script, or in a browser that shows no pictures
     NO_PICTURES = "no-pictures", _("finished here, and not one picture was fetched")
     UNFINISHED = "unfinished", _("submitted before the last trial")
+    #: the study ended it, and not the person: as good as finished, once half of it was done
+    OUT_OF_TIME = "out-of-time", _("time ran out before the last round")
+    HALF_UNDONE = "half-undone", _("time ran out before half of the trials were answered")
     OTHER_WORKER = "other-worker", _("the session was opened under another id")
     UNKNOWN = "unknown", _("no session of ours")
     #: the person did it in several HITs at once; the first that was listed counts
@@ -173,6 +176,7 @@ OVERRIDE_DAYS = 30
 UNMATCHED = (
     Evidence.NO_PICTURES,
     Evidence.UNFINISHED,
+    Evidence.HALF_UNDONE,
     Evidence.OTHER_WORKER,
     Evidence.UNKNOWN,
     Evidence.EXTRA,

@@ -44,6 +44,8 @@ def outcome_of(session: Session, *, is_stopped: Callable[[Session], bool] = is_s
     # whoever has done their part stays owed for it, whatever becomes of the answers afterwards
     is_withdrawn = session.state == SessionState.WITHDRAWN
     has_finished = (session.withdrawn_from if is_withdrawn else session.state) in FINISHED
+    if session.out_of_time:
+        return Outcome.FINISHED
     if session.left_at is not None or (is_withdrawn and not has_finished):
         return Outcome.LEFT
     if has_finished:

@@ -22,8 +22,8 @@ BEGUN = (AssignmentState.OPENED, AssignmentState.RETURNED)
 
 
 def finished_not_submitted(*studies: Study, campaigns: Collection[Campaign] | None = None) -> QuerySet[Assignment]:
-    """People who answered everything, were kept from it by a damaged picture, or left where that is paid, and whose
-    time to submit is over.
+    """People who answered everything, were kept from it by a damaged picture or by the end of their time, or left where
+    that is paid, and whose time to submit is over.
 
     `campaigns`: of these studies, where they were read already.
     """
@@ -33,7 +33,8 @@ def finished_not_submitted(*studies: Study, campaigns: Collection[Campaign] | No
     )
     completed = Session.objects.filter(study__in=studies, state=SessionState.COMPLETED)
     kept_from = DamagedPicture.objects.filter(session__study__in=studies, session__completed_at=None)
-    worked = Q(session__in=completed) | Q(session__in=kept_from.values("session"))
+    cut_short = Session.objects.filter(study__in=studies, out_of_time=True)
+    worked = Q(session__in=completed) | Q(session__in=kept_from.values("session")) | Q(session__in=cut_short)
     if pay_leavers := [study.pk for study in studies if pay_on_leaving(study) != "none"]:
         left = Q(session__left_at__isnull=False) | Q(session__erase_after__isnull=False)
         worked |= left & Q(campaign__study__in=pay_leavers, campaign__reward_cents__gt=0)
@@ -64,7 +65,7 @@ def owed_cents(assignment: Assignment) -> int:
 
 def owed_of(campaign: Campaign, session: Session | None, *, pay: int) -> int:
     """The same where `pay` is what one person gets, in the smallest unit of some currency."""
-    if session is None or pay_on_leaving(campaign.study) != "share":
+    if session is None or session.out_of_time or pay_on_leaving(campaign.study) != "share":
         return pay
     until = session.left_at or (session.withdrawn_at if session.erase_after else None)
     if until is None:

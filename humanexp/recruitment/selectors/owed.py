@@ -12,7 +12,8 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
@@ -178,23 +179,27 @@ def _submitted(campaigns: Mapping[int, Campaign], policy: Policy | None) -> Iter
 
 
 def finished_late(campaigns: Collection[int]) -> QuerySet[Assignment]:
-    """Who did the whole of it, ran out of the recruiter's time, and is owed the reward all the same."""
+    """Who did the whole of it, or what there was time for, ran out of the recruiter's time, and is owed the reward."""
     late = Assignment.objects.filter(
         recruiters.at(pays_unlisted=True), campaign__in=campaigns, state=AssignmentState.TIMED_OUT
     )
-    late = late.filter(session__state=SessionState.SUBMITTED, campaign__reward_cents__gt=0, person__isnull=False)
+    # without evidence, nobody has weighed it yet
+    cut_short = Q(session__out_of_time=True) & ~Q(evidence=Evidence.NONE)
+    worked = Q(session__state=SessionState.SUBMITTED) | cut_short
+    late = late.filter(worked, campaign__reward_cents__gt=0, person__isnull=False)
     return late.exclude(payments__kind=PaymentKind.COMPENSATION)
 
 
 def _late(campaigns: Mapping[int, Campaign], policy: Policy | None) -> Iterator[Owed]:
-    rows = finished_late(list(campaigns))
+    rows = finished_late(list(campaigns)).annotate(ended_at=Coalesce("session__completed_at", "session__left_at"))
     if policy is not None:
-        rows = rows.filter(policy.due("session__completed_at"))
-    columns = ("pk", "campaign", "session__completed_at", "session__pictures_fetched")
-    for pk, key, at, fetched in rows.order_by("session__completed_at", "pk").values_list(*columns):
+        rows = rows.filter(policy.due("ended_at"))
+    columns = ("pk", "campaign", "ended_at", "session__pictures_fetched", "evidence")
+    for pk, key, at, fetched, evidence in rows.order_by("ended_at", "pk").values_list(*columns):
         campaign = campaigns[key]
         # empty: kept, and none fetched; null: not kept in those days
         hold = Hold.NO_PICTURES if fetched is not None and not int(fetched or "0", 16) else None
+        hold = Hold.LOOK if evidence == Evidence.HALF_UNDONE else hold
         yield _bonus(pk, campaign, Why.LATE, campaign.reward_cents, at, hold)
 
 

@@ -44,7 +44,9 @@ class Policy:
     def due(self, finished: str) -> Q:
         """Whom the job pays now; `finished`: the field that tells when somebody was done."""
         if self.kind == "verdict":
-            return Q(Exists(Verdict.objects.filter(session=OuterRef("session"), is_current=True)))
+            # nobody judges what time cut short
+            judged = Exists(Verdict.objects.filter(session=OuterRef("session"), is_current=True))
+            return Q(judged) | Q(session__out_of_time=True)
         return Q(**{f"{finished}__lte": clock.now() - self.after})
 
     def words(self, currency: str) -> str:

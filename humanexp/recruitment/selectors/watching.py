@@ -13,7 +13,7 @@ from humanexp.participation.models import FINISHED, counting
 from humanexp.participation.selectors.working_times import minutes_of
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, CampaignHold, CampaignTopUp, HoldReason, Payment
-from humanexp.recruitment.models.campaigns import UNMATCHED
+from humanexp.recruitment.models.campaigns import UNMATCHED, Evidence
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.budgets import budget_of, committed_cents, month_budget
 from humanexp.recruitment.selectors.wages import least_hourly_of
@@ -50,7 +50,7 @@ def _is_paid(late: Q | None) -> Q:
     paid = Q(state=AssignmentState.APPROVED)
     # a person decides first about submissions that fit no session
     paid |= Q(state=AssignmentState.SUBMITTED) & (~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
-    return paid if late is None else paid | late & Q(session__state__in=FINISHED)
+    return paid if late is None else paid | late & (Q(session__state__in=FINISHED) | Q(evidence=Evidence.OUT_OF_TIME))
 
 
 def work_of(campaign: Campaign) -> list[Work]:

@@ -224,9 +224,21 @@ def is_turned_away(report: SubmissionReport, codes: dict[str, str]) -> bool:
 
 
 def mark_finished(*, campaign: Campaign) -> None:
-    """Sessions of people who ran out of time and have finished count like submitted ones."""
+    """Sessions of people who ran out of time and finished count like submitted ones; what was cut short is weighed."""
     late = campaign.assignments_taken.filter(state=AssignmentState.TIMED_OUT, session__state=SessionState.COMPLETED)
     for row in late.select_related("session"):
         if row.session is not None:
             participation.mark_submitted(session=row.session, at=row.submitted_at or clock.now())
             Assignment.objects.filter(pk=row.pk).update(evidence=Evidence.SESSION)
+    cut_short = campaign.assignments_taken.filter(state=AssignmentState.TIMED_OUT, session__out_of_time=True)
+    for row in cut_short.filter(evidence=Evidence.NONE).select_related("session"):
+        if row.session is not None:
+            Assignment.objects.filter(pk=row.pk).update(evidence=weigh_cut_short(row.session))
+
+
+def weigh_cut_short(session: Session) -> Evidence:
+    """What a session proves that the study ended for want of time. Without this, whoever opens the page and waits until
+    the place is nearly over would be paid unseen."""
+    if 2 * session.cursor < session.total:
+        return Evidence.HALF_UNDONE
+    return Evidence.NO_PICTURES if session.fetched is not None and not session.fetched else Evidence.OUT_OF_TIME

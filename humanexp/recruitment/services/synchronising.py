@@ -39,6 +39,7 @@ from humanexp.recruitment.services.standing import (
     mark_finished,
     states_to_read,
     store_standing,
+    weigh_cut_short,
 )
 from humanexp.recruitment.states import LISTED, AssignmentState, HitState, advance
 from humanexp.studies.models import Population, Study
@@ -253,7 +254,7 @@ def _verified(row: Assignment, evidence: Evidence) -> Evidence:
     counts = row.session is None or participation.verify_session(session=row.session)
     if row.person is not None:
         mark_as_taken_part(person=row.person)
-    finished = (Evidence.RECEIPT, Evidence.SESSION, Evidence.NO_PICTURES)
+    finished = (Evidence.RECEIPT, Evidence.SESSION, Evidence.OUT_OF_TIME, Evidence.HALF_UNDONE, Evidence.NO_PICTURES)
     was_left = row.session is not None and row.session.state == SessionState.WITHDRAWN
     return Evidence.EXTRA if not counts and not was_left and evidence in finished else evidence
 
@@ -297,6 +298,8 @@ def weigh(assignment: Assignment, found: SubmissionReport) -> Evidence:
     """What a submission proves. The receipt counts even where our row says otherwise."""
     receipt, session = found.answers.get("receipt", ""), assignment.session
     if session is not None:
+        if session.out_of_time:
+            return weigh_cut_short(session)
         has_receipt = bool(receipt) and participation.receipt_is_valid(session=session, receipt=receipt)
         if not has_receipt and session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
             return Evidence.UNFINISHED

@@ -102,9 +102,14 @@ export class RunApi {
     return this.#call({ method: "POST", url: address, read: (reply) => reply.json() });
   }
 
-  /** Ends the session: its answers stay, or count no more and are erased later. */
-  withdraw({ keep }) {
-    return this.#json("POST", "withdraw/", { keep });
+  /**
+   * Ends the session: its answers stay, or count no more and are erased later. For want of time only where the server
+   * finds the same, as the state says that it replies.
+   *
+   * @param {{keep: boolean, reason?: "own"|"time"}} how
+   */
+  withdraw({ keep, reason = "own" }) {
+    return this.#json("POST", "withdraw/", { keep, reason });
   }
 
   status() {

@@ -1,6 +1,7 @@
 /** Whoever recruited the person takes the work until a time: what still fits before it, and when the person is told. */
+import { end } from "./leaving.js";
 
-/** So long before it a round is over: its answers have to arrive, and the person has to go back. */
+/** So long before it a round is over: its answers have to arrive, and the person has to go back. The server's is the same. */
 const SPARE_MS = 3 * 60_000;
 
 /** So long before it the person is told, once. */
@@ -51,8 +52,13 @@ export async function tellOfDeadline({ deadline, screens, document }) {
   return true;
 }
 
-/** No further round fits: what was done stays, and the person goes back in time. Resolves once they have read it. */
-export async function endInTime({ deadline, screens, document }) {
+/**
+ * No further round fits: what was done stays, and the person goes back in time. Resolves once they have read it. The
+ * session ends before that: whoever closes the page unread is paid, too.
+ */
+export async function endInTime(run) {
+  const { deadline, screens, document } = run;
+  if ((await end(run, { keep: true, reason: "time" })) !== "out-of-time") return;
   screens.show(deadline.isOver ? "time-over" : "time-short", { time: timeOf(deadline.at, document) });
   await screens.pressed("finish");
 }

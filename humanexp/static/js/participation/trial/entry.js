@@ -31,7 +31,7 @@ export async function enter(run) {
   // The first part of a bearer is the same in every bearer of a session: answers left by an earlier window are found again.
   run.key = nameOf(run.api.token.split(":")[0]);
   run.begun = new Begun({ storage: run.local, session: run.key });
-  if (["submitted", "withdrawn", "left"].includes(run.session.state)) return;
+  if (["submitted", "withdrawn", "left", "out-of-time"].includes(run.session.state)) return;
   // A new lease for every page: a duplicated tab copies sessionStorage and must not share one.
   const lease = randomId(run.view);
   const isOpenElsewhere = run.windows.ask(run.key);

@@ -8,7 +8,7 @@ import { showDeletionCode } from "./deletion.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { explainAgain, instruct } from "./instructions.js";
-import { leave, Leaving, tellLeft } from "./leaving.js";
+import { Leaving, tellLeft } from "./leaving.js";
 import { patiently, reached } from "./pause.js";
 import { isRepeated, nextStep } from "./plan.js";
 import { forgetSetUp, setUp } from "./setup.js";
@@ -43,6 +43,9 @@ export async function runSession(run) {
   }
 }
 
+/** The pages of sessions that had ended before the page was opened, by their state; of all others, that they were left. */
+const ENDINGS = { submitted: "closed", "out-of-time": "out-of-time" };
+
 async function walk(run) {
   const instructed = new Set();
   for (;;) {
@@ -51,16 +54,16 @@ async function walk(run) {
     if (step.kind === "closed") {
       forgetSetUp(run);
       forgetOnSharedComputer(run);
-      tellLeft(run.document, run.session.state === "left");
+      tellLeft(run.document, run.session.state !== "withdrawn");
       await tellWayOut(run);
       if (run.session.state !== "withdrawn") await showDeletionCode(run);
-      throw new Stop(run.session.state === "submitted" ? "closed" : "left");
+      throw new Stop(ENDINGS[run.session.state] ?? "left");
     }
     if (step.kind === "complete") break;
     if (!run.deadline.holds(run.session.round_s)) {
       await leaveFullScreen(run.view);
       await endInTime(run);
-      await leave(run, { keep: true });
+      await goBack(run);
       return;
     }
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
@@ -121,6 +124,19 @@ async function tellWayOut(run) {
   } catch {
     // the page where they agreed tells it, too
   }
+}
+
+/** Time has ended the session: to where the person came from, or to the page that says how they get there. */
+async function goBack(run) {
+  const out = run.wayOut ? await patiently(() => run.api.wayOut(run.wayOut), run) : null;
+  if (out?.kind === "redirect") {
+    forgetSetUp(run);
+    forgetOnSharedComputer(run);
+    leadOut(run, out);
+    return;
+  }
+  run.isReloading = true;
+  run.view.location.reload();
 }
 
 /** Every answer is stored and Finish was pressed: back to where the person came from, at once. */

@@ -61,12 +61,18 @@ export class Leaving {
 }
 
 /** Ends the session for good. The page is loaded anew, and says goodbye. */
-export async function leave(run, { keep }) {
-  await patiently(() => run.api.withdraw({ keep }), { sleep: run.sleep, attempts: 3 });
-  run.outbox?.forgetBefore(Number.POSITIVE_INFINITY);
-  run.begun.clear();
+async function leave(run, how) {
+  await end(run, how);
   run.isReloading = true;
   run.view.location.reload();
+}
+
+/** Ends the session for good. @returns {Promise<string>} its state */
+export async function end(run, how) {
+  const { state } = await patiently(() => run.api.withdraw(how), { sleep: run.sleep, attempts: 3 });
+  run.outbox?.forgetBefore(Number.POSITIVE_INFINITY);
+  run.begun.clear();
+  return state;
 }
 
 /** Says of the answers of somebody who has left what became of them. @param {ParentNode} root @param {boolean} areKept */

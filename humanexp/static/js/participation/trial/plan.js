@@ -5,7 +5,7 @@
  * @returns {{kind: "closed"|"complete"|"block", block?: object, from?: number, isResumed?: boolean}}
  */
 export function nextStep(session) {
-  if (["submitted", "withdrawn", "left"].includes(session.state)) return { kind: "closed" };
+  if (["submitted", "withdrawn", "left", "out-of-time"].includes(session.state)) return { kind: "closed" };
   const block = session.blocks.find(({ last }) => session.cursor <= last);
   if (session.state === "completed" || !block) return { kind: "complete" };
   return { kind: "block", block, from: Math.max(block.first, session.cursor), isResumed: session.cursor > block.first };

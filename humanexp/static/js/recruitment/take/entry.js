@@ -219,6 +219,12 @@ export class Entry {
       if (this.session.isShared) this.memory.forget();
       return false;
     }
+    if (status.state === "out-of-time") {
+      this.panels.reveal("out-of-time", true);
+      await this.finish(status);
+      if (this.session.isShared) this.memory.forget();
+      return false;
+    }
     if (status.state === "withdrawn" || status.state === "left") {
       this.panels.tellLeft(status.state === "left");
       await this.tellWayOut();
