@@ -72,11 +72,11 @@ class PlatformSide:
         if self._unlisted(study) or secrets.randbelow(POLLS_ONE_IN) == 0:
             services.sync(study=study)
         submitted = Assignment.objects.filter(campaign__study=study, state="submitted")
-        if submitted.exclude(payments__kind="reward").exists():
+        if submitted.exclude(calls__kind="reward").exists():
             services.settle(study=study)
             for row in selectors.unmatched(study):
                 services.clear(assignment=row, by=by)
-        known = set(Assignment.objects.filter(payments__kind="bonus").values_list("pk", flat=True))
+        known = set(Assignment.objects.filter(calls__kind="bonus").values_list("pk", flat=True))
         for row in Assignment.objects.filter(campaign__study=study, state__in=["submitted", "approved"]):
             cents = self.bonus_cents(row.assignment_id)
             if cents and row.pk not in known:

@@ -221,7 +221,7 @@ class PanelFire(Lives):
         from humanexp.core.models import AuditEvent
         from humanexp.jobs.models import Job
         from humanexp.recruitment import selectors, services
-        from humanexp.recruitment.models import BonusAttempt, BonusCall, Difference, Payment
+        from humanexp.recruitment.models import Difference, Payment
 
         study = self._study()
         services.sync(study=study)
@@ -239,8 +239,8 @@ class PanelFire(Lives):
             "adds_up": book.adds_up,
             "differences": [*book.differences[:5], *book.remarks],
             "open": Difference.objects.filter(state="open").count(),
-            "unproved": BonusAttempt.objects.filter(outcome="").count(),
-            "calls": BonusCall.objects.count(),
+            "unproved": Payment.objects.filter(look_at__isnull=False).count(),
+            "calls": Payment.objects.exclude(handle="").values("handle").distinct().count(),
             "at": str(clock.now()),
             "said": said,
         }

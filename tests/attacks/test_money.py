@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Difference, HitWrite, Payment, RecruiterAccount
+from humanexp.recruitment.models import Assignment, Call, Campaign, Difference, Payment, RecruiterAccount
 from humanexp.recruitment.states import DifferenceState, WriteState
 from humanexp.studies.models import Study
 from tests.faults.liar import Liar, lying
@@ -112,7 +112,7 @@ class TestRepliesThatAreNone:
         step_in()
         liar.tell("CreateHITWithHITType", lie)
         campaign = launch()
-        assert HitWrite.objects.get().state == WriteState.SENDING
+        assert Call.objects.get().state == WriteState.SENDING
         assert send().confirmed == 1
         pages = other_side.get_paginator("list_hits").paginate(MaxResults=100)
         titled = [hit["HITId"] for page in pages for hit in page["HITs"] if hit["Title"] == campaign.title]
@@ -305,29 +305,23 @@ def test_a_restored_backup_pays_nobody_twice(
     services.settle(study=campaign.study)
     bonus_for(first)
     services.extend(campaign=campaign, places=9, by=None)
-    backup = {
-        kind: list(kind.objects.filter(state="planned").values("pk", "attempts", "first_sent_at"))
-        for kind in (Payment, HitWrite)
-    }
+    backup = list(Call.objects.filter(state="planned").values("pk", "attempts", "first_sent_at"))
     sends = RecruiterAccount.objects.get(environment="marketplace").sends
     send()
     there = other_side.get_account_balance()["AvailableBalance"]
     marketplace.advance(30 * 3600)
-    for kind, rows in backup.items():
-        for row in rows:
-            kind.objects.filter(pk=row["pk"]).update(
-                state="planned", confirmed_at=None, attempts=row["attempts"], first_sent_at=row["first_sent_at"]
-            )
+    for row in backup:
+        Call.objects.filter(pk=row["pk"]).update(
+            state="planned", confirmed_at=None, attempts=row["attempts"], first_sent_at=row["first_sent_at"]
+        )
     Assignment.objects.update(state="submitted", decided_at=None)
     campaign.hits.filter(number__gt=1).update(hit_id="", state="planned")
     RecruiterAccount.objects.update(sends=sends)
     for _ in range(3):
         send()
         services.reconcile(environment="marketplace")
-        for kind in backup:
-            kind.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
-    assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
-    assert set(HitWrite.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
+        Call.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
+    assert set(Call.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
     assert bonuses(other_side, first) == ["0.33"]
     assert {status(other_side, row) for row in (first, second)} == {"Approved"}
     assert other_side.get_account_balance()["AvailableBalance"] == there

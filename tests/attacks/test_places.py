@@ -19,7 +19,7 @@ from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, QualificationWrite
+from humanexp.recruitment.models import MARKS, Assignment, Call, Campaign
 from humanexp.results.tables import sessions_of, trials_of
 from humanexp.studies.models import Study
 from tests.limits import LIMIT
@@ -174,7 +174,7 @@ class TestRecruited:
             statuses[flood.open(worker_id, assignment_id).status_code] += 1
         assert set(statuses) == {201, 429}
         services.send(environment="marketplace")
-        assert not door.calls and not QualificationWrite.objects.exists()
+        assert not door.calls and not Call.objects.filter(kind__in=MARKS).exists()
         assert selectors.places_left(campaign) == PLACES and selectors.free_sessions(campaign.study) == 0
         # Real people come, each from a home of their own.
         workers = []
@@ -216,7 +216,7 @@ class TestRecruited:
         assert counts.get().assignment.assignment_id == assignment_id
         assert set(trials_of(campaign.study)["session"]) == {counts.get().code}
         # Everybody takes part once, and the recruiter has heard of the one who did.
-        assert QualificationWrite.objects.get().person.worker_id == worker.worker_id
+        assert Call.objects.get(kind__in=MARKS).person.worker_id == worker.worker_id
         assert home.open(worker.worker_id, "3ANOTHER").json()["type"] == "already-took-part"
         # Nor does the invented one count later.
         assert not Assignment.objects.get(assignment_id="3INVENTED").session.is_verified

@@ -16,7 +16,7 @@ from humanexp.console.archives.backing_up import back_up
 from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Payment, RecruiterAccount
+from humanexp.recruitment.models import Assignment, Call, Campaign, Payment, RecruiterAccount
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
 from tests.attacks.test_money import bonus_for, bonuses, send, status, submitted
@@ -73,7 +73,7 @@ def test_nothing_is_sent_twice_after_a_restore(
     done = restore(
         shelf=shelf, name=shelf.names()[0], passphrase=WORDS, with_keys=True, is_rehearsal=False, progress=silent
     )
-    assert done.asked_first == Payment.objects.count() + HitWrite.objects.filter(state=WriteState.PLANNED).count() == 6
+    assert done.asked_first == Call.objects.filter(state=WriteState.PLANNED).count() == 6
     compared = RecruiterAccount.objects.filter(to_compare_since__isnull=False)
     assert [account.environment for account in compared] == ["marketplace"], "the others have never sent anything"
     assert Payment.objects.filter(cause="forgotten").count() == 0
@@ -81,10 +81,8 @@ def test_nothing_is_sent_twice_after_a_restore(
     for _ in range(3):
         send()
         services.reconcile(environment="marketplace")
-        for kind in (Payment, HitWrite):
-            kind.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
-    assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
-    assert set(HitWrite.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
+        Call.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
+    assert set(Call.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
     assert {status(other_side, row) for row in (first, second, late)} == {"Approved"}
     assert bonuses(other_side, first) == ["0.33"]
     assert other_side.get_account_balance()["AvailableBalance"] == there

@@ -16,7 +16,7 @@ from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation import services as participation
 from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.models import Assignment, Campaign, Hit, HitWrite, Payment, RejectionProposal
+from humanexp.recruitment.models import Assignment, Call, Campaign, Hit, Payment, RejectionProposal
 from humanexp.recruitment.services import settling
 from humanexp.results import services as results
 from humanexp.screening import services as screening
@@ -122,7 +122,9 @@ def attacked(people: dict[str, User]) -> SimpleNamespace:
         quoted_cents=200, cap_cents=200, launched_at=timezone.now(),
     )  # fmt: skip
     hit = Hit.objects.create(campaign=campaign, number=1, environment="marketplace", max_assignments=2)
-    HitWrite.objects.create(kind="create", hit=hit, environment="marketplace", token="t", state="refused")  # noqa: S106
+    Call.objects.create(
+        kind="create", hit=hit, campaign=campaign, environment="marketplace", token="t", state="refused"
+    )  # noqa: S106
     row = Assignment.objects.create(
         environment="marketplace", assignment_id="A", campaign=campaign, hit=hit, state="submitted", session=session
     )

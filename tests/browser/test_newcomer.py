@@ -11,7 +11,7 @@ import pytest
 
 from humanexp.jobs import runner
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import CallKind, Campaign, Payment
 from humanexp.screening import selectors as screening
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
@@ -76,7 +76,7 @@ def test_launch_watch_review_pay(ada: Hand, study: Study, market: MarketplaceSer
     ada.link("Ledger: every payment")
     ada.reads("$4.00 is owed to people: the lab pays it out, and writes that down at the recruiter's desk.")
     looks_right(ada, "ledger")
-    assert {payment.kind for payment in Payment.objects.all()} == {PaymentKind.REWARD}
+    assert {payment.kind for payment in Payment.objects.all()} == {CallKind.REWARD}
     assert screening.excluded_counts(study)[screening.BY_HAND] == 1
     assert page.complaints == [] and refused(page) == []
 

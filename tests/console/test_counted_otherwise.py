@@ -132,7 +132,10 @@ def test_money_and_places(study: Study) -> None:
     for campaign in Campaign.objects.all():
         left = max(0, campaign.assignments - taken_places(campaign).count())
         assert places_left(campaign, tally) == places_left(campaign) == left
-        extras = [one.cost_cents for one in campaign.payments.exclude(kind="reward").exclude(state="refused")]
+        extras = [
+            one.cost_cents
+            for one in Payment.objects.filter(campaign=campaign).exclude(kind="reward").exclude(state="refused")
+        ]
         assert selectors.committed_cents(campaign) == campaign.quoted_cents + sum(extras)
     assert selectors.free_sessions(study, tally) == selectors.free_sessions(study)
 
@@ -162,7 +165,7 @@ def test_who_worked_below_the_floor(study: Study, floor: int, kept: str) -> None
             continue
         finished = row.session and row.session.state in (SessionState.COMPLETED, SessionState.SUBMITTED)
         worked_s = measured([row.session_id]).get(row.session_id) if finished and row.session_id else None
-        bonuses = row.payments.exclude(kind="reward").exclude(state="refused")
+        bonuses = Payment.objects.filter(assignment=row).exclude(kind="reward").exclude(state="refused")
         earned = row.campaign.reward_cents + sum(bonuses.values_list("amount_cents", flat=True))
         if worked_s is None:
             unknown += 1

@@ -19,14 +19,11 @@ from humanexp.core.models import User
 from humanexp.recruitment import services
 from humanexp.recruitment.models import (
     Assignment,
+    Call,
     Campaign,
     Difference,
-    HitWrite,
-    Message,
     Payment,
-    QualificationWrite,
     RecruiterAccount,
-    Rejection,
 )
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.studies.models import Study
@@ -41,7 +38,6 @@ pytestmark = [pytest.mark.process, pytest.mark.usefixtures("unhurried", "open_ga
 SEEDS = [int(seed) for seed in os.environ.get("LYING_SEEDS", "1").split(",")]
 SHARE = 0.3
 PEOPLE, REJECTED, ROUNDS = 18, 2, 60
-OUTBOX = (HitWrite, Payment, Rejection, QualificationWrite, Message)
 
 
 @pytest.fixture
@@ -53,7 +49,7 @@ def study(transactional_db: None) -> Study:
 
 def settled() -> bool:
     unfinished = (WriteState.PLANNED, WriteState.SENDING)
-    return not any(kind._default_manager.filter(state__in=unfinished).exists() for kind in OUTBOX)
+    return not Call.objects.filter(state__in=unfinished).exists()
 
 
 def until(condition: Callable[[], bool], what: str) -> int:
@@ -63,7 +59,7 @@ def until(condition: Callable[[], bool], what: str) -> int:
         services.send(environment="marketplace")
         if condition():
             return number
-    waiting = [(str(row), row.state, row.attempts, row.last_error) for kind in OUTBOX for row in kind.objects.all()]
+    waiting = [(str(row), row.state, row.attempts, row.last_error) for row in Call.objects.all()]
     pytest.fail(f"{what}: not after {ROUNDS} rounds: {[row for row in waiting if row[1] in ('planned', 'sending')]}")
 
 
@@ -102,7 +98,7 @@ def test_everybody_is_paid_once_and_nothing_stops(
         assert bonuses == Counter(bonus_rows.values_list("assignment__assignment_id", flat=True))
         assert bonus_rows.count() == (PEOPLE - REJECTED) // 2
         assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
-        assert set(Rejection.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
+        assert set(Call.objects.filter(kind="reject").values_list("state", flat=True)) == {WriteState.CONFIRMED}
         assert Counter(Assignment.objects.values_list("state", flat=True)) == {
             AssignmentState.APPROVED: PEOPLE - REJECTED,
             AssignmentState.REJECTED: REJECTED,

@@ -21,9 +21,10 @@ _THEIR_ASSIGNMENTS = """
 """
 _OUR_PAYMENTS = """
     SELECT a.assignment_id, p.kind, p.state, p.amount_cents, p.fee_cents, s.state AS session_state
-    FROM recruitment_payment p
+    FROM recruitment_call p
     JOIN recruitment_assignment a ON a.id = p.assignment_id
     LEFT JOIN experiments_session s ON s.id = a.session_id
+    WHERE p.kind IN ('reward', 'bonus', 'compensation')
 """
 
 

@@ -186,13 +186,13 @@ def _reviews_and_pays(ada: Hand, house: Site) -> None:
 
 
 def _sees_the_money(ada: Hand, wanda: Hand, house: Site) -> None:
-    confirmed = "SELECT 1 FROM recruitment_payment WHERE state = 'confirmed'"
+    confirmed = "SELECT 1 FROM recruitment_call WHERE kind = 'reward' AND state = 'confirmed'"
     wait_for(lambda: house.platform(confirmed), "the payment is confirmed", patience_s=LONG_MS / 1000)
     ada.link("Monitor")
     ada.link("Ledger: every payment")
     ada.reads("1 row is confirmed.")
     ada.shot("ledger")
-    [paid] = house.platform("SELECT amount_cents FROM recruitment_payment")
+    [paid] = house.platform("SELECT amount_cents FROM recruitment_call WHERE kind = 'reward'")
     wanda.press(wanda.page.get_by_role("link", name="Earnings").first, "earnings")
     dollars = f"${paid['amount_cents'] // 100}.{paid['amount_cents'] % 100:02d}"
     wanda.page.get_by_role("heading", name=f"You have earned {dollars}").wait_for()

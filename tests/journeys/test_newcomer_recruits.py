@@ -69,12 +69,12 @@ def test_on_the_panel(house: Site, people: tuple[Hand, Hand], archive: Path) -> 
     ada.press(everyone, "pay everyone")
     ada.shot("settle")
     ada.press(ada.page.get_by_role("button", name=re.compile("^Pay ")), "confirm")
-    paid = "SELECT 1 FROM recruitment_payment WHERE state = 'confirmed'"
+    paid = "SELECT 1 FROM recruitment_call WHERE kind = 'reward' AND state = 'confirmed'"
     wait_for(lambda: house.platform(paid), "the payment is confirmed", patience_s=LONG_MS / 1000)
     ada.page.get_by_text("confirmed", exact=True).first.wait_for(timeout=LONG_MS)
     ada.reads("£1.50 has been paid to people.")
     ada.shot("paid")
-    [row] = house.platform("SELECT amount_cents FROM recruitment_payment")
+    [row] = house.platform("SELECT amount_cents FROM recruitment_call WHERE kind = 'reward'")
     wanda.page.goto(f"{house.addresses.panel}/earnings/")
     wanda.reads(f"{row['amount_cents'] / 100:.2f}")
     wanda.shot("earnings")

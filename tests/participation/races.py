@@ -146,7 +146,7 @@ def judge_one(study):
 def launch_once(study):
     """Eight clicks on one page's button."""
     from humanexp.recruitment import services
-    from humanexp.recruitment.models import HitWrite
+    from humanexp.recruitment.models import Call
 
     def click():
         services.publish(
@@ -157,7 +157,7 @@ def launch_once(study):
         )
         return "launched"
 
-    return {**Counter(together([click] * THREADS)), "hits": HitWrite.objects.count()}
+    return {**Counter(together([click] * THREADS)), "hits": Call.objects.count()}
 
 
 def stop_behind_long_work(study):

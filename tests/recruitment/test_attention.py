@@ -15,7 +15,7 @@ from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
 from humanexp.participation.services import leave_session
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Message, Payment
+from humanexp.recruitment.models import Assignment, Call, Campaign, Payment
 from humanexp.recruitment.selectors import Attention
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
@@ -354,8 +354,8 @@ class TestRejections:
         assert (rejected.assignment, rejected.reason) == (row.pk, REASON)
         # The recruiter's clock says when it was submitted; the tests' marketplace may be days ahead.
         row.refresh_from_db()
-        assert row.rejection.signs == ["submitted before the last trial"]
-        assert row.rejection.evidence == "The same mouse path in both sessions."
+        assert row.calls.get(kind="reject").payload["signs"] == ["submitted before the last trial"]
+        assert row.calls.get(kind="reject").payload["evidence"] == "The same mouse path in both sessions."
         assert rejected.override_until == row.submitted_at + timedelta(days=30)
         assert rejected.days_left >= 30
 
@@ -383,18 +383,18 @@ class TestMessages:
         send()
         rows = list(Assignment.objects.filter(campaign=campaign))
         services.notify(assignments=[*rows, *rows], subject="Thank you", text="The results are out.", by=ada)
-        assert Message.objects.count() == 2
+        assert Call.objects.filter(kind="message").count() == 2
         marketplace.arm("NotifyWorkers", "throttle")
         for _ in range(3):
             send()
-        states = dict(Message.objects.values_list("assignment__person__worker_id", "state"))
+        states = dict(Call.objects.filter(kind="message").values_list("assignment__person__worker_id", "state"))
         assert states == {known.worker_id: "confirmed", unknown.worker_id: "refused"}
-        assert "could not reach" in Message.objects.get(state="refused").last_error
+        assert "could not reach" in Call.objects.filter(kind="message").get(state="refused").last_error
         services.notify(assignments=rows[:1], subject="Again", text="One more word.", by=ada)
         marketplace.arm("NotifyWorkers", "drop_before")
         for _ in range(2):
             send()
-        last = Message.objects.get(subject="Again")
+        last = Call.objects.filter(kind="message").get(payload__subject="Again")
         assert (last.state, last.attempts) == ("refused", 1)
         assert "may have arrived" in last.last_error
         assert selectors.notices(campaign.study).count() == 3

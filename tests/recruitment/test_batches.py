@@ -15,7 +15,7 @@ from humanexp.core import clock
 from humanexp.core.errors import ApplicationError
 from humanexp.core.models import User
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Campaign, CampaignHold, HitWrite, HoldReason, PlaceBatch
+from humanexp.recruitment.models import Call, Campaign, CampaignHold, HoldReason, PlaceBatch
 from humanexp.recruitment.recruiters.memory import Memory
 from humanexp.recruitment.recruiters.registry import registered
 from humanexp.recruitment.services import standing
@@ -222,7 +222,7 @@ def test_the_panel_is_given_totals_and_a_lost_answer_adds_nothing(
     panel.arm("study.PATCH", "lost_after", times=1)
     assert services.open_batches() == 1
     services.send(environment="panel")
-    assert HitWrite.objects.filter(kind="extend").exclude(state="confirmed").exists()
+    assert Call.objects.filter(kind="extend").exclude(state="confirmed").exists()
     assert services.open_batches() == 0
     services.send(environment="panel")
     assert places(lab, campaign) == 8

@@ -15,13 +15,12 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import (
     Assignment,
-    BonusAttempt,
-    BonusCall,
     Difference,
     Payment,
     RecruiterAccount,
 )
 from humanexp.recruitment.recruiters import prolific_transport
+from humanexp.recruitment.recruiters.bonus_calls import Listing
 from humanexp.recruitment.recruiters.prolific_client import ProlificClient
 from humanexp.recruitment.services import counting
 from humanexp.recruitment.services.paying_in_calls import FORGOTTEN, UNPROVED
@@ -61,13 +60,16 @@ def test_accepted_is_not_paid_before_the_recruiter_lists_it(bonuses: Bonuses) ->
     bonuses.send()
     assert set(states()) == {WriteState.SENDING}
     assert [bonuses.got(row) for row in rows] == [[40]] * 3
-    call = BonusCall.objects.get()
-    assert (call.answer, call.attempts.count()) == ("accepted", 3)
+    assert {row.answer for row in Payment.objects.all()} == {"accepted"}
+    assert len({row.handle for row in Payment.objects.all()}) == 1
     bonuses.settle()
     assert set(states()) == {WriteState.CONFIRMED}
-    call.refresh_from_db()
-    assert call.balance_cents is not None and call.balance_cents == call.balance_before_cents - 3 * 54
-    assert (call.bonuses_before_cents, call.bonuses_cents) == (0, 120)
+    for one in Payment.objects.all():
+        before, after = Listing.of(one.evidence_before), Listing.of(one.listed_after)
+        assert before is not None and after is not None and before.balance_cents is not None
+        assert after.balance_cents == before.balance_cents - 3 * 54
+        assert (before.bonuses_cents, after.bonuses_cents, before.lines) == (0, 120, 3)
+        assert (before.cents, after.cents, one.look_at) == ((), (40,), None)
     assert [bonuses.got(row) for row in rows] == [[40]] * 3
     assert not services.reconcile(environment="panel")[0].differences
 
@@ -134,7 +136,7 @@ def test_a_process_that_ends_during_the_call_leaves_it_to_evidence(
         patch.setattr(ProlificClient, "pay_bonuses", die)
         with pytest.raises(KeyboardInterrupt):
             bonuses.send()
-    assert (BonusCall.objects.get().answer, states()) == ("", [WriteState.SENDING])
+    assert (Payment.objects.get().answer, states()) == ("", [WriteState.SENDING])
     bonuses.pass_time(hours=25)
     bonuses.send()
     assert states() == [WriteState.CONFIRMED if is_carried_out else WriteState.PARKED]
@@ -151,17 +153,37 @@ def test_a_second_bonus_of_a_submission_waits_until_the_first_is_proved(bonuses:
     assert states() == [WriteState.CONFIRMED, WriteState.SENDING]
     bonuses.settle()
     assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED] * 2, [40, 40])
-    assert BonusAttempt.objects.last().listed_before == [40]  # type: ignore[union-attr]
+    assert Payment.objects.get(cause="second").evidence_before["cents"] == [40]
 
 
 def test_the_database_holds_one_unproved_bonus_of_a_submission(bonuses: Bonuses) -> None:
     [row] = bonuses.people(1)
     bonuses.promise(row)
     bonuses.send()
-    known = BonusAttempt.objects.get()
+    known = Payment.objects.get()
     another = bonuses.promise(row, cause="second")
     with pytest.raises(IntegrityError), transaction.atomic():
-        BonusAttempt.objects.create(call=known.call, payment=another, number=1, assignment=row, look_at=known.look_at)
+        Payment.objects.filter(pk=another.pk).update(look_at=known.look_at)
+
+
+def test_a_call_that_was_carried_out_before_is_not_sent_again(
+    bonuses: Bonuses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recruiter's name of a plan is its claim: were it an earlier one's, sending it could pay that twice."""
+    first, second = bonuses.people(2)
+    bonuses.promise(first)
+    bonuses.send()
+    earlier, plan = Payment.objects.get().handle, ProlificClient.plan_bonuses
+
+    def same(self: ProlificClient, *facts: Any) -> Any:
+        return plan(self, *facts).model_copy(update={"id": earlier})
+
+    monkeypatch.setattr(ProlificClient, "plan_bonuses", same)
+    bonuses.promise(second)
+    report = bonuses.send()
+    assert Payment.objects.get(assignment=second).state == WriteState.PLANNED
+    assert (bonuses.got(first), bonuses.got(second)) == ([40], [])
+    assert any("carried out before" in remark for remark in report.remarks)
 
 
 def test_lines_of_a_call_settle_one_by_one(bonuses: Bonuses, panel: PanelServer) -> None:
@@ -174,7 +196,7 @@ def test_lines_of_a_call_settle_one_by_one(bonuses: Bonuses, panel: PanelServer)
     bonuses.send()
     found = Counter(states())
     assert set(found) == {WriteState.CONFIRMED, WriteState.PARKED} and sum(found.values()) == 8
-    assert BonusCall.objects.count() == 1
+    assert len({row.handle for row in Payment.objects.all()}) == 1
 
 
 def test_a_call_has_as_many_lines_as_the_setting_says(bonuses: Bonuses, settings: Any) -> None:
@@ -182,7 +204,7 @@ def test_a_call_has_as_many_lines_as_the_setting_says(bonuses: Bonuses, settings
     for row in bonuses.people(5):
         bonuses.promise(row)
     bonuses.send()
-    assert sorted(call.attempts.count() for call in BonusCall.objects.all()) == [1, 2, 2]
+    assert sorted(Counter(row.handle for row in Payment.objects.all()).values()) == [1, 2, 2]
 
 
 def test_one_line_that_is_refused_holds_up_no_other(bonuses: Bonuses) -> None:
@@ -233,13 +255,15 @@ def test_a_refused_call_was_not_carried_out(bonuses: Bonuses, monkeypatch: pytes
 
     monkeypatch.setattr(ProlificClient, "pay_bonuses", refused)
     bonuses.send()
-    assert (states(), BonusCall.objects.get().answer) == ([WriteState.REFUSED], "refused")
-    assert BonusAttempt.objects.get().outcome == "not-sent"
+    payment = Payment.objects.get()
+    assert (states(), payment.answer, payment.look_at) == ([WriteState.REFUSED], "refused", None)
 
 
 class TestDeciding:
     def test_pay_again_is_a_new_attempt_with_a_name(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
         row, payment = parked_one(bonuses, panel)
+        earlier = Listing.of(payment.evidence_before)
+        assert earlier is not None
         assert (
             services.pay_again(study=row.campaign.study, payments=[payment.pk], note="Not on their site.", by=payer)
             == 1
@@ -247,11 +271,13 @@ class TestDeciding:
         bonuses.send()
         bonuses.settle()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
-        first, second = BonusAttempt.objects.order_by("number")
-        assert (first.outcome, first.decided_by, first.note) == ("given-up", payer, "Not on their site.")
-        assert (second.number, second.outcome) == (2, "proved")
+        payment.refresh_from_db()
+        [first] = payment.given_up
+        assert first == {"sent_at": earlier.at, "answer": "unknown", "lines": 1}
+        assert (payment.attempts, payment.answer, payment.look_at) == (2, "accepted", None)
         line = AuditEvent.objects.get(action="pay-again")
         assert (line.by, line.subject) == (payer, f"payment:{payment.pk}")
+        assert line.facts["note"] == "Not on their site."
 
     def test_what_shows_before_it_is_paid_again_is_not_paid_again(
         self, bonuses: Bonuses, panel: PanelServer, payer: User
@@ -263,14 +289,14 @@ class TestDeciding:
         bonuses.pass_time(days=3_000)
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
-        assert BonusAttempt.objects.count() == 1
+        assert Payment.objects.get().given_up == []
 
     def test_found_paid_is_settled_and_written_down(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
         row, payment = parked_one(bonuses, panel)
         services.found_paid(study=row.campaign.study, payments=[payment.pk], note="Paid on the site.", by=payer)
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [])
-        assert BonusAttempt.objects.get().outcome == "found"
+        assert Payment.objects.get().look_at is None
         assert AuditEvent.objects.get(action="found-paid").facts["note"] == "Paid on the site."
 
     def test_late_evidence_needs_no_person(self, bonuses: Bonuses, panel: PanelServer) -> None:
@@ -400,10 +426,8 @@ class TestSetBack:
         bonuses.send()
         bonuses.settle()
         assert set(states()) == {WriteState.CONFIRMED} and [bonuses.got(row) for row in rows] == [[50]] * count
-        BonusAttempt.objects.all()._raw_delete("default")
-        BonusCall.objects.all()._raw_delete("default")
         for pk, facts in planned.items():
-            kept = {name: facts[name] for name in ("state", "attempts", "first_sent_at", "confirmed_at")}
+            kept = {field.attname: facts[field.attname] for field in Payment._meta.concrete_fields}
             Payment.objects.filter(pk=pk).update(**kept)
         RecruiterAccount.objects.filter(environment="panel").update(sends=counted, bonus_proved_at=None)
         counting.file_of("panel").write_text(file)
@@ -419,7 +443,8 @@ class TestSetBack:
         assert [bonuses.got(row) for row in rows] == [[50]] * 4
         assert set(states()) == {WriteState.PARKED}
         assert "lists £0.50" in Payment.objects.earliest("pk").last_error
-        assert [one.listed_before for one in selectors.parked_bonuses(bonuses.campaign.study)] == [[50]] * 4
+        parked = selectors.parked_bonuses(bonuses.campaign.study)
+        assert [one.before.cents for one in parked if one.before] == [(50,)] * 4
         ids = list(Payment.objects.values_list("pk", flat=True))
         services.found_paid(study=bonuses.campaign.study, payments=ids[1:], note="Theirs.", by=payer)
         services.pay_again(study=bonuses.campaign.study, payments=ids[:1], note="Another one.", by=payer)
@@ -465,7 +490,7 @@ class TestSetBack:
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED, WriteState.PARKED], [40])
         assert Payment.objects.get(cause="later").last_error == FORGOTTEN
-        assert Payment.objects.get(cause="later").listed == [40]
+        assert Payment.objects.get(cause="later").evidence_before["cents"] == [40]
 
 
 class TestFirstBonus:
@@ -491,6 +516,9 @@ def test_looks_come_at_first_often_and_then_every_hour(bonuses: Bonuses, panel: 
     for _ in range(30):
         bonuses.pass_time(minutes=1)
         bonuses.send()
-        looks.append(BonusAttempt.objects.get().looks)
+        latest = Listing.of(Payment.objects.get().listed_after)
+        looks.append(latest.looks if latest else 0)
     assert [looks[1], looks[3], looks[5], looks[16], looks[29]] == [1, 1, 2, 3, 3]
-    assert BonusAttempt.objects.get().look_at - BonusCall.objects.get().sent_at == timedelta(hours=1)
+    payment, before = Payment.objects.get(), Listing.of(Payment.objects.get().evidence_before)
+    assert payment.look_at is not None and before is not None
+    assert payment.look_at - before.seen_at == timedelta(hours=1)

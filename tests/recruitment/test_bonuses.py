@@ -15,7 +15,7 @@ from django.test import Client
 from humanexp.core.errors import CapExceeded, CostNotConfirmed, InputRefused, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Message, Payment, RecruiterAccount
+from humanexp.recruitment.models import Assignment, Call, Payment, RecruiterAccount
 from humanexp.recruitment.states import AssignmentState, WriteState
 from tests.recruitment.bonuses_at_panel import Bonuses
 
@@ -221,10 +221,10 @@ def test_a_message_to_some_by_name(bonuses: Bonuses, console: Client) -> None:
     said = {"to": "named", "subject": "Your question", "text": "Yes, you were paid."}
     assert console.post(address, {**said, "people": "nobody"}).status_code == 422
     assert console.post(address, {**said, "people": ""}).status_code == 422
-    assert Message.objects.count() == 0
+    assert Call.objects.filter(kind="message").count() == 0
     names = f"{code_of(first)}\n{second.assignment_id}"
     assert console.post(address, {**said, "people": names}).status_code == 302
-    assert set(Message.objects.values_list("assignment", flat=True)) == {first.pk, second.pk}
+    assert set(Call.objects.filter(kind="message").values_list("assignment", flat=True)) == {first.pk, second.pk}
 
 
 def _hidden(page: str, name: str) -> str:

@@ -94,8 +94,8 @@ def test_the_tally_reads_no_row_of_the_many(study: Study) -> None:
         selectors.tally_of(study)
     people = [sql for sql in reads(asked, "recruitment_assignment") if "SELECT U0" not in sql]
     assert people and not rows_read(people, "recruitment_assignment")
-    payments = reads(asked, "recruitment_payment")
-    assert payments and not rows_read(payments, "recruitment_payment")
+    payments = reads(asked, "recruitment_call")
+    assert payments and not rows_read(payments, "recruitment_call")
     assert not rows_read(payments, "recruitment_assignment")
 
 
@@ -105,7 +105,7 @@ def test_a_page_counts_people_and_payments_once(console: Client, study: Study, p
         assert console.get(f"/studies/{study.slug}/{page}").status_code == 200
     counts_people = [sql for sql in reads(asked, "recruitment_assignment") if 'AS "in_hits"' in sql]
     assert len(counts_people) == 1
-    counts_payments = [sql for sql in reads(asked, "recruitment_payment") if "GROUP BY" in sql and "fee_cents" in sql]
+    counts_payments = [sql for sql in reads(asked, "recruitment_call") if "GROUP BY" in sql and "fee_cents" in sql]
     assert len(counts_payments) == 1
 
 
@@ -119,7 +119,7 @@ def test_a_page_of_the_ledger_is_walked_to_and_nothing_is_counted_again(
         page = console.get(address).context["page"]
     confirmed = list(Payment.objects.filter(state="confirmed").order_by("-pk"))
     assert list(page.object_list) == confirmed[5:10] and page.paginator.count == len(confirmed)
-    payments = reads(asked, "recruitment_payment")
+    payments = reads(asked, "recruitment_call")
     assert not [sql for sql in payments if "__count" in sql]
     (keys,) = [sql for sql in payments if "LIMIT" in sql and "OFFSET" in sql]
     assert not [step for step in plan_of(keys) if "TEMP B-TREE" in step], "no row is sorted"

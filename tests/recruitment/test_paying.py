@@ -12,7 +12,7 @@ from django.utils import timezone
 from humanexp.core.errors import CapExceeded
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Campaign, HitWrite, Pause, Payment, RecruiterAccount
+from humanexp.recruitment.models import Call, Campaign, Pause, Payment, RecruiterAccount
 from humanexp.recruitment.states import HitState, WriteState
 from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
@@ -76,7 +76,7 @@ class TestPaying:
         assert bonuses(other_side, row) == ["0.33"]
         payment = Payment.objects.get()
         assert payment.state == WriteState.CONFIRMED
-        assert payment.token.startswith(f"marketplace-pay-{payment.pk}-")
+        assert payment.token.startswith("marketplace-bonus-")
 
     def test_many_payments_through_many_faults(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, other_side: Any
@@ -211,8 +211,8 @@ class TestRefusals:
     def test_a_marketplace_that_is_away_leaves_everything_as_it_was(self, launch: Launch, settings: Any) -> None:
         settings.MARKETPLACE_URL = "http://localhost:9"
         campaign = launch()
-        assert HitWrite.objects.get().state == WriteState.SENDING
-        assert "cannot be reached" in HitWrite.objects.get().last_error
+        assert Call.objects.get().state == WriteState.SENDING
+        assert "cannot be reached" in Call.objects.get().last_error
         assert "cannot be reached" in services.sync(study=campaign.study).remarks[0] or not campaign.hits.get().hit_id
 
 

@@ -77,7 +77,7 @@ class TestACopy:
         assert [row["response"] for row in data.rows["experiments_response"]] == list(
             Response.objects.filter(session__participant__code=code).values_list("response", flat=True)
         )
-        assert len(data.rows["recruitment_payment"]) == 1
+        assert {row["kind"] for row in data.rows["recruitment_call"]} == {"grant", "reward"}
         assert [one.slug for one in data.studies] == [campaign.study.slug]
 
     def test_no_right_answer_and_no_secret_is_in_it(self, paid: Any) -> None:

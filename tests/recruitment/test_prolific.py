@@ -15,7 +15,7 @@ from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, HitWrite, OutcomeCode, Payment, RecruitedPerson
+from humanexp.recruitment.models import Assignment, Call, Campaign, OutcomeCode, Payment, RecruitedPerson
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
 from humanexp.recruitment.recruiters.prolific_terms import least_minutes
@@ -95,7 +95,7 @@ def test_a_lost_answer_never_makes_a_second_study(
     panel.control("clear")
     assert services.send(environment="panel").waiting == 0
     assert [one["status"] for one in studies_of(lab)] == ["ACTIVE"]
-    [write] = HitWrite.objects.all()
+    [write] = Call.objects.all()
     assert (write.state, write.hit.hit_id) == (WriteState.CONFIRMED, studies_of(lab)[0]["id"])
 
 
@@ -104,7 +104,7 @@ def test_a_draft_that_says_something_else_is_never_published(
 ) -> None:
     """Somebody, or a lost first try with older terms, left a draft of the same name."""
     services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
-    name = HitWrite.objects.get().annotation
+    name = Call.objects.get().token
     stray = lab.draft(internal_name=name, reward=900)
     services.send(environment="panel")
     [left] = studies_of(lab)
@@ -115,7 +115,7 @@ def test_more_than_was_approved_is_not_spent(lab: Lab, study: Study, settings: A
     settings.PANEL_ACADEMIC = False
     services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
     campaign = Campaign.objects.get()
-    HitWrite.objects.update(cost_cents=300)
+    Call.objects.update(amount_cents=300)
     report = services.send(environment="panel")
     assert "approved" in report.remarks[0]
     assert [one["status"] for one in studies_of(lab)] == ["UNPUBLISHED"]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.jobs import run_sync
-from humanexp.recruitment.models import Campaign, HitWrite, Payment
+from humanexp.recruitment.models import Call, Campaign, Payment
 from humanexp.recruitment.states import HitState, WriteState
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.outbox import FAULTS, Launch, NewWorker, send, submitted
@@ -46,12 +46,12 @@ class TestPublishing:
         campaign = launch()
         if fault != "throttle":  # a throttled write is tried again in the same round, at its next turn
             assert campaign.hits.get().state == HitState.PLANNED
-            assert HitWrite.objects.get().state == WriteState.SENDING
+            assert Call.objects.get().state == WriteState.SENDING
         report = send()
         assert (report.confirmed, report.waiting) == (1, 0)
         [hit] = hits_titled(other_side, campaign)
         assert campaign.hits.get().hit_id == hit["HITId"]
-        assert HitWrite.objects.get().state == WriteState.CONFIRMED
+        assert Call.objects.get().state == WriteState.CONFIRMED
 
     def test_a_lost_reply_to_the_hit_type_is_harmless(
         self, marketplace: MarketplaceServer, launch: Launch, other_side: Any
@@ -63,7 +63,7 @@ class TestPublishing:
 
     def test_another_databases_hit_is_not_taken_for_ours(self, launch: Launch, other_side: Any) -> None:
         campaign = launch()
-        write = HitWrite.objects.get()
+        write = Call.objects.get()
         assert hits_titled(other_side, campaign)[0]["RequesterAnnotation"] == write.token
         assert len(write.token.rpartition("-")[2]) == 16
 
@@ -121,7 +121,7 @@ class TestStopping:
         assert [hit["HITStatus"] for hit in found] == ["Reviewable"] * 3
         rewards = Payment.objects.get(assignment=paid)
         assert (rewards.state, rewards.attempts) == (WriteState.CONFIRMED, 1)
-        creations = HitWrite.objects.filter(kind="create")
+        creations = Call.objects.filter(kind="create")
         assert set(creations.values_list("state", "attempts")) == {(WriteState.CONFIRMED, 1)}
 
     def test_a_hit_that_somebody_ended_by_hand_needs_no_stop_any_more(
@@ -172,7 +172,7 @@ class TestStopping:
         campaign = launch()
         services.stop(study=campaign.study)
         assert send().waiting == 2  # it may still appear
-        HitWrite.objects.filter(kind="create").update(first_sent_at=timezone.now() - timedelta(minutes=11))
+        Call.objects.filter(kind="create").update(first_sent_at=timezone.now() - timedelta(minutes=11))
         send()
         campaign.refresh_from_db()
         assert (campaign.state, campaign.hits.get().state) == ("stopped", HitState.CANCELLED)

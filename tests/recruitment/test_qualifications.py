@@ -15,14 +15,7 @@ from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import (
-    Assignment,
-    Campaign,
-    Exclusion,
-    QualificationType,
-    QualificationWrite,
-    RecruitedPerson,
-)
+from humanexp.recruitment.models import MARKS, Assignment, Call, Campaign, Exclusion, QualificationType, RecruitedPerson
 from humanexp.recruitment.services.qualifying import plan_grant
 from humanexp.studies.models import StudyFamily
 from humanexp.studies.roles import Role
@@ -108,7 +101,7 @@ class TestTookPart:
         worker = new_worker()
         worker.do(campaign, 1)
         services.sync(study=twice)
-        assert not QualificationWrite.objects.exists()
+        assert not Call.objects.filter(kind__in=MARKS).exists()
         worker.do(campaign, 2)
         services.sync(study=twice)
         assert send().told == 1
@@ -123,7 +116,7 @@ class TestTookPart:
         assert services.sync(study=campaign.study).returned == 1
         assert send().told == 0
         assert sees(worker, campaign)
-        assert not QualificationWrite.objects.exists()
+        assert not Call.objects.filter(kind__in=MARKS).exists()
 
     def test_a_mark_from_before_is_taken_back_with_the_session(self, launch: Launch, new_worker: NewWorker) -> None:
         """Earlier versions marked people at consent."""
@@ -148,7 +141,7 @@ class TestTookPart:
         forger.answer_all()
         services.sync(study=campaign.study)
         assert send().told == 0
-        assert not QualificationWrite.objects.exists()
+        assert not Call.objects.filter(kind__in=MARKS).exists()
 
 
 class TestRequirements:

@@ -197,7 +197,7 @@ def only(recruiter: Recruiter, hit: Hit) -> SubmissionReport:
 
 @pytest.mark.gate
 def test_a_published_hit_is_found_by_id_and_by_annotation(recruiter: Recruiter, hit: Hit) -> None:
-    annotation = hit.writes.get(kind="create").annotation
+    annotation = hit.calls.get(kind="create").token
     found = recruiter.find(annotation)
     assert found is not None
     assert found == recruiter.offer(hit.hit_id)

@@ -421,7 +421,7 @@ class TestDeletion:
         send()
         services.sync(study=campaign.study)
         row.refresh_from_db()
-        assert (row.state, row.rejection.state) == ("rejected", WriteState.SENDING)
+        assert (row.state, row.calls.get(kind="reject").state) == ("rejected", WriteState.SENDING)
         with pytest.raises(Conflict, match="not been paid"):
             services.delete_participant(code=code)
         send()

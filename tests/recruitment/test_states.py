@@ -9,7 +9,7 @@ from django.utils import timezone
 from humanexp.core.errors import IllegalTransition, NotAllowed
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Hit, HitWrite, Payment, PaymentKind, RejectionProposal
+from humanexp.recruitment.models import Assignment, Call, CallKind, Campaign, Hit, Payment, RejectionProposal
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, ProposalState, WriteState, advance
 from tests.recruitment.studies import make_study
 
@@ -31,7 +31,7 @@ def assignment(campaign: Campaign) -> Assignment:
 def _payment(assignment: Assignment, **changes: object) -> Payment:
     facts = {
         "environment": "marketplace",
-        "kind": PaymentKind.BONUS,
+        "kind": CallKind.BONUS,
         "assignment": assignment,
         "campaign": assignment.campaign,
         "cause": "care",
@@ -57,7 +57,7 @@ def test_people_have_three_times_the_minutes_that_they_are_told_and_half_an_hour
         (Campaign, CampaignState),
         (Hit, HitState),
         (Assignment, AssignmentState),
-        (HitWrite, WriteState),
+        (Call, WriteState),
         (RejectionProposal, ProposalState),
     ],
 )
@@ -68,7 +68,7 @@ def test_every_arrow_that_does_not_exist_is_refused(
         Campaign: campaign,
         Hit: campaign.hits.get(),
         Assignment: assignment,
-        HitWrite: campaign.hits.get().writes.get(),
+        Call: campaign.hits.get().calls.get(),
         RejectionProposal: assignment.rejection_proposals.create(reason="Every answer was the same."),
     }[model]
     assert set(model.TRANSITIONS) == set(states.values)

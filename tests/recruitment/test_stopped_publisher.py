@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from humanexp.recruitment import services
-from humanexp.recruitment.models import HitWrite
+from humanexp.recruitment.models import Call
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import OfferOrder, WayBackCode
 from humanexp.recruitment.recruiters.tickets import Outcome
@@ -22,14 +22,14 @@ def test_a_sender_stopped_between_looking_and_drafting_publishes_no_twin(
         to="panel", assignments=2, reward_cents=120, title="Pictures halted", estimated_minutes=5
     )
     campaign = services.publish(study=study, terms=terms)
-    write = HitWrite.objects.get()
+    write = Call.objects.get()
     other = recruiter_for("panel")
     order = OfferOrder(
         terms_id=lab.project_id,
         places=2,
         lifetime_s=campaign.lifetime_s,
         url=entry_url(campaign),
-        annotation=write.annotation,
+        annotation=write.token,
         token=write.token,
         terms=terms_of(campaign, other),
         codes=tuple(
@@ -44,4 +44,4 @@ def test_a_sender_stopped_between_looking_and_drafting_publishes_no_twin(
     panel_door.meanwhile = lambda: published.append(other.publish(order))
     assert [stopped.publish(order)] == published
     there = [one for one in lab.get(f"projects/{lab.project_id}/studies/")["results"] if one["id"]]
-    assert [one["id"] for one in there if one["internal_name"] == write.annotation] == published
+    assert [one["id"] for one in there if one["internal_name"] == write.token] == published

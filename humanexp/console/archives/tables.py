@@ -61,7 +61,7 @@ class Tally:
 
 def models_of(apps: Apps) -> list[Table]:
     """Every table, each after those that its keys lead to."""
-    waiting = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
+    waiting = [model for model in apps.get_models(include_auto_created=True) if _has_table(model)]
     ordered: list[Table] = []
     while waiting:
         ready = [model for model in waiting if not (_leads_to(model) & set(waiting))] or waiting[:1]
@@ -70,9 +70,15 @@ def models_of(apps: Apps) -> list[Table]:
     return ordered
 
 
+def _has_table(model: Table) -> bool:
+    """A proxy narrows another model's."""
+    return model._meta.managed and not model._meta.proxy
+
+
 def _leads_to(model: Table) -> set[Table]:
     targets = {field.related_model for field in model._meta.local_concrete_fields if field.is_relation}
-    return {target for target in targets if isinstance(target, type) and issubclass(target, models.Model)} - {model}
+    found = {target for target in targets if isinstance(target, type) and issubclass(target, models.Model)}
+    return {target._meta.concrete_model or target for target in found} - {model}
 
 
 # Reading ----------------------------------------------------------------------------------------------------------

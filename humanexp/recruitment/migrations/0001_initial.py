@@ -3,7 +3,6 @@ from django.conf import settings
 from django.db import migrations, models
 
 import humanexp.core.clock
-import humanexp.recruitment.models.writes
 import humanexp.table_making
 
 
@@ -73,6 +72,192 @@ class Migration(migrations.Migration):
                     options={
                         "ordering": ["pk"],
                     },
+                ),
+                migrations.CreateModel(
+                    name="Assignment",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        ("environment", models.CharField(max_length=12)),
+                        ("assignment_id", models.CharField(max_length=64)),
+                        (
+                            "state",
+                            models.CharField(
+                                choices=[
+                                    ("opened", "under way"),
+                                    ("returned", "returned"),
+                                    ("timed-out", "out of time"),
+                                    ("submitted", "submitted"),
+                                    ("approved", "approved"),
+                                    ("rejected", "rejected"),
+                                ],
+                                default="opened",
+                                max_length=10,
+                            ),
+                        ),
+                        ("resume_name", models.CharField(blank=True, max_length=64)),
+                        ("opening_hash", models.CharField(blank=True, max_length=64)),
+                        (
+                            "evidence",
+                            models.CharField(
+                                blank=True,
+                                choices=[
+                                    ("", "not submitted"),
+                                    ("receipt", "finished here, and the submission proves it"),
+                                    ("session", "finished here"),
+                                    ("no-pictures", "finished here, and not one picture was fetched"),
+                                    ("unfinished", "submitted before the last trial"),
+                                    ("out-of-time", "time ran out before the last round"),
+                                    ("half-undone", "time ran out before half of the trials were answered"),
+                                    ("other-worker", "the session was opened under another id"),
+                                    ("unknown", "no session of ours"),
+                                    ("extra", "more sessions than one person may do"),
+                                ],
+                                default="",
+                                max_length=14,
+                            ),
+                        ),
+                        ("cleared_at", models.DateTimeField(blank=True, null=True)),
+                        ("opened_at", models.DateTimeField(blank=True, null=True)),
+                        ("submitted_at", models.DateTimeField(blank=True, null=True)),
+                        ("auto_approves_at", models.DateTimeField(blank=True, null=True)),
+                        ("decided_at", models.DateTimeField(blank=True, null=True)),
+                        ("rejection_reason", models.TextField(blank=True)),
+                        ("paid_by_hand_at", models.DateTimeField(blank=True, null=True)),
+                        ("return_due_at", models.DateTimeField(blank=True, null=True)),
+                        (
+                            "session",
+                            models.OneToOneField(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.SET_NULL,
+                                related_name="assignment",
+                                to="participation.session",
+                            ),
+                        ),
+                    ],
+                    options={
+                        "ordering": ["pk"],
+                    },
+                ),
+                migrations.CreateModel(
+                    name="Call",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        (
+                            "kind",
+                            models.CharField(
+                                choices=[
+                                    ("reward", "reward"),
+                                    ("bonus", "bonus"),
+                                    ("compensation", "compensation"),
+                                    ("reject", "rejection"),
+                                    ("create", "publish"),
+                                    ("expire", "stop"),
+                                    ("extend", "add places"),
+                                    ("prolong", "stay open longer"),
+                                    ("pause", "pause"),
+                                    ("resume", "open again"),
+                                    ("grant", "grant"),
+                                    ("revoke", "revoke"),
+                                    ("return", "request to return"),
+                                    ("message", "message"),
+                                ],
+                                max_length=12,
+                            ),
+                        ),
+                        ("environment", models.CharField(max_length=12)),
+                        (
+                            "state",
+                            models.CharField(
+                                choices=[
+                                    ("planned", "planned"),
+                                    ("sending", "on its way"),
+                                    ("confirmed", "confirmed"),
+                                    ("refused", "refused"),
+                                    ("parked", "waits for a person"),
+                                ],
+                                default="planned",
+                                max_length=10,
+                            ),
+                        ),
+                        ("token", models.CharField(max_length=64, unique=True)),
+                        ("created_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
+                        ("cause", models.CharField(blank=True, max_length=60)),
+                        ("places", models.PositiveIntegerField(default=0)),
+                        ("amount_cents", models.PositiveIntegerField(default=0)),
+                        ("fee_cents", models.PositiveIntegerField(default=0)),
+                        ("tax_cents", models.PositiveIntegerField(default=0)),
+                        ("reason", models.TextField(blank=True, max_length=4000)),
+                        ("payload", models.JSONField(blank=True, default=dict)),
+                        ("first_sent_at", models.DateTimeField(blank=True, null=True)),
+                        ("missed_at", models.DateTimeField(blank=True, null=True)),
+                        ("attempts", models.PositiveIntegerField(default=0)),
+                        ("ask_first", models.BooleanField(default=False)),
+                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
+                        ("last_error", models.CharField(blank=True, max_length=500)),
+                        ("handle", models.CharField(blank=True, max_length=64)),
+                        (
+                            "answer",
+                            models.CharField(
+                                blank=True,
+                                choices=[
+                                    ("", "no answer"),
+                                    ("accepted", "accepted"),
+                                    ("unknown", "the answer was lost"),
+                                    ("refused", "refused: nothing was paid"),
+                                ],
+                                default="",
+                                max_length=10,
+                            ),
+                        ),
+                        ("evidence_before", models.JSONField(blank=True, null=True)),
+                        ("listed_after", models.JSONField(blank=True, null=True)),
+                        ("look_at", models.DateTimeField(blank=True, null=True)),
+                        ("given_up", models.JSONField(blank=True, default=list)),
+                        (
+                            "assignment",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="calls",
+                                to="recruitment.assignment",
+                            ),
+                        ),
+                        (
+                            "created_by",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.SET_NULL,
+                                related_name="+",
+                                to=settings.AUTH_USER_MODEL,
+                            ),
+                        ),
+                    ],
+                    options={
+                        "ordering": ["pk"],
+                    },
+                ),
+                migrations.CreateModel(
+                    name="Payment",
+                    fields=[],
+                    options={
+                        "proxy": True,
+                        "indexes": [],
+                        "constraints": [],
+                    },
+                    bases=("recruitment.call",),
                 ),
                 migrations.CreateModel(
                     name="Campaign",
@@ -359,224 +544,6 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
-                    name="BonusCall",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        ("plan_id", models.CharField(max_length=64)),
-                        ("sent_at", models.DateTimeField()),
-                        (
-                            "answer",
-                            models.CharField(
-                                blank=True,
-                                choices=[
-                                    ("", "no answer"),
-                                    ("accepted", "accepted"),
-                                    ("unknown", "the answer was lost"),
-                                    ("refused", "refused: nothing was paid"),
-                                ],
-                                default="",
-                                max_length=10,
-                            ),
-                        ),
-                        ("balance_before_cents", models.BigIntegerField()),
-                        ("bonuses_before_cents", models.BigIntegerField()),
-                        ("balance_cents", models.BigIntegerField(blank=True, null=True)),
-                        ("bonuses_cents", models.BigIntegerField(blank=True, null=True)),
-                        ("looked_at", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "hit",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="bonus_calls",
-                                to="recruitment.hit",
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "constraints": [
-                            models.UniqueConstraint(fields=("environment", "plan_id"), name="bonus_call_once")
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
-                    name="Assignment",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        ("assignment_id", models.CharField(max_length=64)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("opened", "under way"),
-                                    ("returned", "returned"),
-                                    ("timed-out", "out of time"),
-                                    ("submitted", "submitted"),
-                                    ("approved", "approved"),
-                                    ("rejected", "rejected"),
-                                ],
-                                default="opened",
-                                max_length=10,
-                            ),
-                        ),
-                        ("resume_name", models.CharField(blank=True, max_length=64)),
-                        ("opening_hash", models.CharField(blank=True, max_length=64)),
-                        (
-                            "evidence",
-                            models.CharField(
-                                blank=True,
-                                choices=[
-                                    ("", "not submitted"),
-                                    ("receipt", "finished here, and the submission proves it"),
-                                    ("session", "finished here"),
-                                    ("no-pictures", "finished here, and not one picture was fetched"),
-                                    ("unfinished", "submitted before the last trial"),
-                                    ("out-of-time", "time ran out before the last round"),
-                                    ("half-undone", "time ran out before half of the trials were answered"),
-                                    ("other-worker", "the session was opened under another id"),
-                                    ("unknown", "no session of ours"),
-                                    ("extra", "more sessions than one person may do"),
-                                ],
-                                default="",
-                                max_length=14,
-                            ),
-                        ),
-                        ("cleared_at", models.DateTimeField(blank=True, null=True)),
-                        ("opened_at", models.DateTimeField(blank=True, null=True)),
-                        ("submitted_at", models.DateTimeField(blank=True, null=True)),
-                        ("auto_approves_at", models.DateTimeField(blank=True, null=True)),
-                        ("decided_at", models.DateTimeField(blank=True, null=True)),
-                        ("rejection_reason", models.TextField(blank=True)),
-                        ("paid_by_hand_at", models.DateTimeField(blank=True, null=True)),
-                        ("return_due_at", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "session",
-                            models.OneToOneField(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="assignment",
-                                to="participation.session",
-                            ),
-                        ),
-                        (
-                            "campaign",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="assignments_taken",
-                                to="recruitment.campaign",
-                            ),
-                        ),
-                        (
-                            "hit",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="assignments_taken",
-                                to="recruitment.hit",
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                    },
-                ),
-                migrations.CreateModel(
-                    name="HitWrite",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("planned", "planned"),
-                                    ("sending", "on its way"),
-                                    ("confirmed", "confirmed"),
-                                    ("refused", "refused"),
-                                    ("parked", "waits for a person"),
-                                ],
-                                default="planned",
-                                max_length=10,
-                            ),
-                        ),
-                        ("token", models.CharField(max_length=64, unique=True)),
-                        ("created_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
-                        ("first_sent_at", models.DateTimeField(blank=True, null=True)),
-                        ("missed_at", models.DateTimeField(blank=True, null=True)),
-                        ("attempts", models.PositiveIntegerField(default=0)),
-                        ("ask_first", models.BooleanField(default=False)),
-                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                        ("last_error", models.CharField(blank=True, max_length=500)),
-                        (
-                            "kind",
-                            models.CharField(
-                                choices=[
-                                    ("create", "publish"),
-                                    ("expire", "stop"),
-                                    ("extend", "add places"),
-                                    ("prolong", "stay open longer"),
-                                    ("pause", "pause"),
-                                    ("resume", "open again"),
-                                ],
-                                max_length=10,
-                            ),
-                        ),
-                        ("places", models.PositiveIntegerField(default=0)),
-                        ("cost_cents", models.PositiveIntegerField(default=0)),
-                        ("target_places", models.PositiveIntegerField(default=0)),
-                        ("target_end", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "created_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                        (
-                            "hit",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT, related_name="writes", to="recruitment.hit"
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "abstract": False,
-                        "indexes": [
-                            models.Index(fields=["environment", "state"], name="recruitment_environ_32317b_idx")
-                        ],
-                        "constraints": [
-                            models.UniqueConstraint(
-                                condition=models.Q(("kind__in", ["create", "expire"])),
-                                fields=("hit", "kind"),
-                                name="hit_write_once",
-                            )
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
                     name="HookEvent",
                     fields=[
                         (
@@ -651,67 +618,6 @@ class Migration(migrations.Migration):
                     ],
                 ),
                 migrations.CreateModel(
-                    name="Message",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("planned", "planned"),
-                                    ("sending", "on its way"),
-                                    ("confirmed", "confirmed"),
-                                    ("refused", "refused"),
-                                    ("parked", "waits for a person"),
-                                ],
-                                default="planned",
-                                max_length=10,
-                            ),
-                        ),
-                        ("token", models.CharField(max_length=64, unique=True)),
-                        ("created_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
-                        ("first_sent_at", models.DateTimeField(blank=True, null=True)),
-                        ("missed_at", models.DateTimeField(blank=True, null=True)),
-                        ("attempts", models.PositiveIntegerField(default=0)),
-                        ("ask_first", models.BooleanField(default=False)),
-                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                        ("last_error", models.CharField(blank=True, max_length=500)),
-                        ("subject", models.CharField(max_length=200)),
-                        ("text", models.TextField(max_length=4000)),
-                        (
-                            "assignment",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="messages",
-                                to="recruitment.assignment",
-                            ),
-                        ),
-                        (
-                            "created_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "abstract": False,
-                        "indexes": [
-                            models.Index(fields=["environment", "state"], name="recruitment_environ_a8bd0d_idx")
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
                     name="OutcomeCode",
                     fields=[
                         (
@@ -742,300 +648,6 @@ class Migration(migrations.Migration):
                                 condition=models.Q(("code", ""), _negated=True),
                                 fields=("campaign", "code"),
                                 name="outcome_code_unique",
-                            ),
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
-                    name="Payment",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("planned", "planned"),
-                                    ("sending", "on its way"),
-                                    ("confirmed", "confirmed"),
-                                    ("refused", "refused"),
-                                    ("parked", "waits for a person"),
-                                ],
-                                default="planned",
-                                max_length=10,
-                            ),
-                        ),
-                        ("token", models.CharField(max_length=64, unique=True)),
-                        ("created_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
-                        ("first_sent_at", models.DateTimeField(blank=True, null=True)),
-                        ("missed_at", models.DateTimeField(blank=True, null=True)),
-                        ("attempts", models.PositiveIntegerField(default=0)),
-                        ("ask_first", models.BooleanField(default=False)),
-                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                        ("last_error", models.CharField(blank=True, max_length=500)),
-                        (
-                            "kind",
-                            models.CharField(
-                                choices=[("reward", "reward"), ("bonus", "bonus"), ("compensation", "compensation")],
-                                max_length=12,
-                            ),
-                        ),
-                        ("cause", models.CharField(max_length=60)),
-                        ("amount_cents", models.PositiveIntegerField()),
-                        ("fee_cents", models.PositiveIntegerField()),
-                        ("tax_cents", models.PositiveIntegerField(default=0)),
-                        ("reason", models.CharField(blank=True, max_length=900)),
-                        (
-                            "marker",
-                            models.CharField(default=humanexp.recruitment.models.writes.new_marker, max_length=40),
-                        ),
-                        ("listed", models.JSONField(blank=True, null=True)),
-                        (
-                            "assignment",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="payments",
-                                to="recruitment.assignment",
-                            ),
-                        ),
-                        (
-                            "campaign",
-                            models.ForeignKey(
-                                db_index=False,
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="payments",
-                                to="recruitment.campaign",
-                            ),
-                        ),
-                        (
-                            "created_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "abstract": False,
-                        "indexes": [
-                            models.Index(fields=["environment", "state"], name="recruitment_environ_2688f4_idx"),
-                            models.Index(
-                                fields=[
-                                    "campaign",
-                                    "kind",
-                                    "state",
-                                    "environment",
-                                    "amount_cents",
-                                    "fee_cents",
-                                    "tax_cents",
-                                    "created_at",
-                                ],
-                                name="payment_of_campaign",
-                            ),
-                            models.Index(fields=["environment", "kind", "created_at"], name="payment_by_month"),
-                        ],
-                        "constraints": [
-                            models.UniqueConstraint(
-                                fields=("environment", "kind", "assignment", "cause"), name="payment_once_for_a_cause"
-                            ),
-                            models.CheckConstraint(
-                                condition=models.Q(("kind", "reward"), ("amount_cents__gt", 0), _connector="OR"),
-                                name="bonus_is_money",
-                            ),
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
-                    name="Difference",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        ("key", models.CharField(max_length=120)),
-                        (
-                            "kind",
-                            models.CharField(
-                                choices=[
-                                    ("not-here", "on their side, not in the ledger"),
-                                    ("not-there", "in the ledger, not on their side"),
-                                    ("amount", "another amount on their side"),
-                                ],
-                                max_length=10,
-                            ),
-                        ),
-                        (
-                            "paid_as",
-                            models.CharField(
-                                choices=[("reward", "reward"), ("bonus", "bonus"), ("compensation", "compensation")],
-                                max_length=12,
-                            ),
-                        ),
-                        ("listed_as", models.CharField(max_length=64)),
-                        ("ours_cents", models.PositiveIntegerField(blank=True, null=True)),
-                        ("theirs_cents", models.PositiveIntegerField(blank=True, null=True)),
-                        ("their_reason", models.TextField(blank=True)),
-                        ("paid_at", models.DateTimeField(blank=True, null=True)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("open", "open"),
-                                    ("equal", "gone"),
-                                    ("adopted", "adopted"),
-                                    ("explained", "explained"),
-                                    ("not-ours", "not ours"),
-                                ],
-                                default="open",
-                                max_length=10,
-                            ),
-                        ),
-                        ("first_seen_at", models.DateTimeField()),
-                        ("last_seen_at", models.DateTimeField()),
-                        ("resolved_at", models.DateTimeField(blank=True, null=True)),
-                        ("note", models.TextField(blank=True, max_length=2000)),
-                        (
-                            "assignment",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="differences",
-                                to="recruitment.assignment",
-                            ),
-                        ),
-                        (
-                            "resolved_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                        (
-                            "hit",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="differences",
-                                to="recruitment.hit",
-                            ),
-                        ),
-                        (
-                            "payment",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="differences",
-                                to="recruitment.payment",
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "indexes": [models.Index(fields=["state", "hit"], name="recruitment_state_f1028c_idx")],
-                        "constraints": [
-                            models.UniqueConstraint(fields=("environment", "key"), name="difference_once"),
-                            models.CheckConstraint(
-                                condition=models.Q(
-                                    ("ours_cents__isnull", False), ("theirs_cents__isnull", False), _connector="OR"
-                                ),
-                                name="difference_has_a_side",
-                            ),
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
-                    name="BonusAttempt",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("number", models.PositiveIntegerField()),
-                        ("listed_before", models.JSONField(default=list)),
-                        ("listed", models.JSONField(blank=True, null=True)),
-                        ("looks", models.PositiveIntegerField(default=0)),
-                        ("look_at", models.DateTimeField()),
-                        (
-                            "outcome",
-                            models.CharField(
-                                blank=True,
-                                choices=[
-                                    ("", "not proved"),
-                                    ("proved", "paid: the recruiter lists it"),
-                                    ("not-sent", "certainly not paid"),
-                                    ("found", "found paid"),
-                                    ("given-up", "given up for another attempt"),
-                                ],
-                                default="",
-                                max_length=10,
-                            ),
-                        ),
-                        ("decided_at", models.DateTimeField(blank=True, null=True)),
-                        ("note", models.TextField(blank=True, max_length=2000)),
-                        (
-                            "assignment",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="+",
-                                to="recruitment.assignment",
-                            ),
-                        ),
-                        (
-                            "decided_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                        (
-                            "call",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="attempts",
-                                to="recruitment.bonuscall",
-                            ),
-                        ),
-                        (
-                            "payment",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="bonus_attempts",
-                                to="recruitment.payment",
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "indexes": [
-                            models.Index(
-                                condition=models.Q(("outcome", "")), fields=["look_at"], name="bonus_attempt_to_look_at"
-                            )
-                        ],
-                        "constraints": [
-                            models.UniqueConstraint(fields=("payment", "number"), name="bonus_attempt_numbered"),
-                            models.UniqueConstraint(
-                                condition=models.Q(("outcome", "")), fields=("assignment",), name="bonus_unproved_once"
                             ),
                         ],
                     },
@@ -1139,83 +751,6 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
-                    name="QualificationWrite",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("planned", "planned"),
-                                    ("sending", "on its way"),
-                                    ("confirmed", "confirmed"),
-                                    ("refused", "refused"),
-                                    ("parked", "waits for a person"),
-                                ],
-                                default="planned",
-                                max_length=10,
-                            ),
-                        ),
-                        ("token", models.CharField(max_length=64, unique=True)),
-                        ("created_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
-                        ("first_sent_at", models.DateTimeField(blank=True, null=True)),
-                        ("missed_at", models.DateTimeField(blank=True, null=True)),
-                        ("attempts", models.PositiveIntegerField(default=0)),
-                        ("ask_first", models.BooleanField(default=False)),
-                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                        ("last_error", models.CharField(blank=True, max_length=500)),
-                        ("kind", models.CharField(choices=[("grant", "grant"), ("revoke", "revoke")], max_length=6)),
-                        (
-                            "created_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                        (
-                            "qualification",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="writes",
-                                to="recruitment.qualificationtype",
-                            ),
-                        ),
-                        (
-                            "person",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="qualifications",
-                                to="recruitment.recruitedperson",
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "abstract": False,
-                        "indexes": [
-                            models.Index(fields=["environment", "state"], name="recruitment_environ_1896ea_idx")
-                        ],
-                        "constraints": [
-                            models.UniqueConstraint(
-                                condition=models.Q(("state__in", ["planned", "sending"])),
-                                fields=("qualification", "person", "kind"),
-                                name="qualification_write_once_at_a_time",
-                            )
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
                     name="RecruiterAccount",
                     fields=[
                         (
@@ -1263,71 +798,6 @@ class Migration(migrations.Migration):
                     ],
                     options={
                         "db_table": "recruitment_senderlease",
-                    },
-                ),
-                migrations.CreateModel(
-                    name="Rejection",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("planned", "planned"),
-                                    ("sending", "on its way"),
-                                    ("confirmed", "confirmed"),
-                                    ("refused", "refused"),
-                                    ("parked", "waits for a person"),
-                                ],
-                                default="planned",
-                                max_length=10,
-                            ),
-                        ),
-                        ("token", models.CharField(max_length=64, unique=True)),
-                        ("created_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
-                        ("first_sent_at", models.DateTimeField(blank=True, null=True)),
-                        ("missed_at", models.DateTimeField(blank=True, null=True)),
-                        ("attempts", models.PositiveIntegerField(default=0)),
-                        ("ask_first", models.BooleanField(default=False)),
-                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                        ("last_error", models.CharField(blank=True, max_length=500)),
-                        ("reason", models.CharField(max_length=900)),
-                        ("category", models.CharField(blank=True, default="", max_length=24)),
-                        ("signs", models.JSONField(default=list)),
-                        ("evidence", models.TextField(blank=True, max_length=4000)),
-                        (
-                            "assignment",
-                            models.OneToOneField(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="rejection",
-                                to="recruitment.assignment",
-                            ),
-                        ),
-                        (
-                            "created_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "abstract": False,
-                        "constraints": [
-                            models.CheckConstraint(
-                                condition=models.Q(("reason", ""), _negated=True), name="rejection_has_a_reason"
-                            )
-                        ],
                     },
                 ),
                 migrations.CreateModel(
@@ -1418,66 +888,6 @@ class Migration(migrations.Migration):
                     ],
                     options={
                         "ordering": ["pk"],
-                    },
-                ),
-                migrations.CreateModel(
-                    name="ReturnRequest",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("environment", models.CharField(max_length=12)),
-                        (
-                            "state",
-                            models.CharField(
-                                choices=[
-                                    ("planned", "planned"),
-                                    ("sending", "on its way"),
-                                    ("confirmed", "confirmed"),
-                                    ("refused", "refused"),
-                                    ("parked", "waits for a person"),
-                                ],
-                                default="planned",
-                                max_length=10,
-                            ),
-                        ),
-                        ("token", models.CharField(max_length=64, unique=True)),
-                        ("created_at", models.DateTimeField(default=humanexp.core.clock.now, editable=False)),
-                        ("first_sent_at", models.DateTimeField(blank=True, null=True)),
-                        ("missed_at", models.DateTimeField(blank=True, null=True)),
-                        ("attempts", models.PositiveIntegerField(default=0)),
-                        ("ask_first", models.BooleanField(default=False)),
-                        ("confirmed_at", models.DateTimeField(blank=True, null=True)),
-                        ("last_error", models.CharField(blank=True, max_length=500)),
-                        ("reason", models.CharField(max_length=400)),
-                        (
-                            "assignment",
-                            models.OneToOneField(
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="return_request",
-                                to="recruitment.assignment",
-                            ),
-                        ),
-                        (
-                            "created_by",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.SET_NULL,
-                                related_name="+",
-                                to=settings.AUTH_USER_MODEL,
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "abstract": False,
-                        "indexes": [
-                            models.Index(fields=["environment", "state"], name="recruitment_environ_414786_idx")
-                        ],
                     },
                 ),
                 migrations.CreateModel(
@@ -1596,7 +1006,311 @@ class Migration(migrations.Migration):
                         "ordering": ["-pk"],
                     },
                 ),
+                migrations.CreateModel(
+                    name="Difference",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        ("environment", models.CharField(max_length=12)),
+                        ("key", models.CharField(max_length=120)),
+                        (
+                            "kind",
+                            models.CharField(
+                                choices=[
+                                    ("not-here", "on their side, not in the ledger"),
+                                    ("not-there", "in the ledger, not on their side"),
+                                    ("amount", "another amount on their side"),
+                                ],
+                                max_length=10,
+                            ),
+                        ),
+                        (
+                            "paid_as",
+                            models.CharField(
+                                choices=[("reward", "reward"), ("bonus", "bonus"), ("compensation", "compensation")],
+                                max_length=12,
+                            ),
+                        ),
+                        ("listed_as", models.CharField(max_length=64)),
+                        ("ours_cents", models.PositiveIntegerField(blank=True, null=True)),
+                        ("theirs_cents", models.PositiveIntegerField(blank=True, null=True)),
+                        ("their_reason", models.TextField(blank=True)),
+                        ("paid_at", models.DateTimeField(blank=True, null=True)),
+                        (
+                            "state",
+                            models.CharField(
+                                choices=[
+                                    ("open", "open"),
+                                    ("equal", "gone"),
+                                    ("adopted", "adopted"),
+                                    ("explained", "explained"),
+                                    ("not-ours", "not ours"),
+                                ],
+                                default="open",
+                                max_length=10,
+                            ),
+                        ),
+                        ("first_seen_at", models.DateTimeField()),
+                        ("last_seen_at", models.DateTimeField()),
+                        ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                        ("note", models.TextField(blank=True, max_length=2000)),
+                        (
+                            "assignment",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="differences",
+                                to="recruitment.assignment",
+                            ),
+                        ),
+                        (
+                            "resolved_by",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.SET_NULL,
+                                related_name="+",
+                                to=settings.AUTH_USER_MODEL,
+                            ),
+                        ),
+                        (
+                            "hit",
+                            models.ForeignKey(
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="differences",
+                                to="recruitment.hit",
+                            ),
+                        ),
+                        (
+                            "payment",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="differences",
+                                to="recruitment.payment",
+                            ),
+                        ),
+                    ],
+                    options={
+                        "ordering": ["pk"],
+                        "indexes": [models.Index(fields=["state", "hit"], name="recruitment_state_f1028c_idx")],
+                        "constraints": [
+                            models.UniqueConstraint(fields=("environment", "key"), name="difference_once"),
+                            models.CheckConstraint(
+                                condition=models.Q(
+                                    ("ours_cents__isnull", False), ("theirs_cents__isnull", False), _connector="OR"
+                                ),
+                                name="difference_has_a_side",
+                            ),
+                        ],
+                    },
+                ),
             ],
+        ),
+        migrations.AddField(
+            model_name="call",
+            name="campaign",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="calls",
+                to="recruitment.campaign",
+            ),
+        ),
+        migrations.AddField(
+            model_name="assignment",
+            name="campaign",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="assignments_taken", to="recruitment.campaign"
+            ),
+        ),
+        migrations.AddField(
+            model_name="call",
+            name="hit",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="calls",
+                to="recruitment.hit",
+            ),
+        ),
+        migrations.AddField(
+            model_name="assignment",
+            name="hit",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="assignments_taken",
+                to="recruitment.hit",
+            ),
+        ),
+        migrations.AddField(
+            model_name="call",
+            name="qualification",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="calls",
+                to="recruitment.qualificationtype",
+            ),
+        ),
+        migrations.AddField(
+            model_name="call",
+            name="person",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="qualifications",
+                to="recruitment.recruitedperson",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(fields=["environment", "state"], name="recruitment_environ_45b6a9_idx"),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(
+                fields=[
+                    "campaign",
+                    "kind",
+                    "state",
+                    "environment",
+                    "amount_cents",
+                    "fee_cents",
+                    "tax_cents",
+                    "created_at",
+                ],
+                name="call_of_campaign",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(fields=["environment", "kind", "created_at"], name="call_by_month"),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(
+                condition=models.Q(("look_at__isnull", False)), fields=["look_at"], name="call_to_look_at"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "kind__in",
+                        [
+                            "reward",
+                            "bonus",
+                            "compensation",
+                            "reject",
+                            "create",
+                            "expire",
+                            "extend",
+                            "prolong",
+                            "pause",
+                            "resume",
+                            "grant",
+                            "revoke",
+                            "return",
+                            "message",
+                        ],
+                    )
+                ),
+                name="call_kind_known",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["planned", "sending", "confirmed", "refused", "parked"])),
+                name="call_state_known",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("assignment__isnull", False),
+                        ("campaign__isnull", False),
+                        ("kind__in", ["reward", "bonus", "compensation", "reject", "return", "message"]),
+                    ),
+                    models.Q(
+                        ("campaign__isnull", False),
+                        ("hit__isnull", False),
+                        ("kind__in", ("create", "expire", "extend", "prolong", "pause", "resume")),
+                    ),
+                    models.Q(("kind__in", ("grant", "revoke")), ("qualification__isnull", False)),
+                    _connector="OR",
+                ),
+                name="call_is_about_something",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind__in", ("bonus", "compensation")), _negated=True),
+                    ("amount_cents__gt", 0),
+                    _connector="OR",
+                ),
+                name="bonus_is_money",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", "reject"), _negated=True),
+                    models.Q(("reason", ""), _negated=True),
+                    _connector="OR",
+                ),
+                name="rejection_has_a_reason",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind__in", ["reward", "bonus", "compensation", "reject", "return"])),
+                fields=("environment", "kind", "assignment", "cause"),
+                name="call_once_for_a_cause",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind__in", ["create", "expire"])),
+                fields=("hit", "kind"),
+                name="call_once_for_an_offer",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind__in", ("grant", "revoke")), ("state__in", ("planned", "sending"))),
+                fields=("qualification", "person", "kind"),
+                name="call_once_at_a_time_for_a_mark",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="call",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("look_at__isnull", False)), fields=("assignment",), name="call_unproved_once"
+            ),
         ),
         migrations.AddField(
             model_name="assignment",

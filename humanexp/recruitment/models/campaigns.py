@@ -118,7 +118,7 @@ class Campaign(models.Model):
 
 
 class Hit(models.Model):
-    """A HIT as the recruiter last described it. How it came to be there stands in HitWrite."""
+    """A HIT as the recruiter last described it. How it came to be there stands in Call."""
 
     TRANSITIONS = HIT_TRANSITIONS
 

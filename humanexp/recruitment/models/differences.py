@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.recruitment.models.calls import MONEY, Payment
 from humanexp.recruitment.models.campaigns import Assignment, Hit
-from humanexp.recruitment.models.writes import Payment, PaymentKind
 from humanexp.recruitment.recruiters.registry import currency_of
 from humanexp.recruitment.states import DIFFERENCE_TRANSITIONS, DifferenceState
 
@@ -35,7 +35,7 @@ class Difference(models.Model):
     #: the row of the ledger; of what was paid there alone, the one that adopted it
     payment = models.ForeignKey(Payment, null=True, blank=True, on_delete=models.PROTECT, related_name="differences")
     kind = models.CharField(max_length=10, choices=DifferenceKind.choices)
-    paid_as = models.CharField(max_length=12, choices=PaymentKind.choices)
+    paid_as = models.CharField(max_length=12, choices=[(kind.value, kind.label) for kind in MONEY])
     #: the recruiter's name of the assignment
     listed_as = models.CharField(max_length=64)
     #: None: not paid, as that side says

@@ -1,14 +1,9 @@
-"""The mark on people who took part: under which name a recruiter keeps it, and who was given it."""
+"""The mark on people who took part: under which name a recruiter keeps it."""
 
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
-from humanexp.recruitment.models.people import RecruitedPerson
-from humanexp.recruitment.models.writes import RecruiterWrite
-from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import StudyFamily
 
 
@@ -34,29 +29,3 @@ class QualificationType(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class GrantKind(models.TextChoices):
-    GRANT = "grant", _("grant")
-    REVOKE = "revoke", _("revoke")
-
-
-class QualificationWrite(RecruiterWrite):
-    """A qualification given to a person, or taken back. The latest row of a pair says how it stands."""
-
-    kind = models.CharField(max_length=6, choices=GrantKind.choices)
-    qualification = models.ForeignKey(QualificationType, on_delete=models.PROTECT, related_name="writes")
-    #: null once the person has been deleted
-    person = models.ForeignKey(
-        RecruitedPerson, null=True, blank=True, on_delete=models.SET_NULL, related_name="qualifications"
-    )
-
-    class Meta(RecruiterWrite.Meta):
-        constraints = [
-            models.UniqueConstraint(
-                fields=["qualification", "person", "kind"],
-                condition=Q(state__in=[WriteState.PLANNED, WriteState.SENDING]),
-                name="qualification_write_once_at_a_time",
-            ),
-        ]
-        indexes = [models.Index(fields=["environment", "state"])]

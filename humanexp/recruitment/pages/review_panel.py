@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import PaymentKind
+from humanexp.recruitment.models import CallKind
 from humanexp.recruitment.pages.forms import ExclusionForm
 from humanexp.recruitment.selectors.rejections import pay_states, proposed_sessions, rejection_proposed, unpaid_sessions
 from humanexp.recruitment.states import AssignmentState, WriteState
@@ -25,7 +25,7 @@ def facts_of(session: Session, user: User) -> dict[str, Any]:
     assignment = selectors.assignments_of(session.study).filter(session=session).first()
     if assignment is None or not assignment.campaign.capabilities.pays:
         return {"assignment": assignment}
-    reward = assignment.payments.exclude(state=WriteState.REFUSED).filter(kind=PaymentKind.REWARD).first()
+    reward = assignment.calls.exclude(state=WriteState.REFUSED).filter(kind=CallKind.REWARD).first()
     fee_cents = services.reward_fee_cents(assignment)
     return {
         "assignment": assignment,

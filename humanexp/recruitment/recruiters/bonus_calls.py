@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Protocol, Self
+
+from humanexp.core import clock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +25,43 @@ class Standing:
 
     balance_cents: int
     bonuses_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """What the recruiter listed of one submission's bonuses at some time, and how the account stood then."""
+
+    cents: tuple[int, ...]
+    #: ISO
+    at: str
+    #: None where nobody asked
+    balance_cents: int | None = None
+    bonuses_cents: int | None = None
+    #: bonuses of the call that was sent right afterwards, this one among them
+    lines: int = 1
+    #: so many looks since the call
+    looks: int = 0
+
+    @classmethod
+    def now(cls, cents: Sequence[int], standing: Standing | None = None, *, lines: int = 1) -> Self:
+        money = {} if standing is None else asdict(standing)
+        return cls(cents=tuple(cents), at=clock.now().isoformat(), lines=lines, **money)
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any] | None) -> Self | None:
+        """As `to_json` wrote it."""
+        return cls(**{**stored, "cents": tuple(stored["cents"])}) if stored else None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def counted(self) -> Counter[int]:
+        return Counter(self.cents)
+
+    @property
+    def seen_at(self) -> datetime:
+        return datetime.fromisoformat(self.at)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from humanexp.core import clock
 from humanexp.participation.models import DamagedPicture, SessionState
 from humanexp.participation.selectors.faults import damaged_files_of
 from humanexp.recruitment import money, recruiters
-from humanexp.recruitment.models import Assignment, Campaign, Evidence, Message, Pause
+from humanexp.recruitment.models import Assignment, Call, CallKind, Campaign, Evidence, Pause
 from humanexp.recruitment.selectors.alerts_of_payments import due_money, hits, payments
 from humanexp.recruitment.selectors.approvals import approvals_of
 from humanexp.recruitment.selectors.found_alerts import Attention, Found, Looked, counted, told
@@ -230,10 +230,10 @@ def _rivals(looked: Looked) -> Iterator[Found]:
 
 
 def _messages(looked: Looked) -> Iterator[Found]:
-    refused = Message.objects.filter(recruiters.at(), state=WriteState.REFUSED)
-    of_studies = refused.filter(assignment__campaign__study__in=looked.studies.values())
+    refused = Call.objects.filter(recruiters.at(), kind=CallKind.MESSAGE, state=WriteState.REFUSED)
+    of_studies = refused.filter(campaign__study__in=looked.studies.values())
     lost: dict[int, list[tuple[int, str]]] = {}
-    columns = ("assignment__campaign__study", "assignment_id", "last_error")
+    columns = ("campaign__study", "assignment_id", "last_error")
     for study, assignment, error in of_studies.values_list(*columns):
         lost.setdefault(study, []).append((assignment, error))
     for study, found in lost.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from django.db.models import Count, F, Q, Sum
 
 from humanexp.recruitment import money, recruiters
-from humanexp.recruitment.models import EXTRAS, Assignment, Hit, HitWrite, HitWriteKind, Payment
+from humanexp.recruitment.models import EXTRAS, OFFERS, Assignment, Call, CallKind, Hit, Payment
 from humanexp.recruitment.selectors.budgets import places_cents
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.found_alerts import Found, Looked, counted, told
@@ -64,21 +64,21 @@ def _due(looked: Looked) -> Mapping[tuple[int, str], int]:
 
 def hits(looked: Looked) -> Iterator[Found]:
     """Those that were not published, or are not ended."""
-    writes = HitWrite.objects.filter(hit__campaign__study__in=looked.studies.values())
-    ends = Q(kind=HitWriteKind.EXPIRE)
+    writes = Call.objects.filter(kind__in=OFFERS, campaign__in=looked.campaigns)
+    ends = Q(kind=CallKind.EXPIRE)
     in_trouble = Q(state__in=(WriteState.REFUSED, WriteState.SENDING)) | ends & Q(state=WriteState.PLANNED)
     # of stopped campaigns, those that the recruiter still shows, as far as anybody knows
     not_ended = ends & ~Q(last_error="")
     # A HIT that was stopped before it was sent is refused on purpose.
-    refused = ~ends & Q(state=WriteState.REFUSED, hit__campaign__state=CampaignState.LIVE)
+    refused = ~ends & Q(state=WriteState.REFUSED, campaign__state=CampaignState.LIVE)
     unknown = ~ends & Q(state=WriteState.SENDING) & ~Q(last_error="")
     rows = writes.filter(in_trouble).filter(not_ended | refused | unknown).order_by("pk")
-    columns = ("hit__campaign__study", "kind", "state", "last_error", "hit_id", "hit__number", "hit__campaign")
+    columns = ("campaign__study", "kind", "state", "last_error", "hit_id", "hit__number", "campaign")
     found: dict[tuple[str, int], list[tuple[int, str, str]]] = {}
     for study, kind, state, error, hit, number, campaign in rows.values_list(*columns):
         name = str(Hit(number=number, campaign_id=campaign))
         refused_or_not = "cut-hit" if state == WriteState.REFUSED else "doubtful-hit"
-        which = "open-hit" if kind == HitWriteKind.EXPIRE else refused_or_not
+        which = "open-hit" if kind == CallKind.EXPIRE else refused_or_not
         found.setdefault((which, study), []).append((hit, name, error))
     for (which, study), some in found.items():
         if which == "open-hit":

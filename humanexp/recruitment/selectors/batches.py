@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _, ngettext
 from analysis.campaigns import BatchTimes
 from analysis.spec import Terms
 from humanexp.core import clock
-from humanexp.recruitment.models import Campaign, CampaignHold, HitWrite, HitWriteKind
+from humanexp.recruitment.models import Call, CallKind, Campaign, CampaignHold
 from humanexp.recruitment.pricing import Quote
 from humanexp.recruitment.recruiters import capabilities_of, fees_of
 from humanexp.recruitment.selectors.campaigns import is_paused
@@ -68,7 +68,7 @@ def takes_batches(to: str, price: Quote) -> bool:
 def opened_places(campaign: Campaign) -> int:
     """Of its offers, what is on its way to the recruiter among them."""
     hits = campaign.hits.exclude(state=HitState.CANCELLED)
-    growing = HitWrite.objects.filter(hit__in=hits, kind=HitWriteKind.EXTEND, state__in=UNFINISHED)
+    growing = Call.objects.filter(hit__in=hits, kind=CallKind.EXTEND, state__in=UNFINISHED)
     return sum(hits.values_list("max_assignments", flat=True)) + (growing.aggregate(n=Sum("places"))["n"] or 0)
 
 

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
 from humanexp.recruitment import money
-from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, RecruiterAccount, StudyBudget
+from humanexp.recruitment.models import EXTRAS, PLACES, Call, Campaign, Payment, RecruiterAccount, StudyBudget
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import currency_of, fees_of
 from humanexp.recruitment.selectors.state_counts import PlaceCount, Tally, place_counts, tally_of
@@ -114,12 +115,11 @@ def month_budget(environment: str) -> Budget:
 
 
 def _promised_since(environment: str, since: datetime) -> int:
-    places = HitWrite.objects.filter(environment=environment, created_at__gte=since).exclude(state=WriteState.REFUSED)
-    running = places.exclude(hit__campaign__state=CampaignState.STOPPED)
+    places = Call.objects.filter(environment=environment, kind__in=PLACES, created_at__gte=since)
+    running = places.exclude(state=WriteState.REFUSED).exclude(campaign__state=CampaignState.STOPPED)
     stopped = Campaign.objects.filter(environment=environment, launched_at__gte=since, state=CampaignState.STOPPED)
     extras = _extras().filter(environment=environment, created_at__gte=since)
-    offered: int = running.aggregate(cents=Sum("cost_cents"))["cents"] or 0
-    return offered + _taken_cents(list(stopped), TAKEN) + _cost(extras)
+    return _cost(running) + _taken_cents(list(stopped), TAKEN) + _cost(extras)
 
 
 def _taken_cents(campaigns: list[Campaign], states: Collection[str]) -> int:
@@ -144,5 +144,5 @@ def _extras() -> QuerySet[Payment]:
     return Payment.objects.filter(kind__in=EXTRAS).exclude(state=WriteState.REFUSED)
 
 
-def _cost(payments: QuerySet[Payment]) -> int:
-    return payments.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0
+def _cost(calls: QuerySet[Any]) -> int:
+    return calls.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0

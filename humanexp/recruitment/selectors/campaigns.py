@@ -18,7 +18,7 @@ from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, Session, counting
 from humanexp.participation.selectors.working_times import minutes_of
-from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, LinkTerms, RecruitedPerson
+from humanexp.recruitment.models import CallKind, Campaign, Hit, LinkTerms, RecruitedPerson
 from humanexp.recruitment.recruiters import kind_of
 from humanexp.recruitment.recruiters.base import OfferReport
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, HitState, WriteState
@@ -97,10 +97,10 @@ def is_paused(campaign: Campaign) -> bool:
     """
     if not campaign.capabilities.pauses:
         return False
-    writes = HitWrite.objects.filter(hit__campaign=campaign, kind__in=[HitWriteKind.PAUSE, HitWriteKind.RESUME])
-    refilled = Q(kind=HitWriteKind.RESUME, created_by=None)
+    writes = campaign.calls.filter(kind__in=[CallKind.PAUSE, CallKind.RESUME])
+    refilled = Q(kind=CallKind.RESUME, created_by=None)
     last = writes.exclude(refilled).exclude(state=WriteState.REFUSED).order_by("-pk").first()
-    return last is not None and last.kind == HitWriteKind.PAUSE
+    return last is not None and last.kind == CallKind.PAUSE
 
 
 def hits_to_ask_about(campaign: Campaign) -> list[Hit]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TypedDict
 
 from humanexp.core import clock
-from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
+from humanexp.recruitment.models import Assignment, CallKind, Campaign
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, places_cents
 from humanexp.recruitment.selectors.state_counts import Paid, PeopleCount, Tally, places_left, tally_of
@@ -231,7 +231,7 @@ def payment_summary(study: Study) -> PaymentSummary:
         for one in money_of(tally)
     }
     only: dict[str, int] = next(iter(sums.values())) if len(sums) == 1 else {}
-    bonuses = [row for row in tally.payments if row.state == CONFIRMED and row.kind != PaymentKind.REWARD]
+    bonuses = [row for row in tally.payments if row.state == CONFIRMED and row.kind != CallKind.REWARD]
     return {
         "approved": tally.people([AssignmentState.APPROVED]),
         "rejected": tally.people([AssignmentState.REJECTED]),

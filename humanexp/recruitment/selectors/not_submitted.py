@@ -13,7 +13,7 @@ from humanexp.core import clock
 from humanexp.participation.models import DamagedPicture, Session, SessionState
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.facts import pay_on_leaving
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, CallKind, Campaign, Payment
 from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.studies.models import Study
 
@@ -47,7 +47,7 @@ def finished_not_submitted(*studies: Study, campaigns: Collection[Campaign] | No
         over |= Q(campaign__in=pks, state=AssignmentState.OPENED, opened_at__lt=now - duration)
     # a bonus, maybe on other work of the same person, names the assignment that it is for
     cause = Concat(Value("assignment-"), Cast(OuterRef("pk"), CharField()), output_field=CharField())
-    paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=OuterRef("person"), cause=cause)
+    paid = Payment.objects.filter(kind=CallKind.COMPENSATION, assignment__person=OuterRef("person"), cause=cause)
     waiting = finished.filter(over).filter(~Exists(paid))
     return waiting.select_related("person__participant", "session", "campaign").order_by("pk")
 

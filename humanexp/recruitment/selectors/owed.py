@@ -22,13 +22,13 @@ from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import (
     EXTRAS,
     Assignment,
+    Call,
+    CallKind,
     Campaign,
     CampaignTopUp,
     Evidence,
     Payment,
-    PaymentKind,
     RecruiterAccount,
-    Rejection,
     RejectionProposal,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
@@ -142,8 +142,8 @@ def first_bonus(environment: str) -> Hold | None:
 
 
 def _submitted(campaigns: Mapping[int, Campaign], policy: Policy | None) -> Iterator[Owed]:
-    rewards = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
-    rejections = Rejection.objects.filter(assignment=OuterRef("pk")).exclude(state=WriteState.REFUSED)
+    rewards = Payment.objects.filter(assignment=OuterRef("pk"), kind=CallKind.REWARD)
+    rejections = Call.objects.filter(assignment=OuterRef("pk"), kind=CallKind.REJECT).exclude(state=WriteState.REFUSED)
     proposals = RejectionProposal.objects.filter(assignment=OuterRef("pk"), state=ProposalState.WAITING)
     submitted = Assignment.objects.filter(campaign__in=list(campaigns), state=AssignmentState.SUBMITTED)
     if policy is not None:
@@ -187,7 +187,7 @@ def finished_late(campaigns: Collection[int]) -> QuerySet[Assignment]:
     cut_short = Q(session__out_of_time=True) & ~Q(evidence=Evidence.NONE)
     worked = Q(session__state=SessionState.SUBMITTED) | cut_short
     late = late.filter(worked, campaign__reward_cents__gt=0, person__isnull=False)
-    return late.exclude(payments__kind=PaymentKind.COMPENSATION)
+    return late.exclude(calls__kind=CallKind.COMPENSATION)
 
 
 def _late(campaigns: Mapping[int, Campaign], policy: Policy | None) -> Iterator[Owed]:

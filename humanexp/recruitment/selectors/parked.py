@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Count, Prefetch
-
-from humanexp.recruitment.models import BonusAttempt, Payment
+from humanexp.recruitment.models import Answer, Payment
+from humanexp.recruitment.recruiters.bonus_calls import Listing
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sending:
+    """One call that may have paid it."""
+
+    sent_at: datetime
+    answer: Answer
+    #: bonuses of the call
+    lines: int
+    #: a person had it paid again all the same
+    is_given_up: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,45 +28,50 @@ class ParkedBonus:
     """One that waits for a person."""
 
     payment: Payment
-    #: every time that it was sent, the latest last; none where a restored database has forgotten it
-    attempts: list[BonusAttempt]
+    #: right before it was sent, or when it was left to a person unsent
+    before: Listing | None
+    #: at the last look since it was sent
+    after: Listing | None
 
     @property
-    def latest(self) -> BonusAttempt | None:
-        return self.attempts[-1] if self.attempts else None
-
-    @property
-    def listed_before(self) -> list[int]:
-        """Cents of each bonus that the recruiter listed before it was sent."""
-        before: list[int] = (self.latest.listed_before if self.latest else self.payment.listed) or []
-        return before
-
-    @property
-    def newly_listed(self) -> list[int]:
-        """Amounts that the recruiter lists now and did not before: none of them is this bonus."""
-        last = self.latest
-        if last is None:
-            return []
-        return sorted((Counter(last.listed or []) - Counter(last.listed_before)).elements())
+    def sendings(self) -> list[Sending]:
+        """Every time that it was sent, the latest last; none where a restored database has forgotten it."""
+        row = self.payment
+        found = [
+            Sending(
+                sent_at=datetime.fromisoformat(one["sent_at"]),
+                answer=Answer(one["answer"]),
+                lines=one["lines"],
+                is_given_up=True,
+            )
+            for one in row.given_up
+        ]
+        if row.look_at is not None and self.before is not None:
+            now = self.before
+            answer = Answer(row.answer)
+            found.append(Sending(sent_at=now.seen_at, answer=answer, lines=now.lines, is_given_up=False))
+        return found
 
     @property
     def balance_fell_by_cents(self) -> int | None:
         """Of the whole account since before the call, whatever else was paid from it."""
-        call = self.latest.call if self.latest else None
-        return call.balance_before_cents - call.balance_cents if call and call.balance_cents is not None else None
+        before, after = self._sums("balance_cents")
+        return None if before is None or after is None else before - after
 
     @property
     def bonuses_rose_by_cents(self) -> int | None:
         """Of the whole offer since before the call."""
-        call = self.latest.call if self.latest else None
-        return call.bonuses_cents - call.bonuses_before_cents if call and call.bonuses_cents is not None else None
+        before, after = self._sums("bonuses_cents")
+        return None if before is None or after is None else after - before
+
+    def _sums(self, name: str) -> tuple[int | None, int | None]:
+        return getattr(self.before, name, None), getattr(self.after, name, None)
 
 
 def parked_bonuses(study: Study) -> list[ParkedBonus]:
     """Oldest first."""
     rows = Payment.objects.filter(campaign__study=study, state=WriteState.PARKED).order_by("pk")
-    attempts = BonusAttempt.objects.select_related("call", "decided_by").annotate(lines=Count("call__attempts"))
-    found = rows.select_related("assignment__person__participant", "campaign").prefetch_related(
-        Prefetch("bonus_attempts", attempts.order_by("number"))
-    )
-    return [ParkedBonus(payment=row, attempts=list(row.bonus_attempts.all())) for row in found]
+    return [
+        ParkedBonus(payment=row, before=Listing.of(row.evidence_before), after=Listing.of(row.listed_after))
+        for row in rows.select_related("assignment__person__participant", "campaign")
+    ]

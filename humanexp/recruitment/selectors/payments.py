@@ -9,8 +9,9 @@ from humanexp.core import clock
 from humanexp.recruitment import recruiters
 from humanexp.recruitment.models import (
     Assignment,
+    Call,
+    CallKind,
     Campaign,
-    Message,
     Payment,
     RecruiterAccount,
 )
@@ -88,9 +89,9 @@ def ledger_rows(study: Study, *, state: str = "", kind: str = "", query: str = "
         }
 
 
-def notices(study: Study) -> QuerySet[Message]:
+def notices(study: Study) -> QuerySet[Call]:
     """Messages to people, newest first."""
-    sent = Message.objects.filter(assignment__campaign__study=study).order_by("-pk")
+    sent = Call.objects.filter(kind=CallKind.MESSAGE, campaign__study=study).order_by("-pk")
     return sent.select_related("assignment__person__participant", "created_by")
 
 

@@ -11,14 +11,7 @@ from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.recruitment import recruiters
-from humanexp.recruitment.models import (
-    Assignment,
-    Exclusion,
-    LinkTerms,
-    RecruitedPerson,
-    WayBack,
-    id_here,
-)
+from humanexp.recruitment.models import Assignment, Exclusion, LinkTerms, RecruitedPerson, WayBack, id_here
 from humanexp.recruitment.selectors.payments import assignments_of
 from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.studies.models import Study, StudyFamily

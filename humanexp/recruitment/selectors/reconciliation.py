@@ -106,7 +106,7 @@ def is_held(assignment: Assignment) -> bool:
 
 def known_markers(assignment: Assignment) -> frozenset[str]:
     """Of the bonuses of this assignment that are in the ledger, or that a person has said what they are."""
-    ours = Payment.objects.filter(assignment=assignment.pk).values_list("marker", flat=True)
+    ours = {row.marker for row in Payment.objects.filter(assignment=assignment.pk)}
     resolved = Difference.objects.filter(assignment=assignment.pk, state__in=RESOLUTIONS)
     theirs = resolved.values_list("their_reason", flat=True)
     return frozenset(ours) | {marker_in(reason) for reason in theirs}

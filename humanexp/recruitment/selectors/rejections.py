@@ -12,7 +12,7 @@ from django.db.models import Case, Exists, F, OuterRef, QuerySet, When
 from humanexp.core import clock
 from humanexp.participation.models import Session
 from humanexp.recruitment import recruiters
-from humanexp.recruitment.models import Assignment, Payment, PaymentKind, RejectionProposal, ReviewPolicy
+from humanexp.recruitment.models import Assignment, CallKind, Payment, RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS, UNMATCHED, override_until
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
 from humanexp.screening import selectors as screening
@@ -107,7 +107,7 @@ def _proposed() -> QuerySet[RejectionProposal]:
 
 def unpaid_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
     """Those that were submitted, and whose reward is not even planned."""
-    planned = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
+    planned = Payment.objects.filter(assignment=OuterRef("pk"), kind=CallKind.REWARD)
     waiting = Assignment.objects.filter(state=AssignmentState.SUBMITTED, session__isnull=False)
     waiting = waiting.exclude(recruiters.at(pays=False))
     waiting = waiting.filter(~Exists(planned.exclude(state=WriteState.REFUSED)))

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _, ngettext
 from analysis.spec.terms import SettlePolicy
 from humanexp.core import clock
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Assignment, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, CallKind, Payment
 from humanexp.recruitment.recruiters import currency_of
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.screening.models import Verdict
@@ -101,7 +101,7 @@ def released_cents(study: Study, currency: str) -> int:
 def _released(studies: Collection[Study]) -> Mapping[tuple[int, str], int]:
     rows = Payment.objects.filter(
         campaign__study__in=studies,
-        kind=PaymentKind.REWARD,
+        kind=CallKind.REWARD,
         created_by=None,
         created_at__gt=clock.now() - CAP_OVER,
     ).exclude(state=WriteState.REFUSED)

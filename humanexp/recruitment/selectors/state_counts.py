@@ -17,7 +17,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
+from humanexp.recruitment.models import MONEY, Assignment, CallKind, Campaign, Hit, Payment
 from humanexp.recruitment.selectors.payments import UNCONFIRMED
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
@@ -129,7 +129,7 @@ class Tally:
 
     def extra_cents(self, states: Collection[str]) -> int:
         """Bonuses and compensations."""
-        return sum(row.cents for row in self.payments if row.state in states and row.kind != PaymentKind.REWARD)
+        return sum(row.cents for row in self.payments if row.state in states and row.kind != CallKind.REWARD)
 
 
 def tally_of(study: Study) -> Tally:
@@ -168,7 +168,7 @@ def _paid(campaigns: Collection[int]) -> Iterator[Paid]:
 
 def _waiting_since(campaigns: Collection[int]) -> datetime | None:
     """Few among many: with their kinds, an index finds them."""
-    waiting = Payment.objects.filter(campaign__in=list(campaigns), kind__in=PaymentKind.values, state__in=UNCONFIRMED)
+    waiting = Payment.objects.filter(campaign__in=list(campaigns), kind__in=MONEY, state__in=UNCONFIRMED)
     oldest: datetime | None = waiting.aggregate(at=Min("created_at"))["at"]
     return oldest
 

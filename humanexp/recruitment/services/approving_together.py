@@ -9,7 +9,7 @@ from django.db.models import F
 
 from humanexp.core import clock
 from humanexp.core.errors import InsufficientFunds, KeysRefused, OutcomeUnknown, RecruiterError, RecruiterUnavailable
-from humanexp.recruitment.models import Payment, PaymentKind, RecruiterWrite
+from humanexp.recruitment.models import Call, CallKind, Payment
 from humanexp.recruitment.recruiters.base import Pausing, Recruiter
 from humanexp.recruitment.services.counting import count_send
 from humanexp.recruitment.services.lease import Lease
@@ -28,7 +28,7 @@ def approve_together(recruiter: Recruiter, lease: Lease, report: Report) -> None
         return
     planned = Payment.objects.filter(
         environment=recruiter.environment,
-        kind=PaymentKind.REWARD,
+        kind=CallKind.REWARD,
         state=WriteState.PLANNED,
         attempts=0,
         ask_first=False,
@@ -59,15 +59,14 @@ def approve_together(recruiter: Recruiter, lease: Lease, report: Report) -> None
             report.remark(error.message)
 
 
-def is_awaited(recruiter: Recruiter, write: RecruiterWrite) -> bool:
+def is_awaited(recruiter: Recruiter, call: Call) -> bool:
     """Sent with others a while ago: the next look at the lists tells."""
     return (
         recruiter.capabilities.approves_in_bulk
-        and isinstance(write, Payment)
-        and write.kind == PaymentKind.REWARD
-        and write.state == WriteState.SENDING
-        and write.first_sent_at is not None
-        and timedelta() <= clock.now() - write.first_sent_at < SETTLES
+        and call.kind == CallKind.REWARD
+        and call.state == WriteState.SENDING
+        and call.first_sent_at is not None
+        and timedelta() <= clock.now() - call.first_sent_at < SETTLES
     )
 
 

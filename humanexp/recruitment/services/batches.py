@@ -54,11 +54,11 @@ def _open(campaign: Campaign) -> bool:
         return False
     hit = campaign.hits.exclude(state=HitState.CANCELLED).get()
     is_over = hit.expires_at is not None and hit.expires_at <= clock.now()
-    if not hit.hit_id or is_over or hit.writes.filter(state__in=UNFINISHED).exists():
+    if not hit.hit_id or is_over or hit.calls.filter(state__in=UNFINISHED).exists():
         return False
     check_continuing(campaign)
     places = min(plan.places, standing.total - standing.opened)
-    write = plan_growth(hit=hit, places=places, by=None)
+    call = plan_growth(hit=hit, places=places, by=None)
     _check_month(campaign.environment)
     batch = PlaceBatch.objects.create(campaign=campaign, number=campaign.batches.count() + 1, places=places)
     record(
@@ -67,7 +67,7 @@ def _open(campaign: Campaign) -> bool:
         study=campaign.study.slug,
         number=batch.number,
         places=places,
-        target=write.target_places,
+        target=call.payload["places"],
     )
     request_sending(environment=campaign.environment)
     return True

@@ -9,7 +9,7 @@ from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.participation import services as participation
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, CallKind, Payment
 from humanexp.recruitment.services.rejecting import record_about
 from humanexp.recruitment.services.settling import plan_bonus
 from humanexp.recruitment.states import GONE, LISTED, AssignmentState
@@ -28,7 +28,7 @@ def compensate(*, assignment: Assignment, by: User) -> Payment:
     assignment = _not_submitted(assignment, by)
     cause = f"assignment-{assignment.pk}"
     # Whichever of the person's work it was paid on: newer work of theirs may be listed by now.
-    paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=assignment.person, cause=cause)
+    paid = Payment.objects.filter(kind=CallKind.COMPENSATION, assignment__person=assignment.person, cause=cause)
     known: Payment | None = paid.first()
     if known is not None:
         return known
@@ -47,7 +47,7 @@ def compensate(*, assignment: Assignment, by: User) -> Payment:
         cause=cause,
         reason=REASON,
         by=by,
-        kind=PaymentKind.COMPENSATION,
+        kind=CallKind.COMPENSATION,
     )
 
 

@@ -21,22 +21,11 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
-from humanexp.recruitment.models import (
-    HitWrite,
-    Message,
-    Payment,
-    QualificationWrite,
-    RecruiterAccount,
-    RecruiterWrite,
-    Rejection,
-    ReturnRequest,
-)
+from humanexp.recruitment.models import Call, RecruiterAccount
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.states import UNSETTLED, WriteState
 
 logger = logging.getLogger(__name__)
-
-KINDS: tuple[type[RecruiterWrite], ...] = (QualificationWrite, HitWrite, Payment, Rejection, ReturnRequest, Message)
 
 
 def file_of(environment: str) -> Path:
@@ -70,9 +59,8 @@ def notice_restoring(environment: str) -> bool:
     sends = max(known or 0, row.sends)
     logger.warning("%s: the database was restored: it may have forgotten what was sent", environment)
     with transaction.atomic():
-        for kind in KINDS:
-            open_rows = kind._default_manager.filter(environment=environment).exclude(state=WriteState.CONFIRMED)
-            open_rows.update(ask_first=True)
+        open_rows = Call.objects.filter(environment=environment).exclude(state=WriteState.CONFIRMED)
+        open_rows.update(ask_first=True)
         RecruiterAccount.objects.filter(pk=row.pk).update(sends=sends, to_compare_since=clock.now())
         record(action="restored-database", subject=f"recruiter:{environment}", forgotten=sends - row.sends)
         jobs.submit("recruitment.reconcile", subject=f"recruiter:{environment}")
@@ -87,7 +75,7 @@ def foresee_restoring() -> None:
     every sender notices, also where the restore ends half-way.
     """
     for environment, sends in RecruiterAccount.objects.values_list("environment", "sends"):
-        is_used = sends or any(kind._default_manager.filter(environment=environment).exists() for kind in KINDS)
+        is_used = sends or Call.objects.filter(environment=environment).exists()
         if is_used and capabilities_of(environment).vouches:
             _raise_to(environment, sends + 1)
 
@@ -96,7 +84,7 @@ def treat_as_restored() -> int:
     """Mark what is unsent at once, not only when a sender notices; how many writes are asked about before they go."""
     for environment in RecruiterAccount.objects.values_list("environment", flat=True):
         notice_restoring(environment)
-    return sum(kind._default_manager.filter(ask_first=True, state__in=UNSETTLED).count() for kind in KINDS)
+    return Call.objects.filter(ask_first=True, state__in=UNSETTLED).count()
 
 
 def _raise_to(environment: str, count: int) -> None:

@@ -18,13 +18,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
 from humanexp.recruitment import recruiters
-from humanexp.recruitment.models import (
-    Assignment,
-    Campaign,
-    Payment,
-    RecruitedPerson,
-    Rejection,
-)
+from humanexp.recruitment.models import Assignment, Call, CallKind, Campaign, Payment, RecruitedPerson
 from humanexp.recruitment.selectors.personal_data import PersonalData, participants_called, personal_data, studies_of
 from humanexp.recruitment.states import UNFINISHED, UNSETTLED, AssignmentState
 from humanexp.studies.models import Study
@@ -120,7 +114,9 @@ def why_not_yet(code: str) -> str:
     """What keeps the person here; empty where nothing does. Who is deleted, or whose id is erased, cannot be paid."""
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
     waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNSETTLED)
-    refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
+    refusals = Call.objects.filter(
+        kind=CallKind.REJECT, assignment__person__participant__code=code, state__in=UNFINISHED
+    )
     # Nobody is owed anything through a recruiter that pays nobody.
     if owed.exclude(recruiters.at(pays=False)).exists() or waiting.exists() or refusals.exists():
         return f"{code} has not been paid yet: run settle and sync first, then delete."

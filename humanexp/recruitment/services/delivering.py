@@ -1,4 +1,4 @@
-"""One write, taken as far as it goes now: asked about where it may have been sent before, and sent once.
+"""One call, taken as far as it goes now: asked about where it may have been sent before, and sent once.
 
 Before a first send the row is committed as "sending". A row found "sending" has an unknown outcome: the other side is
 asked before it is sent again, with the same token. The recruiter remembers tokens for a day; a row older than that, or
@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -27,7 +26,7 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
     StateRefused,
 )
-from humanexp.recruitment.models import RecruiterWrite
+from humanexp.recruitment.models import Call
 from humanexp.recruitment.services.counting import count_send
 from humanexp.recruitment.services.deliveries import Delivery
 from humanexp.recruitment.states import WriteState, advance
@@ -45,42 +44,42 @@ CLOCKS_PART = timedelta(minutes=5)
 TAKEN_OVER = "Another sender has taken over."
 
 
-def deliver(delivery: Delivery[Any], write: RecruiterWrite, *, is_ours: Callable[[], bool]) -> str:
+def deliver(delivery: Delivery, call: Call, *, is_ours: Callable[[], bool]) -> str:
     """Take one write as far as it goes now; returns why it is not confirmed, or nothing.
 
     `is_ours` renews the lease. It is asked once more before a re-send: asking the other side may have taken so long
     that somebody else has taken over.
     """
-    if write.state == WriteState.PLANNED and (why := delivery.waits_for()):
+    if call.state == WriteState.PLANNED and (why := delivery.waits_for()):
         return why
-    if _may_be_there(delivery, write):
-        remark = _ask_before_sending(delivery, write)
+    if _may_be_there(delivery, call):
+        remark = _ask_before_sending(delivery, call)
         if remark is not None:
             return remark
         if not is_ours():
             return TAKEN_OVER
         if why := delivery.waits_for():
             return why
-    was_tried = write.attempts > 0
-    if write.state == WriteState.PLANNED:
-        advance(write, WriteState.SENDING, first_sent_at=write.first_sent_at or clock.now())
-    count_send(write.environment)
-    if not _take(write):
+    was_tried = call.attempts > 0
+    if call.state == WriteState.PLANNED:
+        advance(call, WriteState.SENDING, first_sent_at=call.first_sent_at or clock.now())
+    count_send(call.environment)
+    if not _take(call):
         return TAKEN_OVER
     try:
         delivery.carry_out()
     except OutcomeUnknown as error:
-        note(write, last_error=error.message[:500])
+        note(call, last_error=error.message[:500])
         return error.message
     except (AlreadyDone, StateRefused, NotAtRecruiter) as error:
-        return _settle_by_asking(delivery, write, error)
+        return _settle_by_asking(delivery, call, error)
     except InsufficientFunds as error:
         if not was_tried:  # certainly not carried out, now or ever
-            advance(write, WriteState.PLANNED, attempts=0, first_sent_at=None)
-        note(write, last_error=error.message[:500])
+            advance(call, WriteState.PLANNED, attempts=0, first_sent_at=None)
+        note(call, last_error=error.message[:500])
         raise
     except (KeysRefused, RecruiterUnavailable) as error:
-        note(write, last_error=error.message[:500])
+        note(call, last_error=error.message[:500])
         raise
     except (RecruiterError, InvalidRequest) as error:
         return _refuse(delivery, error.message)
@@ -88,32 +87,32 @@ def deliver(delivery: Delivery[Any], write: RecruiterWrite, *, is_ours: Callable
     return ""
 
 
-def _take(write: RecruiterWrite) -> bool:
+def _take(call: Call) -> bool:
     """Claim this attempt: of two senders that both believe they hold the lease, one sends it."""
-    mine = type(write)._default_manager.filter(pk=write.pk, state=WriteState.SENDING, attempts=write.attempts)
-    if not mine.update(attempts=write.attempts + 1, ask_first=False):
+    mine = Call.objects.filter(pk=call.pk, state=WriteState.SENDING, attempts=call.attempts)
+    if not mine.update(attempts=call.attempts + 1, ask_first=False):
         return False
-    write.attempts, write.ask_first = write.attempts + 1, False
+    call.attempts, call.ask_first = call.attempts + 1, False
     return True
 
 
-def _may_be_there(delivery: Delivery[Any], write: RecruiterWrite) -> bool:
+def _may_be_there(delivery: Delivery, call: Call) -> bool:
     """Sent before, as far as we remember; or it may have been, and the recruiter would not know the token any more.
 
     Where it never knew one, our own memory is all there is, but for what is always asked about.
     """
-    forgets = bool(delivery.recruiter.token_memory) and not _is_remembered(delivery, write.created_at)
-    return bool(write.attempts) or write.ask_first or forgets or delivery.asks_first
+    forgets = bool(delivery.recruiter.token_memory) and not _is_remembered(delivery, call.created_at)
+    return bool(call.attempts) or call.ask_first or forgets or delivery.asks_first
 
 
-def _is_remembered(delivery: Delivery[Any], since: datetime | None) -> bool:
+def _is_remembered(delivery: Delivery, since: datetime | None) -> bool:
     """Whether a token that was used then is still carried out once. A time to come was written by another clock."""
     if since is None:
         return False
     return timedelta() <= clock.now() - since + CLOCKS_PART < delivery.recruiter.token_memory - SPARE
 
 
-def _ask_before_sending(delivery: Delivery[Any], write: RecruiterWrite) -> str | None:
+def _ask_before_sending(delivery: Delivery, call: Call) -> str | None:
     """None when the write has to be sent (again); else what is known about it now."""
     word = delivery.ask()
     if word.is_done:
@@ -124,25 +123,25 @@ def _ask_before_sending(delivery: Delivery[Any], write: RecruiterWrite) -> str |
     if word.wait:
         return word.wait
     now = clock.now()
-    is_remembered = _is_remembered(delivery, write.first_sent_at or write.created_at)
-    if delivery.is_idempotent or (not write.ask_first and is_remembered):
+    is_remembered = _is_remembered(delivery, call.first_sent_at or call.created_at)
+    if delivery.is_idempotent or (not call.ask_first and is_remembered):
         return None
-    if write.missed_at is None or write.missed_at > now:  # later than now: the clock was set back
-        note(write, missed_at=now)
-    if write.missed_at is None or now - write.missed_at < ASK_AGAIN_AFTER:
+    if call.missed_at is None or call.missed_at > now:  # later than now: the clock was set back
+        note(call, missed_at=now)
+    if call.missed_at is None or now - call.missed_at < ASK_AGAIN_AFTER:
         return "The other side does not have it; it is asked once more before it is sent."
-    logger.warning("%s is sent; it was planned at %s", write, write.created_at)
+    logger.warning("%s is sent; it was planned at %s", call, call.created_at)
     record(
-        action="send-again" if write.attempts else "send-late",
-        subject=f"{type(write).__name__.lower()}:{write.pk}",
-        study=write.campaign.study.slug,
-        attempts=write.attempts,
+        action="send-again" if call.attempts else "send-late",
+        subject=f"call:{call.pk}",
+        study=call.campaign.study.slug if call.campaign else "",
+        attempts=call.attempts,
     )
-    note(write, first_sent_at=now, missed_at=None)
+    note(call, first_sent_at=now, missed_at=None)
     return None
 
 
-def _settle_by_asking(delivery: Delivery[Any], write: RecruiterWrite, error: ApplicationError) -> str:
+def _settle_by_asking(delivery: Delivery, call: Call, error: ApplicationError) -> str:
     """The other side says that this was done, or cannot be: a read decides."""
     word = delivery.ask()
     if word.is_done:
@@ -150,20 +149,20 @@ def _settle_by_asking(delivery: Delivery[Any], write: RecruiterWrite, error: App
         return ""
     if word.refusal:
         return _refuse(delivery, word.refusal)
-    is_fresh = write.first_sent_at is None or clock.now() - write.first_sent_at < STATE_SETTLES
+    is_fresh = call.first_sent_at is None or clock.now() - call.first_sent_at < STATE_SETTLES
     if isinstance(error, AlreadyDone) or is_fresh:
-        note(write, last_error=error.message[:500])
+        note(call, last_error=error.message[:500])
         return error.message
     return _refuse(delivery, error.message)
 
 
-def _refuse(delivery: Delivery[Any], why: str) -> str:
+def _refuse(delivery: Delivery, why: str) -> str:
     delivery.refuse(why)
     return why
 
 
-def note(write: RecruiterWrite, **facts: object) -> None:
+def note(call: Call, **facts: object) -> None:
     """Store facts about a write on its way, whatever its state."""
-    type(write)._default_manager.filter(pk=write.pk).update(**facts)
+    Call.objects.filter(pk=call.pk).update(**facts)
     for name, fact in facts.items():
-        setattr(write, name, fact)
+        setattr(call, name, fact)

@@ -12,7 +12,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Campaign, CampaignTopUp, Hit, HitWriteKind
+from humanexp.recruitment.models import CallKind, Campaign, CampaignTopUp, Hit
 from humanexp.recruitment.pricing import LARGE_HIT, Quote, QuoteTerms, split
 from humanexp.recruitment.recruiters import account_of, capabilities_of, currency_of
 from humanexp.recruitment.services.approving import check_continuing
@@ -193,12 +193,12 @@ def _growing(campaign: Campaign) -> list[Hit]:
     now = clock.now()
     hits = campaign.hits.exclude(hit_id="").exclude(expires_at__lte=now).select_related("campaign")
     growable = [hit for hit in hits if hit.state in (HitState.OPEN, HitState.CLOSED)]
-    waiting = {write.hit_id for hit in growable for write in hit.writes.filter(state__in=UNFINISHED)}
+    waiting = {write.hit_id for hit in growable for write in hit.calls.filter(state__in=UNFINISHED)}
     return sorted((hit for hit in growable if hit.pk not in waiting), key=lambda hit: -hit.max_assignments)
 
 
 #: More places and more time: not sent any more after a stop.
-LATER_KINDS = (HitWriteKind.EXTEND, HitWriteKind.PROLONG)
+LATER_KINDS = (CallKind.EXTEND, CallKind.PROLONG)
 
 
 def stop(*, study: Study, by: User | None = None) -> list[Campaign]:
@@ -229,12 +229,12 @@ def stop_campaign(*, campaign: Campaign, by: User | None = None) -> Campaign:
 
 def _end(hit: Hit, by: User | None) -> None:
     """Expire a HIT; one that was never sent is not published at all."""
-    create = hit.writes.select_for_update().get(kind=HitWriteKind.CREATE)
+    create = hit.calls.select_for_update().get(kind=CallKind.CREATE)
     if create.state in (WriteState.PLANNED, WriteState.REFUSED):
         if create.state == WriteState.PLANNED:
             advance(create, WriteState.REFUSED, last_error="Stopped before it was published.")
         advance(hit, HitState.CANCELLED)
         return
-    for write in hit.writes.select_for_update().filter(kind__in=LATER_KINDS, state=WriteState.PLANNED):
+    for write in hit.calls.select_for_update().filter(kind__in=LATER_KINDS, state=WriteState.PLANNED):
         advance(write, WriteState.REFUSED, last_error="Stopped before it was sent.")
     plan_expiry(hit=hit, by=by)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable
 
 from django.db import transaction
@@ -8,8 +7,8 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.recruitment.models import Assignment, Message
-from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.models import Assignment, Call, CallKind
+from humanexp.recruitment.services.outbox import plan_about, request_sending
 from humanexp.recruitment.states import WriteState
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
@@ -19,7 +18,7 @@ LONGEST_SUBJECT, LONGEST_TEXT = 200, 4_000
 
 
 @transaction.atomic
-def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: User) -> list[Message]:
+def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: User) -> list[Call]:
     """Write to the people of some assignments, once to each person; sent one by one, at most once.
 
     Who has been sent these very words about this study is not sent them again: a second click writes to nobody.
@@ -48,27 +47,20 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
     messages = [
         plan_message(assignment=assignment, subject=subject, text=text, by=by) for assignment in people.values()
     ]
-    study = messages[0].assignment.campaign.study
+    study = next(iter(people.values())).campaign.study
     record(action="notify", subject=f"study:{study.pk}", study=study.slug, by=by, people=len(messages), about=subject)
     for environment in sorted({message.environment for message in messages}):
         request_sending(environment=environment)
     return messages
 
 
-def plan_message(*, assignment: Assignment, subject: str, text: str, by: User) -> Message:
+def plan_message(*, assignment: Assignment, subject: str, text: str, by: User) -> Call:
     """One message, sent at most once when sending is requested; part of the transaction of what it is about."""
-    return Message.objects.create(
-        environment=assignment.environment,
-        token=f"{assignment.environment}-word-{secrets.token_hex(8)}",
-        assignment=assignment,
-        subject=subject,
-        text=text,
-        created_by=by,
-    )
+    return plan_about(assignment, CallKind.MESSAGE, by=by, reason=text, payload={"subject": subject})
 
 
 def _told(study_pk: int, subject: str, text: str) -> set[int | None]:
     """People to whom these words are on their way, or have come; two who write at once queue here."""
     Study.objects.select_for_update(of=("self",)).get(pk=study_pk)
-    same = Message.objects.filter(assignment__campaign__study=study_pk, subject=subject, text=text)
+    same = Call.objects.filter(kind=CallKind.MESSAGE, campaign__study=study_pk, reason=text, payload__subject=subject)
     return set(same.exclude(state=WriteState.REFUSED).values_list("assignment__person", flat=True))

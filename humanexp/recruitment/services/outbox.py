@@ -8,6 +8,7 @@ from typing import Self
 from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.jobs import services as jobs
+from humanexp.recruitment.models import Assignment, Call, CallKind
 
 
 @dataclass
@@ -26,6 +27,19 @@ class Report:
     def remark(self, sentence: str) -> None:
         if sentence not in self.remarks:
             self.remarks.append(sentence)
+
+
+def plan_about(assignment: Assignment, kind: CallKind, *, by: User | None = None, **facts: object) -> Call:
+    """A call about one submission; part of the caller's transaction, which requests the sending."""
+    call: Call = Call.objects.plan(
+        kind,
+        environment=assignment.environment,
+        assignment=assignment,
+        campaign_id=assignment.campaign_id,
+        by=by,
+        **facts,
+    )
+    return call
 
 
 def request_sending(*, environment: str) -> None:

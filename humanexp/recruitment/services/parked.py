@@ -11,7 +11,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.jobs import services as jobs
-from humanexp.recruitment.models import AttemptOutcome, BonusAttempt, Payment
+from humanexp.recruitment.models import Payment
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import WriteState, advance
 from humanexp.studies import permissions
@@ -24,7 +24,6 @@ def pay_again(*, study: Study, payments: Collection[int], note: str, by: User) -
     """Send these once more. The recruiter is asked before: what shows after all is not sent."""
     rows = _parked(study, payments, note, by)
     for row in rows:
-        _decided(row, note, by)
         advance(row, WriteState.PLANNED, last_error="", first_sent_at=None, missed_at=None, ask_first=False)
         _record("pay-again", row, note, by)
     for environment in sorted({row.environment for row in rows}):
@@ -37,8 +36,8 @@ def found_paid(*, study: Study, payments: Collection[int], note: str, by: User) 
     """Somebody has seen elsewhere that these were paid."""
     rows = _parked(study, payments, note, by)
     for row in rows:
-        _decided(row, note, by, outcome=AttemptOutcome.FOUND)
-        advance(row, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None, ask_first=False)
+        facts = {"confirmed_at": clock.now(), "look_at": None, "last_error": "", "missed_at": None}
+        advance(row, WriteState.CONFIRMED, **facts, ask_first=False)
         _record("found-paid", row, note, by)
     return len(rows)
 
@@ -47,8 +46,8 @@ def found_paid(*, study: Study, payments: Collection[int], note: str, by: User) 
 def look_again(*, study: Study, by: User) -> None:
     """Have the recruiter asked now about everything of the study that is not proved."""
     permissions.check(by, Action.PAY, study)
-    unproved = BonusAttempt.objects.filter(outcome=AttemptOutcome.OPEN, payment__campaign__study=study)
-    environments = set(unproved.values_list("call__environment", flat=True))
+    unproved = Payment.objects.filter(look_at__isnull=False, campaign__study=study)
+    environments = set(unproved.values_list("environment", flat=True))
     unproved.update(look_at=clock.now())
     for environment in sorted(environments):
         jobs.submit("recruitment.send", subject=f"recruiter:{environment}", by=by, environment=environment)
@@ -64,11 +63,6 @@ def _parked(study: Study, payments: Collection[int], note: str, by: User) -> lis
     if len(rows) != len(set(payments)) or any(row.state != WriteState.PARKED for row in rows):
         raise Conflict("Some of these do not wait for a person any more; nothing was changed. Look at them again.")
     return rows
-
-
-def _decided(row: Payment, note: str, by: User, **facts: object) -> None:
-    unproved = row.bonus_attempts.filter(outcome=AttemptOutcome.OPEN)
-    unproved.update(decided_by=by, decided_at=clock.now(), note=note.strip(), **facts)
 
 
 def _record(action: str, row: Payment, note: str, by: User) -> None:

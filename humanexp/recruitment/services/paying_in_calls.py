@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -33,22 +35,19 @@ from humanexp.core.errors import (
 from humanexp.recruitment import money
 from humanexp.recruitment.models import (
     EXTRAS,
-    AttemptOutcome,
-    BonusAttempt,
-    BonusCall,
-    CallAnswer,
+    Answer,
+    CallKind,
     Difference,
     Hit,
     Payment,
-    PaymentKind,
     RecruiterAccount,
 )
 from humanexp.recruitment.recruiters.base import Recruiter
-from humanexp.recruitment.recruiters.bonus_calls import BonusCalls, BonusLine, BonusPlan
+from humanexp.recruitment.recruiters.bonus_calls import BonusCalls, BonusLine, BonusPlan, Listing, Standing
 from humanexp.recruitment.services.counting import count_send
 from humanexp.recruitment.services.deliveries.money import NOBODY, Bonus
 from humanexp.recruitment.services.outbox import Report
-from humanexp.recruitment.states import DifferenceState, WriteState, advance
+from humanexp.recruitment.states import UNSETTLED, DifferenceState, WriteState, advance
 
 #: When the recruiter is asked after a call, and how often later on, and once a person has been asked.
 LOOKS = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 15, 60))
@@ -60,16 +59,17 @@ FORGOTTEN = "This database was restored, and may have forgotten that it was sent
 UNEXPLAINED = "The recruiter lists {listed} for this submission, which no payment here explains: a person has to look."
 
 
+T = TypeVar("T")
+
+
 def evidence_wait() -> timedelta:
     return timedelta(hours=settings.BONUS_EVIDENCE_HOURS)
 
 
-def unproved(environment: str) -> list[BonusAttempt]:
-    """Lines that the recruiter is to be asked about now, call by call."""
-    rows = BonusAttempt.objects.filter(
-        outcome=AttemptOutcome.OPEN, look_at__lte=clock.now(), call__environment=environment
-    )
-    return list(rows.select_related("call__hit", "assignment").order_by("call", "pk"))
+def unproved(environment: str) -> list[Payment]:
+    """Sent bonuses that the recruiter is to be asked about now, call by call."""
+    rows = Payment.objects.filter(environment=environment, look_at__lte=clock.now())
+    return list(rows.select_related("assignment__hit").order_by("handle", "pk"))
 
 
 @dataclass
@@ -84,54 +84,55 @@ class CallRound:
 
     def run(self) -> bool:
         """Ask what is due, then send what is planned; whether it was given up."""
-        for call, attempts in groupby(unproved(self.recruiter.environment), key=lambda one: one.call):
-            self._patiently(lambda call=call: self._see_standing(call))  # type: ignore[misc]
-            for attempt in attempts:
+        for (_, hit), rows in groupby(
+            unproved(self.recruiter.environment), key=lambda row: (row.handle, row.assignment.hit)
+        ):
+            standing = self._patiently(lambda hit=hit: self.calls.standing(hit.hit_id))  # type: ignore[misc]
+            for row in rows:
                 if not self._goes_on():
                     return True
-                self._patiently(lambda attempt=attempt: self._look(attempt))  # type: ignore[misc]
-        for hit, rows in self._ready().items():
-            for first in range(0, len(rows), self.calls.most):
+                self._look(row, standing)
+        for hit, ready in self._ready().items():
+            for first in range(0, len(ready), self.calls.most):
                 if not self._goes_on():
                     return True
-                self._pay(hit, rows[first : first + self.calls.most])
+                self._pay(hit, ready[first : first + self.calls.most])
         return self.in_vain >= MOST_IN_VAIN
 
     def _goes_on(self) -> bool:
         return self.in_vain < MOST_IN_VAIN and self.is_ours()
 
-    def _patiently(self, ask: Callable[[], None]) -> bool:
-        """Whether there was an answer."""
+    def _patiently(self, ask: Callable[[], T]) -> T | None:
+        """The answer; None where there was none."""
         try:
-            ask()
+            answer = ask()
         except KeysRefused:
             raise
         except RecruiterError as error:
             self.in_vain += isinstance(error, RecruiterUnavailable)
             self.report.remark(error.message)
-            return False
+            return None
         self.in_vain = 0
-        return True
+        return answer
 
     # Looking ----------------------------------------------------------------------------------------------------
 
-    def _see_standing(self, call: BonusCall) -> None:
-        now = self.calls.standing(call.hit.hit_id)
-        facts = {"balance_cents": now.balance_cents, "bonuses_cents": now.bonuses_cents, "looked_at": clock.now()}
-        BonusCall.objects.filter(pk=call.pk).update(**facts)
-
-    def _look(self, attempt: BonusAttempt) -> None:
-        learn(attempt, self.calls.listed(attempt.assignment.assignment_id))
+    def _look(self, row: Payment, standing: Standing | None = None) -> bool:
+        """Whether there was an answer."""
+        listed = self._patiently(lambda: self.calls.listed(_submission(row)))
+        if listed is None:
+            return False
+        learn(row, Listing.now(listed, standing))
+        return True
 
     # Sending ----------------------------------------------------------------------------------------------------
 
     def _ready(self) -> dict[Hit, list[Payment]]:
         """Planned rows that can be sent now, one of each submission."""
         planned = Payment.objects.filter(environment=self.recruiter.environment, state=WriteState.PLANNED)
-        rows = planned.exclude(kind=PaymentKind.REWARD).select_related("assignment__hit", "assignment__person")
-        still_open = dict(
-            BonusAttempt.objects.filter(outcome=AttemptOutcome.OPEN).values_list("assignment_id", "payment_id")
-        )
+        rows = planned.exclude(kind=CallKind.REWARD).select_related("assignment__hit", "assignment__person")
+        unsettled = Payment.objects.filter(look_at__isnull=False, environment=self.recruiter.environment)
+        still_open = {row.assignment_id: row.pk for row in unsettled}
         ready: dict[Hit, list[Payment]] = {}
         for row in list(rows.order_by("pk")):
             hit, before = row.assignment.hit, still_open.get(row.assignment_id)
@@ -142,7 +143,7 @@ class CallRound:
             elif row.assignment.person is None or hit is None:
                 advance(row, WriteState.REFUSED, last_error=NOBODY)
             elif row.ask_first:
-                self._patiently(lambda row=row: self._leave_forgotten(row))  # type: ignore[misc]
+                self._leave_forgotten(row)
             else:
                 ready.setdefault(hit, []).append(row)
                 still_open[row.assignment_id] = -1  # the submission's turn is taken
@@ -179,125 +180,124 @@ class CallRound:
         if unexplained:  # a plan pays nobody: the others get one of their own
             self._pay(hit, [row for row in rows if row not in unexplained])
             return
-        call = self._commit(hit, rows, plan) if self.is_ours() else None
-        if call is not None:
-            self._send(call)
+        if self.is_ours() and self._commit(rows, plan):
+            self._send(plan.plan_id)
 
     def _leave_forgotten(self, row: Payment) -> None:
-        park(row, FORGOTTEN, self.calls.listed(_submission(row)))
+        listed = self._patiently(lambda: self.calls.listed(_submission(row)))
+        if listed is not None:
+            park(row, FORGOTTEN, listed)
 
     def _is_paid_by_now(self, row: Payment) -> bool:
-        """A person wants it paid again: if the earlier attempt shows after all, there is nothing left to pay."""
-        earlier = row.bonus_attempts.filter(outcome=AttemptOutcome.OPEN).select_related("call", "assignment").first()
-        if earlier is None:
+        """A person wants it paid again: if the earlier sending shows after all, there is nothing left to pay."""
+        if row.look_at is None:
             return False
-        is_answered = self._patiently(lambda: self._look(earlier))
+        is_answered = self._look(row)
         row.refresh_from_db()
         return not is_answered or row.state != WriteState.PLANNED
 
-    def _commit(self, hit: Hit, rows: Sequence[Payment], plan: BonusPlan) -> BonusCall | None:
-        """Rows and what was listed before the call; None where somebody else has taken or stopped one of them."""
+    def _commit(self, rows: Sequence[Payment], plan: BonusPlan) -> bool:
+        """Rows and what was listed before the call; False where one of them was taken or stopped meanwhile."""
+        same = Payment.objects.filter(environment=self.recruiter.environment, handle=plan.plan_id)
+        if same.exists():
+            self.report.remark(f"The recruiter names a call {plan.plan_id} that it has carried out before.")
+            return False
         now = clock.now()
         try:
             with transaction.atomic():
-                call = BonusCall.objects.create(
-                    environment=self.recruiter.environment,
-                    hit=hit,
-                    plan_id=plan.plan_id,
-                    sent_at=now,
-                    balance_before_cents=plan.standing.balance_cents,
-                    bonuses_before_cents=plan.standing.bonuses_cents,
-                )
                 for row in rows:
-                    self._commit_line(call, row, plan.listed[_submission(row)], now)
+                    before = Listing.now(plan.listed[_submission(row)], plan.standing, lines=len(rows))
+                    advance(
+                        row,
+                        WriteState.SENDING,
+                        first_sent_at=row.first_sent_at or now,
+                        attempts=row.attempts + 1,
+                        last_error="",
+                        handle=plan.plan_id,
+                        answer=Answer.NONE,
+                        evidence_before=before.to_json(),
+                        listed_after=None,
+                        look_at=now + LOOKS[0],
+                        given_up=[*row.given_up, *sending_of(row)],
+                    )
         except IllegalTransition:
-            return None
-        return call
+            return False
+        return True
 
-    def _commit_line(self, call: BonusCall, row: Payment, listed: Sequence[int], now: datetime) -> None:
-        sent = {"first_sent_at": row.first_sent_at or now, "attempts": row.attempts + 1, "last_error": ""}
-        advance(row, WriteState.SENDING, **sent)
-        row.bonus_attempts.filter(outcome=AttemptOutcome.OPEN).update(outcome=AttemptOutcome.GIVEN_UP)
-        BonusAttempt.objects.create(
-            call=call,
-            payment=row,
-            number=row.bonus_attempts.count() + 1,
-            assignment=row.assignment,
-            listed_before=list(listed),
-            look_at=now + LOOKS[0],
-        )
-
-    def _send(self, call: BonusCall) -> None:
+    def _send(self, plan_id: str) -> None:
         """Once. Only an answer that says that nothing was done takes the rows back."""
-        count_send(call.environment)
+        rows = Payment.objects.filter(environment=self.recruiter.environment, handle=plan_id)
+        count_send(self.recruiter.environment)
         try:
-            self.calls.pay(call.plan_id)
+            self.calls.pay(plan_id)
         except OutcomeUnknown as error:
-            _answered(call, CallAnswer.UNKNOWN)
+            rows.update(answer=Answer.UNKNOWN)
             self.report.remark(error.message)
         except (KeysRefused, RecruiterUnavailable, InsufficientFunds) as error:
-            _take_back(call, WriteState.PLANNED, error.message)
+            _take_back(rows, WriteState.PLANNED, error.message)
             if isinstance(error, KeysRefused):
                 raise
             self.in_vain += 1
             self.report.remark(error.message)
         except RecruiterError as error:
-            _take_back(call, WriteState.REFUSED, error.message)
+            _take_back(rows, WriteState.REFUSED, error.message)
             self.report.remark(error.message)
         else:
             self.in_vain = 0
-            _answered(call, CallAnswer.ACCEPTED)
+            rows.update(answer=Answer.ACCEPTED)
+
+
+def sending_of(row: Payment) -> list[dict[str, Any]]:
+    """What is kept of a sending that nothing has proved, when another takes its place; none where there was none."""
+    before = Listing.of(row.evidence_before)
+    if row.look_at is None or before is None:
+        return []
+    return [{"sent_at": before.at, "answer": row.answer, "lines": before.lines}]
 
 
 @transaction.atomic
-def learn(attempt: BonusAttempt, listed: Sequence[int]) -> None:
+def learn(row: Payment, seen: Listing) -> None:
     """Store what the recruiter lists, and what follows: it is paid, or it has been looked for long enough."""
-    payment = Payment.objects.select_for_update().get(pk=attempt.payment_id)
-    locked = BonusAttempt.objects.select_for_update(of=("self",)).select_related("call", "payment").get(pk=attempt.pk)
-    if locked.outcome:
+    locked = Payment.objects.select_for_update(of=("self",)).get(pk=row.pk)
+    before, latest, now = Listing.of(locked.evidence_before), Listing.of(locked.listed_after), clock.now()
+    if locked.look_at is None or before is None:
         return
-    now = clock.now()
-    locked.listed, locked.looks = list(listed), locked.looks + 1
-    locked.look_at = _next_look(locked, payment, now)
-    if locked.is_proved_by(Counter(listed)):
-        locked.outcome = AttemptOutcome.PROVED
-        advance(payment, WriteState.CONFIRMED, confirmed_at=now, last_error="", missed_at=None)
-        RecruiterAccount.objects.filter(environment=payment.environment, bonus_proved_at=None).update(
+    is_proved = seen.counted[locked.amount_cents] > before.counted[locked.amount_cents]
+    is_settled = is_proved or locked.state not in UNSETTLED  # a person may have said so meanwhile
+    locked.listed_after = replace(seen, looks=latest.looks + 1 if latest else 1).to_json()
+    locked.look_at = None if is_settled else _next_look(locked, before.seen_at, now)
+    locked.save(update_fields=["listed_after", "look_at"])
+    if is_proved and locked.state in UNSETTLED:
+        advance(locked, WriteState.CONFIRMED, confirmed_at=now, last_error="", missed_at=None)
+        RecruiterAccount.objects.filter(environment=locked.environment, bonus_proved_at=None).update(
             bonus_proved_at=now
         )
-    elif payment.state == WriteState.SENDING and now - locked.call.sent_at >= evidence_wait():
-        park(payment, UNPROVED)
-    locked.save(update_fields=["listed", "looks", "look_at", "outcome"])
+    elif locked.state == WriteState.SENDING and now - before.seen_at >= evidence_wait():
+        park(locked, UNPROVED)
 
 
 def park(payment: Payment, why: str, listed: Sequence[int] | None = None) -> None:
     """Leave it to a person. `listed`: what the recruiter lists, of one that was never sent."""
-    seen = {} if listed is None else {"listed": list(listed)}
+    seen = {} if listed is None else {"evidence_before": Listing.now(listed).to_json()}
     advance(payment, WriteState.PARKED, last_error=why, **seen)
     study = payment.campaign.study.slug
     record(action="park", subject=f"payment:{payment.pk}", study=study, cents=payment.amount_cents, why=why)
 
 
-def _next_look(attempt: BonusAttempt, payment: Payment, now: datetime) -> datetime:
-    if payment.state == WriteState.PARKED:
+def _next_look(row: Payment, sent_at: datetime, now: datetime) -> datetime:
+    if row.state == WriteState.PARKED:
         return now + PARKED_EVERY
-    later = next((wait for wait in LOOKS if attempt.call.sent_at + wait > now), None)
-    end = attempt.call.sent_at + evidence_wait()
-    planned = attempt.call.sent_at + later if later else now + LOOK_EVERY
+    later = next((wait for wait in LOOKS if sent_at + wait > now), None)
+    end = sent_at + evidence_wait()
+    planned = sent_at + later if later else now + LOOK_EVERY
     return end if now < end < planned else planned
 
 
-def _answered(call: BonusCall, answer: CallAnswer) -> None:
-    BonusCall.objects.filter(pk=call.pk).update(answer=answer)
-
-
 @transaction.atomic
-def _take_back(call: BonusCall, to: WriteState, why: str) -> None:
+def _take_back(rows: QuerySet[Payment], to: WriteState, why: str) -> None:
     """Nothing was paid: planned again, or refused."""
-    _answered(call, CallAnswer.REFUSED)
-    for attempt in call.attempts.select_related("payment"):
-        advance(attempt.payment, to, last_error=why[:500])
-    call.attempts.update(outcome=AttemptOutcome.NOT_SENT)
+    for row in rows:
+        advance(row, to, last_error=why[:500], answer=Answer.REFUSED, look_at=None)
 
 
 def _unexplained(row: Payment, listed: Sequence[int]) -> Counter[int]:
@@ -310,7 +310,8 @@ def _unexplained(row: Payment, listed: Sequence[int]) -> Counter[int]:
     )
     theirs = [cents for cents in explained.values_list("theirs_cents", flat=True) if cents]
     known: Counter[int] = Counter([*paid, *theirs])
-    seen: Counter[int] = Counter(row.listed or ())
+    before = Listing.of(row.evidence_before)
+    seen = before.counted if before else Counter[int]()
     return Counter(listed) - (known | seen)
 
 

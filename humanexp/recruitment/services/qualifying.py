@@ -8,12 +8,7 @@ from django.db import transaction
 
 from humanexp.participation import selectors as participation_selectors
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import (
-    GrantKind,
-    QualificationType,
-    QualificationWrite,
-    RecruitedPerson,
-)
+from humanexp.recruitment.models import Call, CallKind, QualificationType, RecruitedPerson
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.recruiters.base import QualificationOrder
 from humanexp.recruitment.services.outbox import request_sending
@@ -42,13 +37,13 @@ def order_for(qualification: QualificationType) -> QualificationOrder:
 
 def plan_grant(*, person: RecruitedPerson, qualification: QualificationType) -> None:
     """Give a person the mark; who has it keeps it."""
-    _plan(person, qualification, GrantKind.GRANT)
+    _plan(person, qualification, CallKind.GRANT)
 
 
 def plan_revocation(*, person: RecruitedPerson, qualification: QualificationType) -> None:
     """Take it back from who was given it."""
     if _last(person, qualification) is not None:
-        _plan(person, qualification, GrantKind.REVOKE)
+        _plan(person, qualification, CallKind.REVOKE)
 
 
 @transaction.atomic
@@ -67,21 +62,15 @@ def mark_as_taken_part(*, person: RecruitedPerson) -> None:
         plan_revocation(person=person, qualification=qualification)
 
 
-def _plan(person: RecruitedPerson, qualification: QualificationType, kind: GrantKind) -> None:
+def _plan(person: RecruitedPerson, qualification: QualificationType, kind: CallKind) -> None:
     last = _last(person, qualification)
     if last is not None and last.kind == kind:
         return
-    QualificationWrite.objects.create(
-        environment=qualification.environment,
-        kind=kind,
-        qualification=qualification,
-        person=person,
-        token=f"{qualification.environment}-{kind}-{secrets.token_hex(8)}",
-    )
+    Call.objects.plan(kind, environment=qualification.environment, qualification=qualification, person=person)
     request_sending(environment=qualification.environment)
 
 
-def _last(person: RecruitedPerson, qualification: QualificationType) -> QualificationWrite | None:
+def _last(person: RecruitedPerson, qualification: QualificationType) -> Call | None:
     """How it stands, or will once everything planned is sent."""
-    rows = QualificationWrite.objects.filter(person=person, qualification=qualification)
+    rows = Call.objects.filter(person=person, qualification=qualification)
     return rows.exclude(state=WriteState.REFUSED).order_by("-pk").first()

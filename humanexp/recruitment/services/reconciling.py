@@ -19,15 +19,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import KeysRefused, NotAtRecruiter, RecruiterError
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import (
-    Assignment,
-    Difference,
-    DifferenceKind,
-    Hit,
-    Payment,
-    PaymentKind,
-    RecruiterAccount,
-)
+from humanexp.recruitment.models import Assignment, CallKind, Difference, DifferenceKind, Hit, Payment, RecruiterAccount
 from humanexp.recruitment.recruiters import capabilities_of, currency_of, recruiter_for, those
 from humanexp.recruitment.recruiters.base import BonusReport, Recruiter, SubmissionReport, marker_in
 from humanexp.recruitment.states import UNSETTLED, AssignmentState, DifferenceState, WriteState, advance
@@ -150,8 +142,8 @@ def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
         if remark not in book.remarks:
             book.remarks.append(remark)
         return
-    rewards = [row for row in ledger if row.kind == PaymentKind.REWARD]
-    extras = [row for row in ledger if row.kind != PaymentKind.REWARD]
+    rewards = [row for row in ledger if row.kind == CallKind.REWARD]
+    extras = [row for row in ledger if row.kind != CallKind.REWARD]
     differing, on_the_way = set(), book.on_the_way
     meant = (_by_marker if recruiter.bonus_calls is None else _by_amount)(extras, bonuses)
     for entry in [*_rewards(hit, rewards, listed), *_extras(hit, extras, bonuses, meant)]:
@@ -179,7 +171,7 @@ def _rewards(hit: Hit, rows: list[Payment], listed: list[SubmissionReport]) -> I
         is_paid = found.state == AssignmentState.APPROVED
         yield Entry(
             key=f"reward:{found.submission_id}",
-            paid_as=PaymentKind.REWARD,
+            paid_as=CallKind.REWARD,
             listed_as=found.submission_id,
             row=row,
             assignment=row.assignment if row else taken.get(found.submission_id),
@@ -222,7 +214,7 @@ def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport], meant: li
             left.pop(row.pk, None)
         yield Entry(
             key=key,
-            paid_as=row.kind if row else PaymentKind.BONUS,
+            paid_as=row.kind if row else CallKind.BONUS,
             listed_as=bonus.submission_id,
             row=row,
             assignment=row.assignment if row else taken.get(bonus.submission_id),
@@ -241,7 +233,7 @@ def _key(bonus: BonusReport, alike: Counter[str]) -> str:
 
 
 def _ours_alone(row: Payment) -> Entry:
-    is_reward = row.kind == PaymentKind.REWARD
+    is_reward = row.kind == CallKind.REWARD
     listed_as = row.assignment.assignment_id
     return Entry(
         key=f"reward:{listed_as}" if is_reward else f"row:{row.pk}",
@@ -268,15 +260,16 @@ def _is_on_the_way(entry: Entry, began: datetime) -> bool:
         return row.state in UNSETTLED or (is_fresh and entry.theirs_cents is None)
     if entry.theirs_cents is None:
         return False
-    if entry.paid_as == PaymentKind.REWARD:
+    if entry.paid_as == CallKind.REWARD:
         # time has approved it since `sync` looked, which takes it over
         return assignment is not None and assignment.state == AssignmentState.SUBMITTED
-    return Payment.objects.filter(marker=marker_in(entry.their_reason)).exists()  # planned and paid meanwhile
+    marker = marker_in(entry.their_reason)  # planned and paid meanwhile
+    return assignment is not None and marker in {row.marker for row in Payment.objects.filter(assignment=assignment)}
 
 
 def _is_unasked(row: Payment) -> bool:
     """Planned where a write is not asked about before it is sent: whatever looks like it waits for a person."""
-    is_extra, unsent = row.kind != PaymentKind.REWARD, row.state == WriteState.PLANNED and not row.attempts
+    is_extra, unsent = row.kind != CallKind.REWARD, row.state == WriteState.PLANNED and not row.attempts
     return is_extra and unsent and capabilities_of(row.environment).repeats.bonus == "never"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
 from django.db import transaction
@@ -12,9 +11,9 @@ from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, PaymentKind, Rejection, RejectionProposal, ReviewPolicy
+from humanexp.recruitment.models import Assignment, Call, CallKind, RejectionProposal, ReviewPolicy
 from humanexp.recruitment.recruiters import kind_of
-from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.services.outbox import plan_about, request_sending
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState, advance
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
@@ -27,7 +26,7 @@ SIGNS_NEEDED = 2
 @transaction.atomic
 def reject(
     *, assignment: Assignment, reason: str, by: User, evidence: str = "", category: str = ""
-) -> Rejection | RejectionProposal:
+) -> Call | RejectionProposal:
     """Refuse to pay one assignment. Only a person does this, with a reason that the worker can read.
 
     It takes two independent signs on record, or evidence written down here; one failed check is none. Where the study
@@ -70,7 +69,7 @@ def reject(
 
 
 @transaction.atomic
-def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
+def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Call:
     """The second person has read it: the rejection is sent. Never by the one who proposed it."""
     permissions.check(by, Action.PAY, proposal.assignment.campaign.study)
     if proposal.by_id == by.pk:
@@ -123,26 +122,19 @@ def _locked(assignment: Assignment) -> Assignment:
 def _check_undecided(assignment: Assignment) -> None:
     if assignment.state != AssignmentState.SUBMITTED:
         raise Conflict(f"This assignment is {assignment.get_state_display()} and cannot be rejected.")
-    if assignment.payments.filter(kind=PaymentKind.REWARD).exclude(state=WriteState.REFUSED).exists():
+    if assignment.calls.filter(kind=CallKind.REWARD).exclude(state=WriteState.REFUSED).exists():
         raise Conflict("This assignment is about to be paid and cannot be rejected.")
 
 
-def _plan(assignment: Assignment, *, reason: str, evidence: str, category: str, by: User | None) -> Rejection:
-    rejection, is_new = Rejection.objects.get_or_create(
-        assignment=assignment,
-        defaults={
-            "environment": assignment.environment,
-            "token": f"{assignment.environment}-no-{secrets.token_hex(8)}",
-            "reason": reason,
-            "signs": list(selectors.signs_against(assignment)),
-            "evidence": evidence,
-            "category": category,
-            "created_by": by,
-        },
-    )
-    if is_new:
-        record_about("reject", assignment, by, reason=reason)
-        request_sending(environment=assignment.environment)
+def _plan(assignment: Assignment, *, reason: str, evidence: str, category: str, by: User | None) -> Call:
+    known: Call | None = assignment.calls.filter(kind=CallKind.REJECT).first()
+    if known is not None:
+        return known
+    signs = list(selectors.signs_against(assignment))
+    payload = {"category": category, "signs": signs, "evidence": evidence}
+    rejection = plan_about(assignment, CallKind.REJECT, by=by, reason=reason, payload=payload)
+    record_about("reject", assignment, by, reason=reason)
+    request_sending(environment=assignment.environment)
     return rejection
 
 

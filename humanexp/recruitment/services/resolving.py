@@ -8,7 +8,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.recruitment.models import Campaign, Difference, DifferenceKind, Payment, PaymentKind
+from humanexp.recruitment.models import CallKind, Campaign, Difference, DifferenceKind, Payment
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.settling import adopt_approval, book_elsewhere, reward_charge
@@ -88,12 +88,12 @@ def _adopt(difference: Difference, by: User) -> Payment:
         # not paid there: it is owed still, and sent once they have been asked again
         return advance(row, WriteState.PLANNED, ask_first=True, confirmed_at=None, last_error="", missed_at=None)
     if row is not None and row.state == WriteState.CONFIRMED:
-        is_reward = row.kind == PaymentKind.REWARD
+        is_reward = row.kind == CallKind.REWARD
         charge = reward_charge(assignment) if is_reward else fees_of(row.environment).on_bonus(theirs)
         row.amount_cents, row.fee_cents, row.tax_cents = theirs, charge.cents, charge.tax_cents
         row.save(update_fields=["amount_cents", "fee_cents", "tax_cents"])
         return row
-    if difference.paid_as == PaymentKind.REWARD:
+    if difference.paid_as == CallKind.REWARD:
         adopted = adopt_approval(assignment=assignment)
         if assignment.state in (AssignmentState.SUBMITTED, AssignmentState.REJECTED):
             advance(assignment, AssignmentState.APPROVED, decided_at=difference.paid_at or clock.now())

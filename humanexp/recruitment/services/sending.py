@@ -18,22 +18,19 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
 )
 from humanexp.recruitment.models import (
-    HitWrite,
-    HitWriteKind,
-    Message,
+    EXTRAS,
+    MARKS,
+    OFFERS,
+    PLACES,
+    Call,
+    CallKind,
     Pause,
-    Payment,
-    PaymentKind,
-    QualificationWrite,
     RecruiterAccount,
-    RecruiterWrite,
-    Rejection,
-    ReturnRequest,
 )
 from humanexp.recruitment.recruiters import codes, recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.services.approving_together import approve_together, is_awaited
-from humanexp.recruitment.services.counting import KINDS, notice_restoring
+from humanexp.recruitment.services.counting import notice_restoring
 from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.delivering import deliver, note
 from humanexp.recruitment.services.lease import Lease, held, pause, resume
@@ -52,32 +49,33 @@ class LeaseTaken(Exception):
 
 @dataclass(frozen=True)
 class Queue:
-    """Rows of one kind, in the order they were planned."""
+    """Calls of some kinds, in the order they were planned."""
 
-    kind: type[RecruiterWrite]
+    kinds: tuple[str, ...]
     #: which of them
     which: Q = Q()
-    #: what cannot be paid here says that nothing as dear can
-    is_extra: bool = False
 
 
-_TAKES_PLACES = Q(state=WriteState.PLANNED, kind__in=[HitWriteKind.CREATE, HitWriteKind.EXTEND])
+_TAKES_PLACES = Q(state=WriteState.PLANNED, kind__in=PLACES)
+REWARDS = Queue((CallKind.REWARD,))
+#: What cannot be paid here says that nothing as dear can.
+BONUSES = Queue(EXTRAS)
 #: In the order they are sent: who may not come again before new places, ends of HITs, rewards, and only then whatever
 #: else takes money.
 QUEUES = (
-    Queue(QualificationWrite),
-    Queue(HitWrite, ~_TAKES_PLACES),
-    Queue(Payment, Q(kind=PaymentKind.REWARD)),
-    Queue(HitWrite, _TAKES_PLACES),
-    Queue(Rejection),
-    Queue(ReturnRequest),
-    Queue(Payment, ~Q(kind=PaymentKind.REWARD), is_extra=True),
-    Queue(Message),
+    Queue(MARKS),
+    Queue(OFFERS, ~_TAKES_PLACES),
+    REWARDS,
+    Queue(OFFERS, _TAKES_PLACES),
+    Queue((CallKind.REJECT,)),
+    Queue((CallKind.RETURN,)),
+    BONUSES,
+    Queue((CallKind.MESSAGE,)),
 )
 #: What an administrator's pause does not hold back: it opens no place and pays nobody.
 SAFE_QUEUES = QUEUES[:2]
 #: Neither places nor money: told apart in the report.
-WORDS = (QualificationWrite, ReturnRequest, Message)
+WORDS = (*MARKS, CallKind.RETURN, CallKind.MESSAGE)
 
 
 @dataclass
@@ -92,29 +90,28 @@ class SendReport(Report):
     #: still planned or of unknown outcome
     waiting: int = 0
 
-    def count(self, write: RecruiterWrite, remark: str) -> None:
-        """What became of a write."""
-        if isinstance(write, WORDS):
-            self.told += write.state not in UNFINISHED
+    def count(self, call: Call, remark: str) -> None:
+        """What became of a call."""
+        if call.kind in WORDS:
+            self.told += call.state not in UNFINISHED
             return
-        self.confirmed += write.state == WriteState.CONFIRMED
-        self.refused += write.state == WriteState.REFUSED
+        self.confirmed += call.state == WriteState.CONFIRMED
+        self.refused += call.state == WriteState.REFUSED
         if remark:
-            self.remark(f"{write}: {remark}")
+            self.remark(f"{call}: {remark}")
 
 
-def waiting(environment: str, queue: Queue) -> Iterator[RecruiterWrite]:
+def waiting(environment: str, queue: Queue) -> Iterator[Call]:
     """Rows to deliver, each read anew when its turn comes."""
-    manager = queue.kind._default_manager
-    keys = manager.filter(queue.which, environment=environment, state__in=UNFINISHED).order_by("pk")
-    for pk in list(keys.values_list("pk", flat=True)):
-        write = manager.get(pk=pk)
-        if write.state in UNFINISHED:
-            yield write
+    rows = Call.objects.filter(queue.which, environment=environment, kind__in=queue.kinds, state__in=UNFINISHED)
+    for pk in list(rows.order_by("pk").values_list("pk", flat=True)):
+        call = Call.objects.get(pk=pk)
+        if call.state in UNFINISHED:
+            yield call
 
 
 def count_waiting(environment: str) -> int:
-    return sum(k._default_manager.filter(environment=environment, state__in=UNFINISHED).count() for k in KINDS)
+    return Call.objects.filter(environment=environment, state__in=UNFINISHED).count()
 
 
 def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
@@ -174,7 +171,7 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport, queues: Seque
     calls = recruiter.bonus_calls
     for queue in queues:
         try:
-            if queue.is_extra and calls is not None:
+            if queue is BONUSES and calls is not None:
                 is_in_vain = CallRound(recruiter, calls, lease.renew, report).run()
             else:
                 is_in_vain = _empty(queue, recruiter, lease, report)
@@ -189,21 +186,21 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport, queues: Seque
 def _empty(queue: Queue, recruiter: Recruiter, lease: Lease, report: SendReport) -> bool:
     """Deliver what can be delivered of a queue; whether that was given up."""
     in_vain, too_dear = 0, math.inf
-    if queue.kind is Payment and not queue.is_extra:
+    if queue is REWARDS:
         approve_together(recruiter, lease, report)
-    for write in waiting(recruiter.environment, queue):
-        if (queue.is_extra and _cost(write) >= too_dear) or is_awaited(recruiter, write):
+    for call in waiting(recruiter.environment, queue):
+        if (queue is BONUSES and call.cost_cents >= too_dear) or is_awaited(recruiter, call):
             continue
         if not lease.renew():
             raise LeaseTaken
         try:
-            remark = deliver(delivery_of(recruiter, write), write, is_ours=lease.renew)
+            remark = deliver(delivery_of(recruiter, call), call, is_ours=lease.renew)
         except IllegalTransition:
             continue  # stopped or settled by somebody else meanwhile
         except InsufficientFunds as error:
             # It steps aside: what costs less, and what costs nothing, is not held up.
             report.remark(error.message)
-            too_dear = min(too_dear, _cost(write))
+            too_dear = min(too_dear, call.cost_cents)
             continue
         except RecruiterUnavailable as error:
             report.remark(error.message)
@@ -216,13 +213,9 @@ def _empty(queue: Queue, recruiter: Recruiter, lease: Lease, report: SendReport)
             raise
         except (RecruiterError, InvalidRequest) as error:
             # The question about this row was refused; those behind it have their turn all the same.
-            note(write, last_error=error.message[:500])
-            report.remark(f"{write}: {error.message}")
+            note(call, last_error=error.message[:500])
+            report.remark(f"{call}: {error.message}")
             continue
         in_vain = 0
-        report.count(write, remark)
+        report.count(call, remark)
     return False
-
-
-def _cost(write: RecruiterWrite) -> float:
-    return write.cost_cents if isinstance(write, Payment) else math.inf

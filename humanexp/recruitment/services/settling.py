@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, Invali
 from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, CallKind, Campaign, Payment
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.pricing import Charge
 from humanexp.recruitment.recruiters import fees_of
@@ -134,7 +133,7 @@ def _plan_late(assignment: Assignment, by: User | None, *, is_first: bool = Fals
         cause=SUBMISSION,
         reason=LATE,
         by=by,
-        kind=PaymentKind.COMPENSATION,
+        kind=CallKind.COMPENSATION,
         is_first=is_first,
     )
 
@@ -186,7 +185,7 @@ def plan_bonus(
     cause: str,
     reason: str,
     by: User | None = None,
-    kind: str = PaymentKind.BONUS,
+    kind: str = CallKind.BONUS,
     is_first: bool = False,
 ) -> Payment:
     """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount.
@@ -223,7 +222,7 @@ def plan_equal_bonuses(
 
     Part of the caller's transaction, which has locked the campaign and asked whether this may be done.
     """
-    known = Payment.objects.filter(campaign=campaign, kind=PaymentKind.BONUS, cause=cause).values("assignment_id")
+    known = Payment.objects.filter(campaign=campaign, kind=CallKind.BONUS, cause=cause).values("assignment_id")
     paid = set(known.values_list("assignment_id", flat=True))
     new = [one for one in assignments if one.pk not in paid]
     for one in new:
@@ -233,7 +232,7 @@ def plan_equal_bonuses(
     planned = [
         _insert(
             assignment=one,
-            kind=PaymentKind.BONUS,
+            kind=CallKind.BONUS,
             cause=cause,
             amount_cents=amount_cents,
             charge=charge,
@@ -254,7 +253,7 @@ def try_again(*, payment: Payment, by: User) -> Payment:
     A refused bonus counts against no cap: it is promised anew, and others may have been promised what it would cost.
     """
     permissions.check(by, Action.PAY, payment.assignment.campaign.study)
-    if payment.kind != PaymentKind.REWARD and payment.state == WriteState.REFUSED:
+    if payment.kind != CallKind.REWARD and payment.state == WriteState.REFUSED:
         _promise(_locked_campaign(payment.assignment), payment.cost_cents)
     advance(payment, WriteState.PLANNED, last_error="", first_sent_at=None, missed_at=None)
     record(action="try-again", subject=f"payment:{payment.pk}", study=payment.assignment.campaign.study.slug, by=by)
@@ -284,7 +283,7 @@ def book_elsewhere(*, assignment: Assignment, amount_cents: int, cause: str, rea
     """A bonus that was paid without us: confirmed when it is written down, and counted against the caps."""
     payment = _insert(
         assignment=assignment,
-        kind=PaymentKind.BONUS,
+        kind=CallKind.BONUS,
         cause=cause,
         amount_cents=amount_cents,
         charge=fees_of(assignment.environment).on_bonus(amount_cents),
@@ -295,13 +294,13 @@ def book_elsewhere(*, assignment: Assignment, amount_cents: int, cause: str, rea
 
 
 def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool]:
-    known = assignment.payments.filter(kind=PaymentKind.REWARD, cause=SUBMISSION).first()
+    known = Payment.objects.filter(assignment=assignment, kind=CallKind.REWARD, cause=SUBMISSION).first()
     if known is not None:
         return known, False
     return (
         _insert(
             assignment=assignment,
-            kind=PaymentKind.REWARD,
+            kind=CallKind.REWARD,
             cause=SUBMISSION,
             amount_cents=assignment.campaign.reward_cents,
             charge=reward_charge(assignment),
@@ -327,20 +326,17 @@ def _promise(campaign: Campaign, cents: int) -> None:
     reserve(study=campaign.study, environment=campaign.environment, cents=cents, what="This bonus")
 
 
-def _insert(*, assignment: Assignment, charge: Charge, by: User | None, **facts: object) -> Payment:
-    payment = Payment.objects.create(
+def _insert(*, assignment: Assignment, kind: str, charge: Charge, by: User | None, **facts: object) -> Payment:
+    payment: Payment = Payment.objects.plan(
+        kind,
         environment=assignment.environment,
         assignment=assignment,
         campaign_id=assignment.campaign_id,
-        token=f"new-{secrets.token_hex(16)}",
-        created_by=by,
+        by=by,
         fee_cents=charge.cents,
         tax_cents=charge.tax_cents,
         **facts,
     )
-    # The row's key in it, to be found by eye; the rest keeps another database's row 7 from being taken for this one.
-    payment.token = f"{payment.environment}-pay-{payment.pk}-{secrets.token_hex(6)}"
-    payment.save(update_fields=["token"])
     return payment
 
 

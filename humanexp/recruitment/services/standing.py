@@ -7,7 +7,6 @@ finished all the same is counted, and owed for it.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -21,14 +20,14 @@ from humanexp.core.limits import Allowance
 from humanexp.jobs import services as jobs
 from humanexp.participation import services as participation
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, Payment, ReturnRequest
+from humanexp.recruitment.models import Assignment, CallKind, Campaign, Evidence, Hit, Payment
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import OfferReport, SubmissionReport
 from humanexp.recruitment.recruiters.presets import HANDLING
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services.deliveries.people import RETURNED_WITHIN
 from humanexp.recruitment.services.hits import plan_resuming
-from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.services.outbox import plan_about, request_sending
 from humanexp.recruitment.services.qualifying import mark_as_taken_part
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
 
@@ -206,14 +205,8 @@ def ask_for_return(row: Assignment, found: SubmissionReport) -> None:
         return
     if row.evidence not in (Evidence.UNFINISHED, Evidence.UNKNOWN):
         return
-    ReturnRequest.objects.get_or_create(
-        assignment=row,
-        defaults={
-            "environment": row.environment,
-            "token": f"{row.environment}-back-{secrets.token_hex(8)}",
-            "reason": NOT_FINISHED,
-        },
-    )
+    if not row.calls.filter(kind=CallKind.RETURN).exists():
+        plan_about(row, CallKind.RETURN, reason=NOT_FINISHED)
     request_sending(environment=row.environment)
 
 

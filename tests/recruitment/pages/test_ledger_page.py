@@ -13,7 +13,7 @@ from humanexp.core.audit import record
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Response, Session
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Difference, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, CallKind, Campaign, Difference, Payment
 from humanexp.recruitment.services import reconciling
 from humanexp.recruitment.services.reconciling import Entry
 from humanexp.recruitment.states import WriteState
@@ -61,7 +61,7 @@ def test_it_is_narrowed_by_state_kind_and_person(
         return ["$1.20" in page, "$0.30" in page]
 
     assert amounts() == [True, True]
-    assert amounts(kind=PaymentKind.BONUS) == [False, True]
+    assert amounts(kind=CallKind.BONUS) == [False, True]
     assert amounts(state=WriteState.CONFIRMED) == [False, False]
     assert amounts(query=str(row.person)[:5]) == [True, True]
     assert amounts(query="P-NOBODY") == [False, False]
@@ -84,7 +84,7 @@ def test_the_file_holds_what_the_page_lists(
         "24",
         "planned",
     )
-    row.payments.update(reason='=HYPERLINK("http://evil.example")', cause="@care")
+    Payment.objects.filter(assignment=row).update(reason='=HYPERLINK("http://evil.example")', cause="@care")
     guarded: Any = console.get(f"{address}ledger.csv")
     [line] = rows_of(guarded)
     assert (line["reason"][:2], line["cause"]) == ("'=", "'@care"), "no spreadsheet runs what people have written"
@@ -218,7 +218,7 @@ class TestTopUp:
         assert changed.status_code == 200 and not Payment.objects.exists()
         assert console.post(address, {"shown_total": "30"}).status_code == 302
         bonus = Payment.objects.get()
-        assert (bonus.kind, bonus.amount_cents, bonus.fee_cents) == (PaymentKind.BONUS, 25, 5)
+        assert (bonus.kind, bonus.amount_cents, bonus.fee_cents) == (CallKind.BONUS, 25, 5)
         assert "No one worked for less than $7.25" in console.get(address).content.decode()
 
     def test_a_long_sitting_with_a_break_is_not_long_work(self, slow: Assignment, console: Client) -> None:

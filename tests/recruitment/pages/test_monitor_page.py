@@ -160,12 +160,12 @@ class TestResolutions:
 
     def test_a_hit_that_was_cut_is_published_again(self, launched: Campaign, console: Client) -> None:
         hit = launched.hits.get()
-        hit.writes.update(state=WriteState.REFUSED, last_error="Throttled for ever.")
+        hit.calls.update(state=WriteState.REFUSED, last_error="Throttled for ever.")
         path = f"/studies/{launched.study.slug}/monitor/"
         page = console.get(path).content.decode()
         assert "Throttled for ever." in page and "Publish again" in page
         assert console.post(f"{path}resolve/", {"kind": "hit", "subject": str(hit.pk)}).status_code == 302
-        assert hit.writes.get().state == WriteState.PLANNED
+        assert hit.calls.get().state == WriteState.PLANNED
 
     def test_after_a_stop_no_page_publishes_a_hit_again(self, launched: Campaign, console: Client) -> None:
         """A page that was opened before the stop still has the button."""
@@ -174,7 +174,7 @@ class TestResolutions:
         address = f"/studies/{launched.study.slug}/monitor/resolve/"
         told = console.post(address, {"kind": "hit", "subject": str(hit.pk)}, follow=True)
         assert b"This campaign is stopped" in told.content
-        assert (hit.state, hit.writes.get().state) == ("cancelled", WriteState.REFUSED)
+        assert (hit.state, hit.calls.get().state) == ("cancelled", WriteState.REFUSED)
 
     def test_a_submission_without_a_session_is_decided_on(
         self, launched: Campaign, submission: Callable[..., Assignment], console: Client

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
-from humanexp.recruitment.models import Assignment, BonusAttempt, BonusCall, Payment
+from humanexp.recruitment.models import Assignment, Payment
+from humanexp.recruitment.recruiters.bonus_calls import Listing
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
 from tests.markup import markup
@@ -31,7 +32,9 @@ def address(study: Study) -> str:
 def payment(submission: Callable[..., Assignment]) -> Payment:
     """Parked after one call of unknown outcome."""
     row, sent_at = submission(), timezone.now() - timedelta(hours=25)
-    payment = Payment.objects.create(
+    before = Listing(cents=(15,), at=sent_at.isoformat(), balance_cents=5_000, bonuses_cents=0)
+    after = Listing(cents=(15, 95), at=timezone.now().isoformat(), balance_cents=4_890, bonuses_cents=110)
+    payment: Payment = Payment.objects.create(
         environment="marketplace",
         kind="bonus",
         assignment=row,
@@ -42,27 +45,10 @@ def payment(submission: Callable[..., Assignment]) -> Payment:
         token="t1",
         state=WriteState.PARKED,
         attempts=1,
-    )
-    assert row.hit is not None
-    call = BonusCall.objects.create(
-        environment="marketplace",
-        hit=row.hit,
-        plan_id="b1",
-        sent_at=sent_at,
+        handle="b1",
         answer="unknown",
-        balance_before_cents=5_000,
-        bonuses_before_cents=0,
-        balance_cents=4_890,
-        bonuses_cents=110,
-        looked_at=timezone.now(),
-    )
-    BonusAttempt.objects.create(
-        call=call,
-        payment=payment,
-        number=1,
-        assignment=row,
-        listed_before=[15],
-        listed=[15, 95],
+        evidence_before=before.to_json(),
+        listed_after=after.to_json(),
         look_at=timezone.now(),
     )
     return payment
@@ -102,16 +88,14 @@ def test_a_decision_is_carried_out_and_recorded(
     assert (reply.status_code, reply["Location"]) == (302, address)
     payment.refresh_from_db()
     assert payment.state == state
-    attempt = BonusAttempt.objects.get()
-    assert (attempt.decided_by, attempt.note) == (researcher, "Seen there.")
-    assert AuditEvent.objects.filter(by=researcher, subject=f"payment:{payment.pk}").exists()
+    assert AuditEvent.objects.get(by=researcher, subject=f"payment:{payment.pk}").facts["note"] == "Seen there."
     assert "None. Every bonus" in console.get(address).content.decode()
 
 
 def test_the_recruiter_can_be_asked_now(address: str, console: Client, payment: Payment) -> None:
-    BonusAttempt.objects.update(look_at=timezone.now() + timedelta(hours=6))
+    Payment.objects.update(look_at=timezone.now() + timedelta(hours=6))
     console.post(address, {"decision": "look"})
-    assert BonusAttempt.objects.get().look_at <= timezone.now()
+    assert Payment.objects.get().look_at <= timezone.now()
     assert Job.objects.filter(kind="recruitment.send").exists()
 
 

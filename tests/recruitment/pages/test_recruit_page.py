@@ -12,7 +12,7 @@ from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Message, RecruiterAccount
+from humanexp.recruitment.models import Assignment, Call, Campaign, RecruiterAccount
 from humanexp.recruitment.services.publishing import SMALL_HIT
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
@@ -366,7 +366,7 @@ class TestRunning:
         launched.hits.update(hit_id="HIT1", state="open")
         address = f"/studies/{launched.study.slug}/recruit/{launched.pk}/change/"
         assert b"stays open longer" in console.post(address, {"days": "14"}, follow=True).content
-        assert launched.hits.get().writes.filter(kind="prolong").count() == 1
+        assert launched.hits.get().calls.filter(kind="prolong").count() == 1
         console.post(address, {"cap": "50"})
         launched.refresh_from_db()
         assert launched.cap_cents == 5_000
@@ -381,14 +381,16 @@ class TestRunning:
         address = f"/studies/{launched.study.slug}/recruit/notify/"
         words = {"to": "listed", "subject": "A second part", "text": "It opens tomorrow."}
         nobody = console.post(address, words)
-        assert nobody.status_code == 422 and not Message.objects.exists()
+        assert nobody.status_code == 422 and not Call.objects.filter(kind="message").exists()
         row = submission()
         assert console.post(address, words).status_code == 302
-        assert Message.objects.get().assignment == row
+        assert Call.objects.filter(kind="message").get().assignment == row
         page = console.get(address).content.decode()
         assert "A second part" in page and str(row.person) in page
         again = console.post(address, words)
         assert again.status_code == 422 and b"these very words already" in again.content
-        assert Message.objects.count() == 1
-        Message.objects.update(state="refused")  # it did not arrive: the same words may go out again
+        assert Call.objects.filter(kind="message").count() == 1
+        Call.objects.filter(kind="message").update(
+            state="refused"
+        )  # it did not arrive: the same words may go out again
         assert console.post(address, words).status_code == 302

@@ -117,12 +117,15 @@ class TestRejection:
     def test_it_is_shown_once_more_with_what_it_does(self, address: str, console: Client) -> None:
         form = {"decision": "reject", "reason": REASON, "evidence": "All answers came within 90 ms of the picture."}
         read = console.post(address, form)
-        assert read.status_code == 200 and not Assignment.objects.filter(rejection__isnull=False).exists()
+        assert read.status_code == 200 and not Assignment.objects.filter(calls__kind="reject").exists()
         for text in ("Read it once more", "The person loses", "$1.20", "$1.44", REASON, "Do not reject"):
             assert text in read.content.decode()
         assert console.post(address, {**form, "confirmed": "yes"}).status_code == 302
         row = Assignment.objects.get()
-        assert row.rejection.reason == REASON and row.rejection.evidence == form["evidence"]
+        assert (
+            row.calls.get(kind="reject").reason == REASON
+            and row.calls.get(kind="reject").payload["evidence"] == form["evidence"]
+        )
         assert not Payment.objects.exists()
 
     def test_it_wants_a_reason_and_evidence(self, address: str, console: Client) -> None:
@@ -130,7 +133,7 @@ class TestRejection:
         assert short.status_code == 422 and b"at least 20 characters" in short.content
         nothing = console.post(address, {"decision": "reject", "reason": REASON, "confirmed": "yes"})
         assert nothing.status_code == 422, "no sign is on record, and nothing is written"
-        assert not Assignment.objects.filter(rejection__isnull=False).exists()
+        assert not Assignment.objects.filter(calls__kind="reject").exists()
 
     def test_who_may_not_reject_is_not_offered_it(self, address: str, member: Callable[[str], Client]) -> None:
         payer = member("payer")

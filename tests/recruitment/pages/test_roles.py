@@ -12,7 +12,7 @@ from django.utils import timezone
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Difference, Payment, PaymentKind, RejectionProposal
+from humanexp.recruitment.models import Assignment, CallKind, Campaign, Difference, Payment, RejectionProposal
 from humanexp.recruitment.services.settling import exclude_but_pay
 from humanexp.studies.models import Study
 
@@ -70,7 +70,7 @@ def asked(study: Study, launched: Campaign, finished: Callable[..., Assignment],
     proposer = User.objects.create_user("proposer")
     proposal = RejectionProposal.objects.create(assignment=other, reason="r" * 30, evidence="e" * 30, by=proposer)
     payment = Payment.objects.create(
-        environment="marketplace", assignment=row, campaign=launched, kind=PaymentKind.BONUS, cause="thanks",
+        environment="marketplace", assignment=row, campaign=launched, kind=CallKind.BONUS, cause="thanks",
         amount_cents=10, fee_cents=2, state="refused", token="bonus-1",
     )  # fmt: skip
     now = timezone.now()

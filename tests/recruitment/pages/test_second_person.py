@@ -9,7 +9,7 @@ from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Payment, Rejection, RejectionProposal
+from humanexp.recruitment.models import Assignment, Call, Payment, RejectionProposal
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -33,12 +33,12 @@ def test_nothing_is_sent_before_another_agrees(page: str, row: Assignment, membe
     reviewer, payer = member("reviewer"), member("payer")
     assert "Propose it to a second person" in reviewer.post(page, REJECTING).content.decode()
     assert b"another owner or payer has to agree" in reviewer.post(page, SENT, follow=True).content
-    assert not Rejection.objects.exists()
+    assert not Call.objects.filter(kind="reject").exists()
     shown = payer.get(page).content.decode()
     assert REASON in shown and "The same mouse path" in shown and "a-reviewer" in shown
     assert payer.post(page, {"decision": "agree"}).status_code == 302
-    rejection = Rejection.objects.get()
-    assert (rejection.reason, rejection.evidence) == (REASON, REJECTING["evidence"])
+    rejection = Call.objects.filter(kind="reject").get()
+    assert (rejection.reason, rejection.payload["evidence"]) == (REASON, REJECTING["evidence"])
     assert rejection.created_by == User.objects.get(username="a-reviewer")
     lines = AuditEvent.objects.filter(action__in=["propose-rejection", "agree-to-rejection"]).order_by("pk")
     assert [(line.action, str(line.by)) for line in lines] == [
@@ -57,7 +57,7 @@ def test_nobody_agrees_to_their_own_and_reviewers_agree_to_none(
     reviewer = member("reviewer")
     assert reviewer.post(page, {"decision": "agree"}).status_code == 403
     assert reviewer.post(page, {"decision": "decline"}).status_code == 403
-    assert not Rejection.objects.exists()
+    assert not Call.objects.filter(kind="reject").exists()
     assert b"It is not rejected." in console.post(page, {"decision": "decline"}, follow=True).content
     assert RejectionProposal.objects.get().state == "declined"
 
@@ -91,6 +91,6 @@ def test_owners_set_it_and_without_it_one_person_rejects(
     console.post(address)
     row = finished()
     console.post(f"/studies/{study.slug}/assignments/{row.pk}/", SENT)
-    assert Rejection.objects.get().reason == REASON and not RejectionProposal.objects.exists()
+    assert Call.objects.filter(kind="reject").get().reason == REASON and not RejectionProposal.objects.exists()
     policies = AuditEvent.objects.filter(action="review-policy").order_by("pk")
     assert [line.facts["rejections_need_two"] for line in policies] == [True, False]

@@ -12,7 +12,7 @@ from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.pages.paging import KeyedPaginator
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.models import PaymentKind
+from humanexp.recruitment.models import MONEY
 from humanexp.recruitment.money import SIGNS
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.states import WriteState
@@ -47,7 +47,7 @@ def ledger(request: HttpRequest, study: Study) -> HttpResponse:
         "page": page,
         "chosen": chosen,
         "states": WriteState.choices,
-        "kinds": PaymentKind.choices,
+        "kinds": [(kind.value, kind.label) for kind in MONEY],
         "moneys": selectors.money_of(tally),
         "confirmed": tally.rows(state=WriteState.CONFIRMED),
         "books": selectors.books(study),
@@ -94,7 +94,7 @@ def _chosen(request: HttpRequest) -> dict[str, str]:
     state, kind = request.GET.get("state", ""), request.GET.get("kind", "")
     return {
         "state": state if state in WriteState.values else "",
-        "kind": kind if kind in PaymentKind.values else "",
+        "kind": kind if kind in MONEY else "",
         "query": request.GET.get("query", "").strip()[:80],
     }
 

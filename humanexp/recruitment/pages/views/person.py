@@ -22,7 +22,7 @@ _NAMED = {
     "experiments_session": gettext_lazy("sessions"),
     "experiments_response": gettext_lazy("answers"),
     "recruitment_recruitedperson": gettext_lazy("ids at recruiters"),
-    "recruitment_payment": gettext_lazy("payments"),
+    "recruitment_call": gettext_lazy("payments and messages"),
     "core_auditevent": gettext_lazy("lines of the record"),
 }
 

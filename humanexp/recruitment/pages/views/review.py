@@ -16,7 +16,7 @@ from humanexp.core.models import User
 from humanexp.core.selectors import user_of
 from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import AgreedText, Assignment, RejectionProposal, WayBackKind
+from humanexp.recruitment.models import AgreedText, Assignment, CallKind, Payment, RejectionProposal, WayBackKind
 from humanexp.recruitment.pages.forms import ExclusionForm, RejectionForm
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.services.settling import exclude_but_pay
@@ -102,7 +102,8 @@ def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         "not_submitted": not_submitted.exists(),
         "bonus_reaches": selectors.reached_by_bonus(not_submitted).exists(),
         "can_override": row.override_until is not None and clock.now() < row.override_until,
-        "payments": row.payments.all(),
+        "payments": Payment.objects.filter(assignment=row),
+        "rejection": row.calls.filter(kind=CallKind.REJECT).first(),
         "can_be_let_in": selectors.may_be_let_in(row),
         "ways_back": [
             (way, services.address_of(way) if way.kind == WayBackKind.LINK else "")

@@ -1,22 +1,10 @@
-"""One class per kind of write: how to ask whether it took effect, how to carry it out, and what follows from it."""
+"""One class per kind of call: how to ask whether it took effect, how to carry it out, and what follows from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from humanexp.recruitment.models import (
-    GrantKind,
-    HitWrite,
-    HitWriteKind,
-    Message,
-    Payment,
-    PaymentKind,
-    QualificationWrite,
-    RecruiterWrite,
-    Rejection,
-    ReturnRequest,
-)
+from humanexp.recruitment.models import Call, CallKind
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.services.deliveries.base import Delivery
 from humanexp.recruitment.services.deliveries.hits import (
@@ -33,24 +21,23 @@ from humanexp.recruitment.services.deliveries.people import AskForReturn, Mark, 
 
 __all__ = ["Delivery", "delivery_of", "entry_url"]
 
-#: By table and kind; rows of a table without kinds are all alike.
-_DELIVERIES: Mapping[tuple[type[RecruiterWrite], str], Callable[[Recruiter, Any], Delivery[Any]]] = {
-    (HitWrite, HitWriteKind.CREATE): HitCreation,
-    (HitWrite, HitWriteKind.EXPIRE): HitExpiry,
-    (HitWrite, HitWriteKind.EXTEND): HitGrowth,
-    (HitWrite, HitWriteKind.PROLONG): HitProlonging,
-    (HitWrite, HitWriteKind.PAUSE): HitPause,
-    (HitWrite, HitWriteKind.RESUME): HitResumption,
-    (Payment, PaymentKind.REWARD): Reward,
-    (Payment, PaymentKind.BONUS): Bonus,
-    (Payment, PaymentKind.COMPENSATION): Bonus,
-    (Rejection, ""): RejectAssignment,
-    (QualificationWrite, GrantKind.GRANT): Mark,
-    (QualificationWrite, GrantKind.REVOKE): Mark,
-    (ReturnRequest, ""): AskForReturn,
-    (Message, ""): WorkerMessage,
+_DELIVERIES: Mapping[str, type[Delivery]] = {
+    CallKind.REWARD: Reward,
+    CallKind.BONUS: Bonus,
+    CallKind.COMPENSATION: Bonus,
+    CallKind.REJECT: RejectAssignment,
+    CallKind.CREATE: HitCreation,
+    CallKind.EXPIRE: HitExpiry,
+    CallKind.EXTEND: HitGrowth,
+    CallKind.PROLONG: HitProlonging,
+    CallKind.PAUSE: HitPause,
+    CallKind.RESUME: HitResumption,
+    CallKind.GRANT: Mark,
+    CallKind.REVOKE: Mark,
+    CallKind.RETURN: AskForReturn,
+    CallKind.MESSAGE: WorkerMessage,
 }
 
 
-def delivery_of(recruiter: Recruiter, write: RecruiterWrite) -> Delivery[Any]:
-    return _DELIVERIES[type(write), getattr(write, "kind", "")](recruiter, write)
+def delivery_of(recruiter: Recruiter, call: Call) -> Delivery:
+    return _DELIVERIES[call.kind](recruiter, call)

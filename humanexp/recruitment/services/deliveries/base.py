@@ -1,22 +1,20 @@
-"""What every write on its way has in common."""
+"""What every call on its way has in common."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, cast
 
 from humanexp.core import clock
-from humanexp.recruitment.models import RecruiterWrite
+from humanexp.recruitment.models import Assignment, Call, Hit
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.states import WriteState, advance
-
-Write = TypeVar("Write", bound=RecruiterWrite)
 
 
 @dataclass(frozen=True)
 class WriteOutcome:
-    """What the other side says about a write."""
+    """What the other side says about a call."""
 
     is_done: bool
     #: it never can be done
@@ -29,16 +27,26 @@ DONE = WriteOutcome(is_done=True)
 NOT_DONE = WriteOutcome(is_done=False)
 
 
-class Delivery(ABC, Generic[Write]):
-    """A write on its way."""
+class Delivery(ABC):
+    """A call on its way."""
 
     #: which of the recruiter's promises about repeats is meant
     repeats: ClassVar[str]
     #: the other side is asked before the very first send, too
     asks_first: ClassVar[bool] = False
 
-    def __init__(self, recruiter: Recruiter, write: Write) -> None:
-        self.recruiter, self.write = recruiter, write
+    def __init__(self, recruiter: Recruiter, call: Call) -> None:
+        self.recruiter, self.call = recruiter, call
+
+    @property
+    def hit(self) -> Hit:
+        """Of a call about an offer."""
+        return cast(Hit, self.call.hit)
+
+    @property
+    def assignment(self) -> Assignment:
+        """Of a call about a submission."""
+        return cast(Assignment, self.call.assignment)
 
     @abstractmethod
     def ask(self) -> WriteOutcome:
@@ -58,8 +66,8 @@ class Delivery(ABC, Generic[Write]):
         return ""
 
     def refuse(self, why: str) -> None:
-        advance(self.write, WriteState.REFUSED, last_error=why[:500])
+        advance(self.call, WriteState.REFUSED, last_error=why[:500])
 
     def confirm(self) -> None:
         """Part of the transaction that stores what follows from it, where anything does."""
-        advance(self.write, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None)
+        advance(self.call, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None)

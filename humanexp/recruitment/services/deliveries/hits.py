@@ -1,11 +1,11 @@
-"""Writes about HITs: publish, stop, add places, stay open longer."""
+"""Calls about HITs: publish, stop, add places, stay open longer."""
 
 from __future__ import annotations
 
 import logging
 import re
 from abc import abstractmethod
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import cast
 
 from django.conf import settings
@@ -19,7 +19,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, QualificationType
+from humanexp.recruitment.models import OFFERS, CallKind, Campaign, Hit, QualificationType
 from humanexp.recruitment.recruiters.base import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
 from humanexp.recruitment.recruiters.tickets import Outcome
 from humanexp.recruitment.services import qualifying
@@ -29,14 +29,14 @@ from humanexp.studies.languages import code_in, language_of_study
 
 logger = logging.getLogger(__name__)
 
-#: A read may lag behind a write: a HIT that is not found sooner than this may still appear.
+#: A read may lag behind a call: a HIT that is not found sooner than this may still appear.
 READS_LAG = timedelta(minutes=10)
 NOT_KNOWN = "It is not known yet whether this HIT was published."
 #: A description that says itself how long it takes, and the longest that the requester API takes.
 _MINUTES, _LONGEST = re.compile(r"\b[1-9][0-9]{0,2}\s*min(?:\b|ute)", re.IGNORECASE), 2_000
 
 
-class HitCreation(Delivery[HitWrite]):
+class HitCreation(Delivery):
     """CreateHITType and CreateHITWithHITType; found again by the annotation."""
 
     repeats = "publish"
@@ -44,52 +44,52 @@ class HitCreation(Delivery[HitWrite]):
     _hit_id = ""
 
     def ask(self) -> WriteOutcome:
-        found = self.recruiter.find(self.write.annotation)
+        found = self.recruiter.find(self.call.token)
         if found is not None:
             self._hit_id = found.offer_id
             return DONE
-        if self.write.hit.campaign.state != CampaignState.LIVE:
-            sent = self.write.first_sent_at or clock.now()
+        if self.hit.campaign.state != CampaignState.LIVE:
+            sent = self.call.first_sent_at or clock.now()
             if clock.now() - sent < READS_LAG:
                 return WriteOutcome(is_done=False, wait="The campaign was stopped while this HIT was being published.")
             return WriteOutcome(is_done=False, refusal="Stopped before it was published.")
         return NOT_DONE
 
     def carry_out(self) -> None:
-        campaign = self.write.hit.campaign
+        campaign = self.hit.campaign
         if not campaign.hit_type_id:
             campaign.hit_type_id = _publish_type(campaign, self.recruiter)
         self._hit_id = self.recruiter.publish(
             OfferOrder(
                 terms_id=campaign.hit_type_id,
-                places=self.write.hit.max_assignments,
+                places=self.hit.max_assignments,
                 lifetime_s=campaign.lifetime_s,
                 url=entry_url(campaign),
-                annotation=self.write.annotation,
-                token=self.write.token,
+                annotation=self.call.token,
+                token=self.call.token,
                 terms=terms_of(campaign, self.recruiter),
                 codes=tuple(
                     WayBackCode(outcome=Outcome(row.outcome), code=row.code, is_reviewed=row.action == "review")
                     for row in campaign.outcome_codes.all()
                 ),
-                most_cents=self.write.cost_cents,
+                most_cents=self.call.cost_cents,
             )
         )
 
     @transaction.atomic
     def confirm(self) -> None:
-        hit = self.write.hit
+        hit = self.hit
         super().confirm()
         advance(hit, HitState.OPEN, hit_id=self._hit_id, available=hit.max_assignments)
 
     @transaction.atomic
     def refuse(self, why: str) -> None:
         super().refuse(why)
-        if self.write.hit.campaign.state != CampaignState.LIVE:
-            advance(self.write.hit, HitState.CANCELLED)
+        if self.hit.campaign.state != CampaignState.LIVE:
+            advance(self.hit, HitState.CANCELLED)
 
 
-class HitChange(Delivery[HitWrite]):
+class HitChange(Delivery):
     """A write about a HIT that is there; with the last of them a campaign that is being stopped is stopped."""
 
     #: what it means that the recruiter has the HIT no more
@@ -97,16 +97,16 @@ class HitChange(Delivery[HitWrite]):
     is_for_live_campaigns = True
 
     def waits_for(self) -> str:
-        return "" if self.write.hit.hit_id else NOT_KNOWN
+        return "" if self.hit.hit_id else NOT_KNOWN
 
     def ask(self) -> WriteOutcome:
         try:
-            report = self.recruiter.offer(self.write.hit.hit_id)
+            report = self.recruiter.offer(self.hit.hit_id)
         except NotAtRecruiter:
             return self.gone
         if self.shows(report):
             return DONE
-        if self.is_for_live_campaigns and self.write.hit.campaign.state != CampaignState.LIVE:
+        if self.is_for_live_campaigns and self.hit.campaign.state != CampaignState.LIVE:
             return WriteOutcome(is_done=False, refusal="Stopped before it was sent.")
         return NOT_DONE
 
@@ -118,7 +118,7 @@ class HitChange(Delivery[HitWrite]):
     def confirm(self) -> None:
         super().confirm()
         self.take_over()
-        _end_stop(self.write.hit)
+        _end_stop(self.hit)
 
     @abstractmethod
     def take_over(self) -> None:
@@ -128,7 +128,7 @@ class HitChange(Delivery[HitWrite]):
     def refuse(self, why: str) -> None:
         super().refuse(why)
         self.take_back()
-        _end_stop(self.write.hit)
+        _end_stop(self.hit)
 
     def take_back(self) -> None:
         """What was promised for it."""
@@ -142,21 +142,21 @@ class HitExpiry(HitChange):
     is_for_live_campaigns = False
 
     def waits_for(self) -> str:
-        return "" if self.write.hit.state == HitState.CANCELLED else super().waits_for()
+        return "" if self.hit.state == HitState.CANCELLED else super().waits_for()
 
     def ask(self) -> WriteOutcome:
-        return DONE if self.write.hit.state == HitState.CANCELLED else super().ask()
+        return DONE if self.hit.state == HitState.CANCELLED else super().ask()
 
     def shows(self, report: OfferReport) -> bool:
         return report.is_over or (report.expires_at is not None and report.expires_at <= clock.now())
 
     def carry_out(self) -> None:
-        if self.write.hit.state != HitState.CANCELLED:
-            self.recruiter.close(self.write.hit.hit_id)
+        if self.hit.state != HitState.CANCELLED:
+            self.recruiter.close(self.hit.hit_id)
 
     def take_over(self) -> None:
         now = clock.now()
-        Hit.objects.filter(pk=self.write.hit_id).exclude(expires_at__lte=now).update(expires_at=now)
+        Hit.objects.filter(pk=self.hit.pk).exclude(expires_at__lte=now).update(expires_at=now)
 
 
 class HitGrowth(HitChange):
@@ -165,24 +165,24 @@ class HitGrowth(HitChange):
     repeats = "extend"
 
     def waits_for(self) -> str:
-        earlier = self.write.hit.writes.filter(kind=self.write.kind, pk__lt=self.write.pk, state__in=UNFINISHED)
+        earlier = self.hit.calls.filter(kind=self.call.kind, pk__lt=self.call.pk, state__in=UNFINISHED)
         why = "An earlier extension of this HIT is on its way." if earlier.exists() else ""
         return super().waits_for() or why
 
     def shows(self, report: OfferReport) -> bool:
-        return report.places >= self.write.target_places
+        return report.places >= int(self.call.payload["places"])
 
     def carry_out(self) -> None:
-        self.recruiter.change(self.write.hit.hit_id, places=self.write.target_places, token=self.write.token)
+        self.recruiter.change(self.hit.hit_id, places=self.call.payload["places"], token=self.call.token)
 
     def take_over(self) -> None:
-        Hit.objects.filter(pk=self.write.hit_id).update(max_assignments=self.write.target_places)
+        Hit.objects.filter(pk=self.hit.pk).update(max_assignments=self.call.payload["places"])
 
     def take_back(self) -> None:
         """The places are not there, so nothing is promised for them."""
-        campaign = Campaign.objects.select_for_update().get(pk=self.write.hit.campaign_id)
-        campaign.assignments -= self.write.places
-        campaign.quoted_cents -= self.write.cost_cents
+        campaign = Campaign.objects.select_for_update().get(pk=self.hit.campaign_id)
+        campaign.assignments -= self.call.places
+        campaign.quoted_cents -= self.call.cost_cents
         campaign.save(update_fields=["assignments", "quoted_cents"])
 
 
@@ -191,16 +191,18 @@ class HitProlonging(HitChange):
 
     repeats = "until"
 
+    @property
+    def until(self) -> datetime:
+        return datetime.fromisoformat(self.call.payload["until"])
+
     def shows(self, report: OfferReport) -> bool:
-        target = self.write.target_end
-        return report.expires_at is not None and target is not None and report.expires_at >= target
+        return report.expires_at is not None and report.expires_at >= self.until
 
     def carry_out(self) -> None:
-        if self.write.target_end is not None:
-            self.recruiter.change(self.write.hit.hit_id, until=self.write.target_end, token=self.write.token)
+        self.recruiter.change(self.hit.hit_id, until=self.until, token=self.call.token)
 
     def take_over(self) -> None:
-        Hit.objects.filter(pk=self.write.hit_id).update(expires_at=self.write.target_end)
+        Hit.objects.filter(pk=self.hit.pk).update(expires_at=self.until)
 
 
 class HitPause(HitChange):
@@ -212,7 +214,7 @@ class HitPause(HitChange):
         return not report.is_open
 
     def carry_out(self) -> None:
-        cast(Pausing, self.recruiter).pause(self.write.hit.hit_id)
+        cast(Pausing, self.recruiter).pause(self.hit.hit_id)
 
     def take_over(self) -> None:
         """The next look says so."""
@@ -223,15 +225,15 @@ class HitResumption(HitPause):
 
     def shows(self, report: OfferReport) -> bool:
         # Without a person's word only places are offered again that came free after all had been taken: no pause ends.
-        is_refilled = self.write.created_by_id is None and not (report.is_over and report.withheld)
+        is_refilled = self.call.created_by_id is None and not (report.is_over and report.withheld)
         return is_refilled or report.is_open or (report.is_over and not report.withheld)
 
     def carry_out(self) -> None:
-        if not self.shows(self.recruiter.offer(self.write.hit.hit_id)):
-            cast(Pausing, self.recruiter).resume(self.write.hit.hit_id)
-            if self.write.created_by_id is None:  # it had not opened by itself
-                study = self.write.hit.campaign.study.slug
-                record(action="reopen-offer", subject=f"hit:{self.write.hit_id}", study=study)
+        if not self.shows(self.recruiter.offer(self.hit.hit_id)):
+            cast(Pausing, self.recruiter).resume(self.hit.hit_id)
+            if self.call.created_by_id is None:  # it had not opened by itself
+                study = self.hit.campaign.study.slug
+                record(action="reopen-offer", subject=f"hit:{self.hit.pk}", study=study)
 
 
 def _end_stop(hit: Hit) -> None:
@@ -240,8 +242,8 @@ def _end_stop(hit: Hit) -> None:
     A refused stop is not over: it is tried again.
     """
     campaign = Campaign.objects.select_for_update().get(pk=hit.campaign_id)
-    is_over = Q(state=WriteState.CONFIRMED) | Q(state=WriteState.REFUSED) & ~Q(kind=HitWriteKind.EXPIRE)
-    unfinished = HitWrite.objects.filter(hit__campaign=campaign).exclude(is_over)
+    is_over = Q(state=WriteState.CONFIRMED) | Q(state=WriteState.REFUSED) & ~Q(kind=CallKind.EXPIRE)
+    unfinished = campaign.calls.filter(kind__in=OFFERS).exclude(is_over)
     if campaign.state == CampaignState.STOPPING and not unfinished.exists():
         advance(campaign, CampaignState.STOPPED)
 

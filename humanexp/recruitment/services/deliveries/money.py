@@ -7,7 +7,7 @@ from django.db import transaction
 from humanexp.core import clock
 from humanexp.core.errors import RecruiterError
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Payment, RecruiterAccount, Rejection
+from humanexp.recruitment.models import RecruiterAccount
 from humanexp.recruitment.recruiters.base import BonusOrder, Proof, RewardOrder
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.services.hits import plan_resuming
@@ -16,13 +16,13 @@ from humanexp.recruitment.states import AssignmentState, advance
 NOBODY = "The person has been deleted; there is nobody to pay."
 
 
-class Reward(Delivery[Payment]):
+class Reward(Delivery):
     """ApproveAssignment."""
 
     repeats = "approve"
 
     def ask(self) -> WriteOutcome:
-        report = self.recruiter.submission(self.write.assignment.assignment_id)
+        report = self.recruiter.submission(self.assignment.assignment_id)
         if report is None:
             return NOT_DONE
         if report.state == AssignmentState.REJECTED and not self._overrides:
@@ -36,8 +36,8 @@ class Reward(Delivery[Payment]):
     def carry_out(self) -> None:
         self.recruiter.pay(
             RewardOrder(
-                submission_id=self.write.assignment.assignment_id,
-                feedback=self.write.reason,
+                submission_id=self.assignment.assignment_id,
+                feedback=self.call.reason,
                 overrides_rejection=self._overrides,
             )
         )
@@ -45,16 +45,16 @@ class Reward(Delivery[Payment]):
     @transaction.atomic
     def confirm(self) -> None:
         super().confirm()
-        if self.write.assignment.state != AssignmentState.APPROVED:
-            advance(self.write.assignment, AssignmentState.APPROVED, decided_at=clock.now())
+        if self.assignment.state != AssignmentState.APPROVED:
+            advance(self.assignment, AssignmentState.APPROVED, decided_at=clock.now())
 
     @property
     def _overrides(self) -> bool:
         """Rejected as far as we know, and yet somebody planned this payment."""
-        return bool(self.write.assignment.state == AssignmentState.REJECTED and self.write.created_by_id)
+        return bool(self.assignment.state == AssignmentState.REJECTED and self.call.created_by_id)
 
 
-class Bonus(Delivery[Payment]):
+class Bonus(Delivery):
     """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason.
 
     Database and disk may have been set back together: what neither remembers, the recruiter's list still tells.
@@ -65,12 +65,12 @@ class Bonus(Delivery[Payment]):
 
     def waits_for(self) -> str:
         """A person has to look first where the books differ, or may: paid twice cannot be undone."""
-        if selectors.is_held(self.write.assignment):
+        if selectors.is_held(self.assignment):
             return (
                 "The ledger and the recruiter differ about this assignment or its campaign; "
                 "a person must look into it first."
             )
-        if RecruiterAccount.objects.filter(environment=self.write.environment, to_compare_since__isnull=False).exists():
+        if RecruiterAccount.objects.filter(environment=self.call.environment, to_compare_since__isnull=False).exists():
             return "The ledger and the recruiter are compared first: this database was restored, or they differed."
         return ""
 
@@ -97,45 +97,45 @@ class Bonus(Delivery[Payment]):
 
     def _order(self) -> BonusOrder | None:
         """None once the person has been deleted."""
-        assignment = self.write.assignment
+        assignment = self.assignment
         if assignment.person is None:
             return None
         return BonusOrder(
             submission_id=assignment.assignment_id,
             person_id=assignment.person.worker_id,
-            amount_cents=self.write.amount_cents,
-            reason=f"{self.write.reason} {self.write.marker}",
-            marker=self.write.marker,
-            token=self.write.token,
+            amount_cents=self.call.amount_cents,
+            reason=f"{self.call.reason} {self.call.marker}",
+            marker=self.call.marker,
+            token=self.call.token,
             known_markers=selectors.known_markers(assignment),
         )
 
 
-class RejectAssignment(Delivery[Rejection]):
+class RejectAssignment(Delivery):
     """RejectAssignment."""
 
     repeats = "reject"
 
     def ask(self) -> WriteOutcome:
-        report = self.recruiter.submission(self.write.assignment.assignment_id)
+        report = self.recruiter.submission(self.assignment.assignment_id)
         if report is not None and report.state == AssignmentState.APPROVED:
             return WriteOutcome(is_done=False, refusal="The assignment is approved already.")
         return DONE if report is not None and report.state == AssignmentState.REJECTED else NOT_DONE
 
     def carry_out(self) -> None:
         self.recruiter.reject(
-            self.write.assignment.assignment_id, reason=self.write.reason, category=self.write.category
+            self.assignment.assignment_id, reason=self.call.reason, category=self.call.payload["category"]
         )
 
     @transaction.atomic
     def confirm(self) -> None:
         super().confirm()
-        if self.write.assignment.state == AssignmentState.SUBMITTED:
+        if self.assignment.state == AssignmentState.SUBMITTED:
             advance(
-                self.write.assignment,
+                self.assignment,
                 AssignmentState.REJECTED,
                 decided_at=clock.now(),
-                rejection_reason=self.write.reason,
+                rejection_reason=self.call.reason,
             )
-        if self.recruiter.capabilities.pauses and self.write.assignment.hit is not None:
-            plan_resuming(hit=self.write.assignment.hit)  # somebody else can have the place
+        if self.recruiter.capabilities.pauses and self.assignment.hit is not None:
+            plan_resuming(hit=self.assignment.hit)  # somebody else can have the place

@@ -7,7 +7,7 @@ from typing import cast
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError, RecruiterUnavailable
-from humanexp.recruitment.models import Assignment, GrantKind, Message, QualificationWrite, ReturnRequest
+from humanexp.recruitment.models import Assignment, Call, CallKind, QualificationType
 from humanexp.recruitment.recruiters.base import Pausing
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.recruitment.services.deliveries.hits import publish_qualification
@@ -19,36 +19,40 @@ RETURNED_WITHIN = timedelta(days=7)
 GONE = WriteOutcome(is_done=False, refusal="The person has been deleted.")
 
 
-class Mark(Delivery[QualificationWrite]):
+class Mark(Delivery):
     """AssociateQualificationWithWorker, or Disassociate...; where there is nothing of the kind, our row is all."""
 
     repeats = "mark"
 
+    @property
+    def qualification(self) -> QualificationType:
+        return cast(QualificationType, self.call.qualification)
+
     def waits_for(self) -> str:
         """The last word about a person has to arrive last."""
-        write = self.write
-        rows = QualificationWrite.objects.filter(qualification=write.qualification_id, person=write.person_id)
-        earlier = rows.filter(pk__lt=write.pk, state__in=UNFINISHED)
+        call = self.call
+        rows = Call.objects.filter(qualification=call.qualification_id, person=call.person_id)
+        earlier = rows.filter(pk__lt=call.pk, state__in=UNFINISHED)
         return "An earlier change of this qualification is on its way." if earlier.exists() else ""
 
     def ask(self) -> WriteOutcome:
-        if self.write.person is None:
+        if self.call.person is None:
             return GONE
         if not self.recruiter.capabilities.qualifies:
             return DONE
-        type_id = self.write.qualification.type_id
-        is_held = bool(type_id) and self.recruiter.holds(type_id, self.write.person.worker_id)
-        return DONE if is_held == (self.write.kind == GrantKind.GRANT) else NOT_DONE
+        type_id = self.qualification.type_id
+        is_held = bool(type_id) and self.recruiter.holds(type_id, self.call.person.worker_id)
+        return DONE if is_held == (self.call.kind == CallKind.GRANT) else NOT_DONE
 
     def carry_out(self) -> None:
-        person = self.write.person
+        person = self.call.person
         if person is None:
             raise RecruiterError(GONE.refusal)
         if not self.recruiter.capabilities.qualifies:
             return
-        type_id = publish_qualification(self.write.qualification, self.recruiter).type_id
+        type_id = publish_qualification(self.qualification, self.recruiter).type_id
         try:
-            if self.write.kind == GrantKind.GRANT:
+            if self.call.kind == CallKind.GRANT:
                 self.recruiter.grant(type_id, person.worker_id)
             else:
                 self.recruiter.revoke(type_id, person.worker_id, reason=OPEN_AGAIN)
@@ -57,29 +61,29 @@ class Mark(Delivery[QualificationWrite]):
             raise RecruiterError("The recruiter knows no such worker.") from err
 
 
-class AskForReturn(Delivery[ReturnRequest]):
+class AskForReturn(Delivery):
     """Its lists tell whether somebody was asked; one that may have been is not asked twice."""
 
     repeats = "message"
     is_idempotent = True
 
     def ask(self) -> WriteOutcome:
-        report = self.recruiter.submission(self.write.assignment.assignment_id)
+        report = self.recruiter.submission(self.assignment.assignment_id)
         if report is None or report.state != AssignmentState.SUBMITTED:
             return WriteOutcome(is_done=False, refusal="It is not submitted any more.")
         return DONE if report.is_return_requested else NOT_DONE
 
     def carry_out(self) -> None:
-        cast(Pausing, self.recruiter).ask_for_return(self.write.assignment.assignment_id, reason=self.write.reason)
+        cast(Pausing, self.recruiter).ask_for_return(self.assignment.assignment_id, reason=self.call.reason)
 
     def confirm(self) -> None:
         super().confirm()
-        Assignment.objects.filter(pk=self.write.assignment_id, return_due_at=None).update(
+        Assignment.objects.filter(pk=self.assignment.pk, return_due_at=None).update(
             return_due_at=clock.now() + RETURNED_WITHIN
         )
 
 
-class WorkerMessage(Delivery[Message]):
+class WorkerMessage(Delivery):
     """NotifyWorkers. Nobody tells whether a message arrived, so one of unknown fate is not sent again."""
 
     repeats = "message"
@@ -87,27 +91,27 @@ class WorkerMessage(Delivery[Message]):
     is_idempotent = True
 
     def ask(self) -> WriteOutcome:
-        if self.write.ask_first:
+        if self.call.ask_first:
             return WriteOutcome(
                 is_done=False, refusal="The database was restored: the message may have been sent before."
             )
-        if self.write.first_sent_at is None:
+        if self.call.first_sent_at is None:
             return NOT_DONE
         return WriteOutcome(
             is_done=False, refusal="The reply was lost: the message may have arrived. It is not sent again."
         )
 
     def carry_out(self) -> None:
-        person = self.write.assignment.person
+        person = self.assignment.person
         if person is None:
             raise RecruiterError(GONE.refusal)
         self._sent_at(clock.now())
         try:
             failed = self.recruiter.notify(
                 [person.worker_id],
-                subject=self.write.subject,
-                text=self.write.text,
-                offer_id=self.write.assignment.hit.hit_id if self.write.assignment.hit else "",
+                subject=self.call.payload["subject"],
+                text=self.call.reason,
+                offer_id=self.assignment.hit.hit_id if self.assignment.hit else "",
             )
         except RecruiterUnavailable:
             self._sent_at(None)  # certainly not sent: it may go out again
@@ -116,5 +120,5 @@ class WorkerMessage(Delivery[Message]):
             raise RecruiterError("The recruiter could not reach this person; it passes words to people it has paid.")
 
     def _sent_at(self, at: datetime | None) -> None:
-        Message.objects.filter(pk=self.write.pk).update(first_sent_at=at)
-        self.write.first_sent_at = at
+        Call.objects.filter(pk=self.call.pk).update(first_sent_at=at)
+        self.call.first_sent_at = at
