@@ -171,6 +171,6 @@ class Fire(Lives):
 
 
 def _cents(amount: str) -> int:
-    from humanexp.recruitment import money
+    from humanexp.recruiters import money
 
     return money.cents(amount)

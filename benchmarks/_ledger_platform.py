@@ -22,18 +22,19 @@ class PlatformSide:
         self.seed, self.people, self.slug = seed, people, f"fire-{seed}"
 
     def _launch(self) -> None:
-        from humanexp.recruitment import services
-        from humanexp.recruitment.models.campaigns import DAY_S
+        from humanexp.ledger.budgets import set_month_cap
+        from humanexp.recruiters.models.campaigns import DAY_S
+        from humanexp.recruiting.launch import LaunchTerms, publish
         from humanexp.studies.models import Study
         from tests.recruitment.studies import make_study
 
         study = make_study(self.slug)
         Study.objects.filter(pk=study.pk).update(planned_sessions=self.people)
         study.refresh_from_db()
-        services.set_month_cap(environment=self.environment, cap_cents=None, by=None)
-        services.publish(
+        set_month_cap(environment=self.environment, cap_cents=None, by=None)
+        publish(
             study=study,
-            terms=services.LaunchTerms(
+            terms=LaunchTerms(
                 to=self.environment,
                 assignments=self.people,
                 reward_cents=REWARD_CENTS,
@@ -48,39 +49,41 @@ class PlatformSide:
         )
 
     def _send(self) -> None:
-        from humanexp.recruitment import services
+        from humanexp.ledger.sender import send
 
         for _ in range(20):
-            services.send(environment=self.environment)
+            send(environment=self.environment)
             if not self._waiting():
                 return
 
     def _leases_run_out(self) -> int:
         """Of senders that were killed."""
-        from humanexp.recruitment.models import RecruiterAccount
+        from humanexp.recruiters.models.campaigns import RecruiterAccount
 
         return RecruiterAccount.objects.update(holder="")
 
     def _keep_books(self) -> None:
         """Poll, settle, clear, plan bonuses, send: all of it again in every life, and each of it once in the end."""
         from humanexp.core.models import User
-        from humanexp.recruitment import selectors, services
-        from humanexp.recruitment.models import Assignment
+        from humanexp.ledger.payments import unmatched
+        from humanexp.ledger.settlement import clear, plan_bonus, settle
+        from humanexp.recruiters.models.campaigns import Assignment
+        from humanexp.recruiting.polling import sync
 
         study, by = self._study(), User.objects.get_or_create(username="ada", defaults={"is_staff": True})[0]
         # Everything of a thousand people is listed by hundreds of calls: once it was, most lives have other work.
         if self._unlisted(study) or secrets.randbelow(POLLS_ONE_IN) == 0:
-            services.sync(study=study)
+            sync(study=study)
         submitted = Assignment.objects.filter(campaign__study=study, state="submitted")
         if submitted.exclude(calls__kind="reward").exists():
-            services.settle(study=study)
-            for row in selectors.unmatched(study):
-                services.clear(assignment=row, by=by)
+            settle(study=study)
+            for row in unmatched(study):
+                clear(assignment=row, by=by)
         known = set(Assignment.objects.filter(calls__kind="bonus").values_list("pk", flat=True))
         for row in Assignment.objects.filter(campaign__study=study, state__in=["submitted", "approved"]):
             cents = self.bonus_cents(row.assignment_id)
             if cents and row.pk not in known:
-                services.plan_bonus(assignment=row, amount_cents=cents, cause="care", reason="For your care.")
+                plan_bonus(assignment=row, amount_cents=cents, cause="care", reason="For your care.")
         self._send()
 
     def bonus_cents(self, assignment_id: str) -> int:
@@ -89,13 +92,14 @@ class PlatformSide:
         return chance.randint(1, MOST_BONUS_CENTS) if chance.random() < self.bonus_share else 0
 
     def _waiting(self) -> int:
-        from humanexp.recruitment.services.sending import count_waiting
+        from humanexp.ledger.sender import count_waiting
 
         return count_waiting(self.environment)
 
     def _unpaid(self) -> int:
         """People who are not approved, bonuses that are not confirmed, and whatever else waits."""
-        from humanexp.recruitment.models import Assignment, Payment
+        from humanexp.ledger.models.calls import Payment
+        from humanexp.recruiters.models.campaigns import Assignment
 
         study = self._study()
         approved = Assignment.objects.filter(campaign__study=study, state="approved").count()
@@ -105,7 +109,7 @@ class PlatformSide:
         return self.people - approved + earned - bonuses + self._waiting()
 
     def _places(self) -> list[str]:
-        from humanexp.recruitment.models import Hit
+        from humanexp.recruiters.models.campaigns import Hit
 
         hits = Hit.objects.filter(campaign__study=self._study()).order_by("pk")
         return [hit.hit_id for hit in hits for _ in range(hit.max_assignments)]
@@ -114,8 +118,8 @@ class PlatformSide:
         """Rows of people who did everything here; one in fifty never came by, one in four is excluded afterwards."""
         from humanexp.participation import services as participation
         from humanexp.participation.models import Session
-        from humanexp.recruitment.models import Assignment, Campaign, Hit
-        from humanexp.recruitment.services.people import person_for
+        from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+        from humanexp.recruiters.people import person_for
         from humanexp.screening.models import Verdict
 
         study = self._study()
@@ -160,18 +164,20 @@ class PlatformSide:
         return receipts
 
     def _stop(self) -> None:
-        from humanexp.recruitment import services
+        from humanexp.recruiting.extension import stop
 
-        services.stop(study=self._study())
+        stop(study=self._study())
 
     def _books(self) -> dict[str, Any]:
         """The ledger's side of the truth."""
-        from humanexp.recruitment import services
-        from humanexp.recruitment.models import Hit, Payment
+        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.reconciliation import reconcile
+        from humanexp.recruiters.models.campaigns import Hit
+        from humanexp.recruiting.polling import sync
 
         study = self._study()
-        services.sync(study=study)
-        [book] = services.reconcile(environment=self.environment)
+        sync(study=study)
+        [book] = reconcile(environment=self.environment)
         rows = Payment.objects.filter(assignment__campaign__study=study).select_related("assignment__session")
         paid_out = [row for row in rows if row.kind == "reward" and _is_excluded(row)]
         by_time = [row for row in rows if row.kind == "reward" and not row.attempts]
@@ -193,8 +199,8 @@ class PlatformSide:
         return Study.objects.select_related("family").get(slug=self.slug)
 
     def _unlisted(self, study: Any) -> bool:
-        from humanexp.recruitment.models import Assignment
-        from humanexp.recruitment.states import LISTED
+        from humanexp.recruiters.models.campaigns import Assignment
+        from humanexp.recruiters.states import LISTED
 
         return Assignment.objects.filter(campaign__study=study, state__in=LISTED).count() < self.people
 

@@ -130,15 +130,16 @@ class PanelFire(Lives):
     # What the platform does -------------------------------------------------------------------------------------
 
     def _launch(self) -> None:
-        from humanexp.recruitment import services
-        from humanexp.recruitment.models.campaigns import DAY_S
+        from humanexp.ledger.budgets import set_month_cap
+        from humanexp.recruiters.models.campaigns import DAY_S
+        from humanexp.recruiting.launch import LaunchTerms, publish
         from humanexp.studies.models import Study
         from tests.recruitment.studies import make_study
 
         study = make_study(self.slug)
         Study.objects.filter(pk=study.pk).update(planned_sessions=self.people)
         study.refresh_from_db()
-        terms = services.LaunchTerms(
+        terms = LaunchTerms(
             to=self.environment,
             assignments=self.people,
             reward_cents=REWARD_CENTS,
@@ -148,11 +149,11 @@ class PanelFire(Lives):
             lifetime_s=300 * DAY_S,
             contact="ada@example.org",
         )
-        services.set_month_cap(environment=self.environment, cap_cents=None, by=None)
-        services.publish(study=study, terms=terms, skip_preflight=True)
+        set_month_cap(environment=self.environment, cap_cents=None, by=None)
+        publish(study=study, terms=terms, skip_preflight=True)
 
     def _study_there(self) -> tuple[str, str]:
-        from humanexp.recruitment.models import Hit
+        from humanexp.recruiters.models.campaigns import Hit
 
         hit = Hit.objects.get(campaign__study=self._study())
         return hit.hit_id, hit.campaign.outcome_codes.get(outcome="finished").code
@@ -165,7 +166,8 @@ class PanelFire(Lives):
 
     def _unsettled(self) -> int:
         """People who are not approved, bonuses that are neither proved nor left to a person, and what else waits."""
-        from humanexp.recruitment.models import Assignment, Payment
+        from humanexp.ledger.models.calls import Payment
+        from humanexp.recruiters.models.campaigns import Assignment
 
         study = self._study()
         approved = Assignment.objects.filter(campaign__study=study, state="approved").count()
@@ -173,7 +175,7 @@ class PanelFire(Lives):
         return 2 * self.people - approved - settled.count() + self._waiting()
 
     def _count_parked(self) -> tuple[int, int]:
-        from humanexp.recruitment.models import Payment
+        from humanexp.ledger.models.calls import Payment
 
         parked = Payment.objects.filter(campaign__study=self._study(), state="parked")
         return parked.filter(kind="bonus").count(), parked.filter(kind="reward").count()
@@ -191,8 +193,8 @@ class PanelFire(Lives):
 
     def _decide(self, paid: dict[str, list[int]]) -> tuple[int, int]:
         from humanexp.core.models import User
-        from humanexp.recruitment import services
-        from humanexp.recruitment.models import Payment
+        from humanexp.ledger.decisions import found_paid, pay_again
+        from humanexp.ledger.models.calls import Payment
 
         study = self._study()
         by = User.objects.get_or_create(username="olga", defaults={"is_staff": True})[0]
@@ -200,9 +202,9 @@ class PanelFire(Lives):
         found = [row.pk for row in parked if row.amount_cents in paid.get(row.assignment.assignment_id, [])]
         again = [row.pk for row in parked if row.pk not in found]
         if found:
-            services.found_paid(study=study, payments=found, note="Listed on their site.", by=by)
+            found_paid(study=study, payments=found, note="Listed on their site.", by=by)
         if again:
-            services.pay_again(study=study, payments=again, note="Not listed on their site.", by=by)
+            pay_again(study=study, payments=again, note="Not listed on their site.", by=by)
         return len(found), len(again)
 
     def _paid_there(self, kind: str = "bonus") -> dict[str, list[int]]:
@@ -220,16 +222,19 @@ class PanelFire(Lives):
         """The ledger's side of it, and everything that is written down where no id may be."""
         from humanexp.core.models import AuditEvent
         from humanexp.jobs.models import Job
-        from humanexp.recruitment import selectors, services
-        from humanexp.recruitment.models import Difference, Payment
+        from humanexp.ledger.models.books import Difference
+        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.payments import ledger_rows
+        from humanexp.ledger.reconciliation import reconcile
+        from humanexp.recruiting.polling import sync
 
         study = self._study()
-        services.sync(study=study)
-        [book] = services.reconcile(environment=self.environment)
+        sync(study=study)
+        [book] = reconcile(environment=self.environment)
         rows = Payment.objects.filter(campaign__study=study).select_related("assignment")
         export = io.StringIO()
         writer = csv.writer(export)
-        writer.writerows(list(row.values()) for row in selectors.ledger_rows(study))
+        writer.writerows(list(row.values()) for row in ledger_rows(study))
         said = [*Payment.objects.values_list("last_error", flat=True), export.getvalue()]
         said += [str(facts) for facts in AuditEvent.objects.values_list("facts", flat=True)]
         said += [f"{error} {result}" for error, result in Job.objects.values_list("error", "result")]

@@ -70,8 +70,8 @@ def fill(count: int, user: Any) -> None:
     from django.utils import timezone
 
     from analysis.acceptance import load_rule_set
-    from humanexp.recruitment.models import Campaign, Hit
-    from humanexp.recruitment.states import HitState
+    from humanexp.recruiters.models.campaigns import Campaign, Hit
+    from humanexp.recruiters.states import HitState
     from humanexp.studies.models import Protocol, Study, StudyFamily, StudyState
     from tests.factories import configuration, make_stimulus_set
 
@@ -125,9 +125,11 @@ def fill(count: int, user: Any) -> None:
 
 
 def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pictures: list[Any], now: Any) -> None:
+    from humanexp.ledger.models.calls import Payment
     from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
-    from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson
-    from humanexp.recruitment.states import AssignmentState, WriteState
+    from humanexp.recruiters.models.campaigns import Assignment
+    from humanexp.recruiters.models.people import RecruitedPerson
+    from humanexp.recruiters.states import AssignmentState, WriteState
     from humanexp.screening.models import Verdict
     from humanexp.studies.plans import blocks_digest
 

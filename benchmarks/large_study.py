@@ -107,9 +107,10 @@ def vary(user: Any) -> None:
     """A few of the first sessions, of the few that are not paid yet, and of the others become what most are not."""
     from django.utils import timezone
 
+    from humanexp.ledger.models.calls import Payment
     from humanexp.participation.models import Response, Session, SessionState
-    from humanexp.recruitment.models import Assignment, Payment
-    from humanexp.recruitment.states import AssignmentState, WriteState
+    from humanexp.recruiters.models.campaigns import Assignment
+    from humanexp.recruiters.states import AssignmentState, WriteState
     from humanexp.screening.services import append_verdict
 
     now, sessions = timezone.now(), Session.objects.order_by("slot")
@@ -147,8 +148,10 @@ def copy(copies: int, *, without: tuple[Any, ...] = ()) -> None:
     """Every row of the first sessions so many times more; keys and codes are told apart by the number of the copy."""
     from django.db import connection
 
+    from humanexp.ledger.models.calls import Payment
     from humanexp.participation.models import Participant, Response, Session, Trial
-    from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson
+    from humanexp.recruiters.models.campaigns import Assignment
+    from humanexp.recruiters.models.people import RecruitedPerson
     from humanexp.screening.models import Verdict
 
     models: tuple[Any, ...] = (Participant, RecruitedPerson, Session, Trial, Response, Verdict, Assignment, Payment)

@@ -97,7 +97,7 @@ def _use(url: str, keys: RequesterKeys) -> None:
     """Point the platform at the marketplace, with its client made once, before the forks."""
     from django.conf import settings
 
-    from humanexp.recruitment.recruiters import recruiter_for
+    from humanexp.recruiters.registry import recruiter_for
 
     settings.MARKETPLACE_URL = url
     settings.MARKETPLACE_ACCESS_KEY_ID = keys.access_key_id

@@ -161,8 +161,9 @@ def prepare(participants: int) -> str:
     from urllib.parse import urlsplit
 
     from analysis.spec.study import StudyConfiguration
-    from humanexp.recruitment import services as recruitment
-    from humanexp.recruitment.services.deliveries import entry_url
+    from humanexp.ledger.hit_calls import entry_url
+    from humanexp.ledger.sender import send
+    from humanexp.recruiting.launch import LaunchTerms, publish
     from humanexp.studies import services as studies
 
     make_stimuli(count_per_function=max(400, 3 * participants))
@@ -175,13 +176,13 @@ def prepare(participants: int) -> str:
         }
     )
     study = studies.start_collecting(study=studies.create_study(configuration=configuration))
-    campaign = recruitment.publish(
+    campaign = publish(
         study=study,
-        terms=recruitment.LaunchTerms(to="link", assignments=participants, reward_cents=0, contact="ada@example.org"),
+        terms=LaunchTerms(to="link", assignments=participants, reward_cents=0, contact="ada@example.org"),
         skip_preflight=True,
     )
     with contextlib.suppress(AttributeError):
-        recruitment.send(environment="link", wait_s=10)
+        send(environment="link", wait_s=10)
     return urlsplit(entry_url(campaign)).path
 
 

@@ -98,8 +98,8 @@ def _round(seed: int, people: int, share: float, per_call: int, kill_after: floa
 
     from benchmarks._ledger_processes import in_a_process
     from benchmarks._panel_fire import BREATH_S, TIMEOUT_S, PanelFire
-    from humanexp.recruitment.recruiters import prolific_transport
-    from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
+    from humanexp.recruiters.prolific import transport
+    from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
 
     migrated, database = folder.parent / "migrated.sqlite3", folder / "platform.sqlite3"
     if migrated.exists():
@@ -108,7 +108,7 @@ def _round(seed: int, people: int, share: float, per_call: int, kill_after: floa
         in_a_process(lambda: call_command("migrate", verbosity=0))
         with closing(sqlite3.connect(database)) as made:
             made.execute("VACUUM INTO ?", (str(migrated),))  # with what is still in its journal
-    prolific_transport.TIMEOUT_S = (5, TIMEOUT_S)  # type: ignore[assignment]
+    transport.TIMEOUT_S = (5, TIMEOUT_S)  # type: ignore[assignment]
     ProlificRecruiter.breath_s = BREATH_S
     panel = PanelServer(folder / "panel").start()
     try:

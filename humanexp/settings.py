@@ -15,12 +15,7 @@ from humanexp.core.database_address import database_of_address
 from humanexp.core.storage_address import parts_of_address, storage_of_address
 from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK
-from humanexp.recruitment.pricing import (
-    NO_FEES,
-    PUBLISHED_FEES,
-    WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS,
-    FeeTable,
-)
+from humanexp.recruiters.money import NO_FEES, PUBLISHED_FEES, WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS, FeeTable
 
 env = environ.Env()
 

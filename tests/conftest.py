@@ -111,9 +111,9 @@ def unhurried(monkeypatch):
 @pytest.fixture
 def open_gates(monkeypatch):
     """Studies are launched without a pre-flight check. A folder or a test that wants this asks for it."""
-    from humanexp.recruitment import launch_gates
+    from humanexp.recruiting import approvals
 
-    monkeypatch.setattr(launch_gates, "GATES", [])
+    monkeypatch.setattr(approvals, "GATES", [])
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,10 @@ from django.core.cache import cache
 
 from analysis.classifiers import shards
 from humanexp.core import fingerprints, limits
+from humanexp.entry import admission
 from humanexp.participation import session_cache
 from humanexp.participation.services import previewing
-from humanexp.recruitment.recruiters import registry
-from humanexp.recruitment.services import openings
+from humanexp.recruiters import registry
 from humanexp.results import selectors as results
 from humanexp.studies import plans
 
@@ -21,7 +21,7 @@ _DICTIONARIES = (fingerprints._compared, registry._opened, registry._settled, sh
 def forget() -> None:
     cache.clear()
     limits.clear_all()
-    openings.BEGUN.clear()
+    admission.BEGUN.clear()
     for remembered in _OF_ROWS:
         remembered.cache_clear()
     for dictionary in _DICTIONARIES:

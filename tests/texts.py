@@ -18,23 +18,22 @@ RESEARCHERS = ("humanexp/templates/participation/run/preview.html",)
 MODULES = ("humanexp/studies/tasks",)
 #: Single modules of the kind.
 FILES = (
-    "humanexp/recruitment/facts.py",
+    "humanexp/recruiters/facts.py",
     "humanexp/recruitment/templatetags/recruitment.py",
     "humanexp/participation/pages/card_picture.py",
     "humanexp/participation/pages/own_result.py",
 )
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
-    "humanexp/recruitment/recruiters/prolific.py",
-    "humanexp/recruitment/recruiters/requester_api.py",
-    "humanexp/recruitment/services/deletion_codes.py",
-    "humanexp/recruitment/services/entering.py",
-    "humanexp/recruitment/services/turning_away.py",
-    "humanexp/recruitment/services/participations.py",
-    "humanexp/recruitment/services/people.py",
-    "humanexp/recruitment/services/ways_back.py",
-    "humanexp/recruitment/services/welcoming.py",
-    "humanexp/recruitment/selectors/campaigns.py",
+    "humanexp/recruiters/prolific/kinds.py",
+    "humanexp/recruiters/mturk/kinds.py",
+    "humanexp/entry/visitors.py",
+    "humanexp/entry/arrival.py",
+    "humanexp/entry/admission.py",
+    "humanexp/recruiting/standing.py",
+    "humanexp/recruiters/people.py",
+    "humanexp/recruiting/ways_back.py",
+    "humanexp/recruiters/campaigns.py",
     "humanexp/participation/services/places.py",
     "humanexp/participation/services/sessions.py",
 )
@@ -115,8 +114,8 @@ def _raised(path: Path) -> Iterator[str]:
 
 def _defaults() -> Iterator[str]:
     from humanexp.core import errors
-    from humanexp.recruitment.recruiters.presets import TicketRefused
-    from humanexp.recruitment.services.turning_away import NotEligible, NotOpen, PlacesTaken, TooYoung
+    from humanexp.entry.admission import NotEligible, NotOpen, PlacesTaken, TooYoung
+    from humanexp.recruiters.presets import TicketRefused
 
     for name in DEFAULT_MESSAGES:
         yield getattr(errors, name)().message

@@ -14,9 +14,9 @@ class ConsoleConfig(AppConfig):
         from humanexp.console.access import jobs_shown_to
         from humanexp.console.preflight.gate import refuse
         from humanexp.jobs.selectors import register_rule
-        from humanexp.recruitment import launch_gates
+        from humanexp.recruiting import approvals
 
-        launch_gates.register(refuse)
+        approvals.register(refuse)
         register_rule(jobs_shown_to)
         register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
         register_section(Section(key="recruiters", label=_("Recruiters"), url_name="console:recruiters", order=40))

@@ -15,11 +15,12 @@ from django.db import connection
 from analysis.cue_conflicts import conflicts
 from analysis.persons import CUE_CONFLICT
 from humanexp.core.errors import StudyRefused
+from humanexp.ledger.payments import unaccepted_places
 from humanexp.participation.selectors import session_for_token
-from humanexp.recruitment import selectors as recruitment
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.recruiters import kind_of
-from humanexp.recruitment.states import CampaignState
+from humanexp.recruiters.campaigns import campaigns_of
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.registry import kind_of
+from humanexp.recruiters.states import CampaignState
 from humanexp.simulation.browser.driver import BrowserParticipant, chromium
 from humanexp.simulation.connection import PatientConnection
 from humanexp.simulation.observers import ObserverModel
@@ -80,7 +81,7 @@ def open_campaign(study: Study, participants: int) -> Campaign:
         Saying what to do first.
     """
     _check_population(study)
-    live = [campaign for campaign in recruitment.campaigns_of(study) if campaign.state == CampaignState.LIVE]
+    live = [campaign for campaign in campaigns_of(study) if campaign.state == CampaignState.LIVE]
     reachable = [campaign for campaign in live if campaign.capabilities.is_own_ground]
     if not reachable:
         where = f" and is live on {live[0].environment} alone" if live else ""
@@ -88,8 +89,8 @@ def open_campaign(study: Study, participants: int) -> Campaign:
             f"The study {study.slug} is open to no scripted participant{where}: publish it first, for example with "
             f"`publish {study.slug} --to marketplace`."
         )
-    roomy = max(reachable, key=recruitment.unaccepted_places)
-    free = recruitment.unaccepted_places(roomy)
+    roomy = max(reachable, key=unaccepted_places)
+    free = unaccepted_places(roomy)
     if free < participants:
         raise StudyRefused(f"The study {study.slug} has {free} free places, fewer than {participants} participants.")
     return roomy

@@ -31,11 +31,10 @@ from humanexp.core.errors import ApplicationError, NotAllowed, StateRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors, services as jobs
-from humanexp.recruitment import recruiters
-from humanexp.recruitment.recruiters import keys
-from humanexp.recruitment.recruiters.registry import Kind, OwnSite
-from humanexp.recruitment.services.accounts import check_administrator, try_account
-from humanexp.recruitment.services.budgeting import set_month_cap
+from humanexp.ledger.budgets import set_month_cap
+from humanexp.recruiters import keys, registry
+from humanexp.recruiters.registry import Kind, OwnSite
+from humanexp.recruiting.accounts import check_administrator, try_account
 
 JOB = "console.keep-sites"
 #: Of the account that is made on a site, so that it is found again.
@@ -73,12 +72,12 @@ class Standing:
 
     @property
     def has_keys(self) -> bool:
-        return not keys.missing(self.kind.key_names(recruiters.account_of(self.kind.code)))
+        return not keys.missing(self.kind.key_names(registry.account_of(self.kind.code)))
 
 
 def own_sites() -> dict[str, tuple[Kind, OwnSite]]:
     """By the code of their kind."""
-    return {kind.code: (kind, kind.own_site) for kind in recruiters.kinds() if kind.own_site is not None}
+    return {kind.code: (kind, kind.own_site) for kind in registry.kinds() if kind.own_site is not None}
 
 
 def may_start(kind: Kind) -> bool:
@@ -204,7 +203,7 @@ def _make_account(kind: Kind, site: OwnSite, environment: dict[str, str]) -> Non
 
     Play money can be spent from the start; a limit that somebody has set since is theirs.
     """
-    names = kind.key_names(recruiters.account_of(kind.code))
+    names = kind.key_names(registry.account_of(kind.code))
     if any(map(keys.is_configured, names)):
         return
     is_new = bool(keys.missing(names))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
-from humanexp.recruitment.selectors.alert_words import Words
+from humanexp.recruiting.alert_words import Words
 from humanexp.studies.roles import Action
 
 WORDS: Mapping[str, Words] = {

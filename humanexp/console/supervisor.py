@@ -19,7 +19,7 @@ from django.conf import settings
 
 from humanexp import parents
 from humanexp.core.errors import ApplicationError, InputRefused
-from humanexp.recruitment import recruiters
+from humanexp.recruiters import registry
 
 #: Between two words about a process that is still starting.
 STILL_S = 15.0
@@ -150,7 +150,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 def account_keys(recruiter: str, addresses: Addresses) -> dict[str, str]:
     """Keys of an account on one of our own sites, as settings; the account is made when it is not there."""
-    kind = recruiters.kind_of(recruiter)
+    kind = registry.kind_of(recruiter)
     if kind.own_site is None:
         raise InputRefused(f"{recruiter} is no site of this distribution.")
     return kind.keys_from(account_made(kind.own_site.account_maker, "demo", environment(addresses, {})))

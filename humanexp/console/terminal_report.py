@@ -10,8 +10,8 @@ from rich.table import Table
 
 from analysis.findings.model import Findings, Standing
 from analysis.reporting.results_text import recruiter_sentences
-from humanexp.recruitment import money
-from humanexp.recruitment.selectors import PaymentSummary
+from humanexp.ledger.figures import PaymentSummary
+from humanexp.recruiters import money
 from humanexp.results.charts import conditions_of
 from humanexp.results.charts.agreement import benchmark_table
 from humanexp.results.headline import headline_of, interval_text, readable

@@ -22,10 +22,11 @@ from humanexp.notices import machine
 from humanexp.notices.models import Address, Event, Mute, Notice, Observation
 from humanexp.notices.words import HERE
 from humanexp.participation.models import FINISHED, Session
-from humanexp.recruitment import recruiters, selectors as recruitment
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.selectors.found_alerts import Attention, told
-from humanexp.recruitment.states import LISTED, CampaignState
+from humanexp.recruiters import registry
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.states import LISTED, CampaignState
+from humanexp.recruiting.alert_words import Attention, told
+from humanexp.recruiting.alerts import attention_of
 from humanexp.screening.selectors import flagged_in
 from humanexp.studies.models import Origin, Study, StudyMembership, StudyState
 from humanexp.studies.permissions import studies_with
@@ -97,7 +98,7 @@ def roles_of(users: Collection[User]) -> dict[int, dict[int, Role]]:
 def waiting_in(studies: Sequence[Study]) -> list[Waiting]:
     """Of these studies, in a number of queries that does not depend on theirs."""
     by_pk = {study.pk: study for study in studies}
-    recruiting = recruitment.attention_of([study for study in studies if study.origin == Origin.COLLECTED])
+    recruiting = attention_of([study for study in studies if study.origin == Origin.COLLECTED])
     others: dict[int, list[Waiting]] = {}
     for one in _outside_recruitment(by_pk):
         if one.study is not None:
@@ -158,8 +159,8 @@ def _outside_recruitment(studies: Mapping[int, Study]) -> Iterator[Waiting]:
 def _taken(live: Collection[Campaign]) -> Counter[int]:
     """Places by study: where a recruiter names people, those whom it lists; at a link, those who finished."""
     rows = Assignment.objects.filter(campaign__in=live)
-    listed = Q(state__in=LISTED) & recruiters.at(vouches=True)
-    rows = rows.filter(listed | recruiters.at(vouches=False) & Q(session__state__in=FINISHED)).order_by()
+    listed = Q(state__in=LISTED) & registry.at(vouches=True)
+    rows = rows.filter(listed | registry.at(vouches=False) & Q(session__state__in=FINISHED)).order_by()
     return Counter(dict(rows.values_list("campaign__study").annotate(n=Count("pk"))))
 
 

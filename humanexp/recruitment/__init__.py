@@ -1,1 +1,1 @@
-"""People, HITs, assignments and the payment ledger."""
+"""The app of the four packages that recruit: its label, addresses, commands, jobs and migrations."""

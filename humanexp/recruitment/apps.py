@@ -15,10 +15,10 @@ class RecruitmentConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.core.fingerprints import register_witness
         from humanexp.core.metrics import register_source
-        from humanexp.recruitment.monitoring import figures
-        from humanexp.recruitment.pages.review_panel import PANEL
-        from humanexp.recruitment.recruiters import shipped  # noqa: F401  (registers)
-        from humanexp.recruitment.selectors.people import stored_codes
+        from humanexp.recruiters import shipped  # noqa: F401  (registers)
+        from humanexp.recruiters.people import stored_codes
+        from humanexp.recruiting.accounts import figures
+        from humanexp.recruiting.pages.people import PANEL
         from humanexp.screening.pages.panels import register_panel
 
         register_study_tab(StudyTab(key="recruit", label=_("Recruit"), url_name="recruitment:recruit", order=30))
@@ -30,7 +30,7 @@ class RecruitmentConfig(AppConfig):
 
 
 def _open_first_accounts(*, apps: Any = global_apps, using: str, **_of_the_signal: object) -> None:
-    from humanexp.recruitment.services.accounts import open_first_accounts
+    from humanexp.recruiting.accounts import open_first_accounts
 
     try:
         apps.get_model("recruitment", "RecruiterAccount")

@@ -8,19 +8,32 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from humanexp.jobs.registry import Progress, handler
-from humanexp.recruitment import recruiters, services
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.recruiters import shipped  # noqa: F401  (which of them tell of events is asked below)
+from humanexp.ledger.outbox import try_stops_again
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import settle_by_policies
+from humanexp.recruiters import (
+    registry,
+    shipped,  # noqa: F401  (which of them tell of events is asked below)
+)
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting import accounts
+from humanexp.recruiting.accounts import try_account
+from humanexp.recruiting.batches import open_batches
+from humanexp.recruiting.personal_data import forget_by_policies
+from humanexp.recruiting.polling import listen, sync
+from humanexp.recruiting.standing import verify_begun
+from humanexp.recruiting.watch import watch
 
 
 @handler("recruitment.sync", title=gettext_noop("Submissions are fetched"), every_s=60, is_prompt=True)
 def run_sync(progress: Progress) -> dict[str, Any]:
     """Ask every recruiter what has been submitted, and put right what was left in the outbox."""
-    report = services.sync()
-    services.watch()
-    services.open_batches()
-    services.try_stops_again()
-    sent = services.send()
+    report = sync()
+    watch()
+    open_batches()
+    try_stops_again()
+    sent = send()
     progress(1, 1, "; ".join(report.remarks + sent.remarks)[:300])
     return {"sync": asdict(report), "send": asdict(sent)}
 
@@ -28,7 +41,7 @@ def run_sync(progress: Progress) -> dict[str, Any]:
 @handler("recruitment.verify", title=gettext_noop("The recruiter is asked who takes part"), is_prompt=True)
 def run_verify(progress: Progress, *, campaign_id: int) -> dict[str, Any]:
     """Ask who holds the places that were begun, so that their sessions count."""
-    counted = services.verify_begun(campaign=Campaign.objects.select_related("study__family").get(pk=campaign_id))
+    counted = verify_begun(campaign=Campaign.objects.select_related("study__family").get(pk=campaign_id))
     progress(1, 1, "")
     return {"counted": counted}
 
@@ -36,12 +49,12 @@ def run_verify(progress: Progress, *, campaign_id: int) -> dict[str, Any]:
 @handler(
     "recruitment.listen",
     title=gettext_noop("Recruiters are listened to"),
-    every_s=5 if any(kind.listens for kind in recruiters.kinds()) else None,
+    every_s=5 if any(kind.listens for kind in registry.kinds()) else None,
     is_prompt=True,
 )
 def run_listen(progress: Progress) -> dict[str, Any]:
     """Look at once at what the recruiters' queues tell of."""
-    report = services.listen()
+    report = listen()
     progress(1, 1, "; ".join(report.remarks)[:300])
     return asdict(report)
 
@@ -49,7 +62,7 @@ def run_listen(progress: Progress) -> dict[str, Any]:
 @handler("recruitment.send", title=gettext_noop("Messages and payments are sent"), is_prompt=True)
 def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     """Carry the outbox of one environment to its recruiter."""
-    report = services.send(environment=environment)
+    report = send(environment=environment)
     progress(1, 1, "; ".join(report.remarks)[:300])
     return asdict(report)
 
@@ -57,23 +70,23 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
 @handler("recruitment.settle", title=gettext_noop("People are paid"), every_s=600, is_prompt=True)
 def run_settle(progress: Progress) -> dict[str, Any]:
     """Pay who is due in studies that have a job do it; all others wait for a person."""
-    done = services.settle_by_policies()
+    done = settle_by_policies()
     progress(1, 1)
     return {"studies": [asdict(one) for one in done]}
 
 
-@handler(services.TRY_JOB, title=gettext_noop("An account is tried out"), is_prompt=True)
+@handler(accounts.TRY_JOB, title=gettext_noop("An account is tried out"), is_prompt=True)
 def run_try(progress: Progress, *, code: str) -> dict[str, Any]:
     """One cheap read with the account's keys."""
-    return {"fault": services.try_account(code=code)}
+    return {"fault": try_account(code=code)}
 
 
 @handler("recruitment.reconcile", title=gettext_noop("Books are compared"), every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""
-    services.sync()
-    services.send()
-    books = services.reconcile(settled_too=False)
+    sync()
+    send()
+    books = reconcile(settled_too=False)
     progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}
 
@@ -81,6 +94,6 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
 @handler("recruitment.forget_ids", title=gettext_noop("Old ids of people are erased"), every_s=86_400)
 def run_forget_ids(progress: Progress) -> dict[str, Any]:
     """Erase the ids whose time is over, in families whose studies say so."""
-    done = services.forget_by_policies()
+    done = forget_by_policies()
     progress(1, 1)
     return {family: asdict(one) for family, one in done}

@@ -11,8 +11,10 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import User
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import plan_bonus
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
@@ -50,7 +52,7 @@ def study() -> Study:
 
 @pytest.fixture
 def console(study: Study, market: MarketplaceServer, settings: Any) -> Client:
-    from humanexp.recruitment.pricing import NO_FEES
+    from humanexp.recruiters.money import NO_FEES
 
     keys = market.create_requester("A lab", "1000.00")
     settings.MARKETPLACE_URL, settings.MARKETPLACE_FEES = market.url, NO_FEES
@@ -91,9 +93,9 @@ def post(console: Client, study: Study, room: str, **form: str) -> None:
 
 
 def ask() -> None:
-    services.send(environment="marketplace")
-    services.sync()
-    services.send(environment="marketplace")
+    send(environment="marketplace")
+    sync()
+    send(environment="marketplace")
 
 
 def test_an_approval_is_owed_until_the_desk_has_paid_it_out(
@@ -153,7 +155,7 @@ def test_a_bonus_stands_in_the_whole_as_it_does_in_the_part(
     ask()
     post(console, study, "monitor/settle/", shown=SUMS)
     row = Assignment.objects.get()
-    services.plan_bonus(assignment=row, amount_cents=800, cause="thanks", reason="Thank you.")
+    plan_bonus(assignment=row, amount_cents=800, cause="thanks", reason="Thank you.")
     ask()
     assert "$9.50 of at most $9.50, bonuses and fees included" in says("monitor/")
     assert "Of it bonuses, with fees $8.00" in says("monitor/money/")
@@ -184,7 +186,7 @@ def test_a_link_pays_nobody_and_says_so(console: Client, study: Study, says: Cal
     visitor = Visitor(Campaign.objects.get())
     visitor.open()
     visitor.answer_all()
-    services.sync()
+    sync()
     page = says("monitor/")
     assert "1 person has finished, of 6 places. People are not paid through this study." in page
     assert (

@@ -10,8 +10,19 @@ from django.test import Client
 from humanexp.core.errors import CapExceeded, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, HouseRole, User
 from humanexp.core.services import set_house_role
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Campaign, RecruiterAccount
+from humanexp.ledger.budgets import (
+    Launchers,
+    launchers_of,
+    may_launch_on,
+    month_budget,
+    raise_cap,
+    set_launchers,
+    set_month_cap,
+)
+from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
+from humanexp.recruiting.accounts import open_account
+from humanexp.recruiting.extension import extend
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
@@ -36,49 +47,49 @@ def own(people: dict[str, User]) -> Study:
 
 
 def launch(study: Study, by: User | None) -> Campaign:
-    return services.publish(study=study, terms=services.LaunchTerms(to=CODE, assignments=2, reward_cents=100), by=by)
+    return publish(study=study, terms=LaunchTerms(to=CODE, assignments=2, reward_cents=100), by=by)
 
 
 def test_an_account_begins_with_nothing_to_spend_and_for_nobody(people: dict[str, User], own: Study) -> None:
-    opened = services.open_account(kind=CODE, code="grant", name="A grant", by=people["head"])
+    opened = open_account(kind=CODE, code="grant", name="A grant", by=people["head"])
     assert (opened.month_cap_cents, opened.is_open, opened.launchers.count()) == (0, False, 0)
     for row in RecruiterAccount.objects.exclude(environment="link"):
-        assert selectors.month_budget(row.environment).left_cents == 0
+        assert month_budget(row.environment).left_cents == 0
     RecruiterAccount.objects.all().delete()
-    assert selectors.month_budget(CODE).left_cents == 0, "without a row, too"
+    assert month_budget(CODE).left_cents == 0, "without a row, too"
     with pytest.raises(CapExceeded):
         launch(own, None)
 
 
 @pytest.mark.promise(3)
 def test_nobody_launches_where_they_are_not_named(people: dict[str, User], own: Study) -> None:
-    services.set_month_cap(environment=CODE, cap_cents=None, by=people["treasurer"])
+    set_month_cap(environment=CODE, cap_cents=None, by=people["treasurer"])
     with pytest.raises(NotAllowed, match="not among those who may launch"):
         launch(own, people["eve"])
     assert not Campaign.objects.exists()
-    services.set_launchers(code=CODE, usernames=["eve"], is_open=False, by=people["treasurer"])
+    set_launchers(code=CODE, usernames=["eve"], is_open=False, by=people["treasurer"])
     campaign = launch(own, people["eve"])
-    services.set_launchers(code=CODE, usernames=[], is_open=False, by=people["treasurer"])
+    set_launchers(code=CODE, usernames=[], is_open=False, by=people["treasurer"])
     with pytest.raises(NotAllowed):
-        services.extend(campaign=campaign, places=1, by=people["eve"])
+        extend(campaign=campaign, places=1, by=people["eve"])
     with pytest.raises(NotAllowed):
-        services.raise_cap(campaign=campaign, cap_cents=10**6, by=people["eve"])
-    services.set_launchers(code=CODE, usernames=[], is_open=True, by=people["head"])
-    assert services.may_launch_on(people["eve"], CODE)
+        raise_cap(campaign=campaign, cap_cents=10**6, by=people["eve"])
+    set_launchers(code=CODE, usernames=[], is_open=True, by=people["head"])
+    assert may_launch_on(people["eve"], CODE)
     people["eve"].is_active = False
-    assert not services.may_launch_on(people["eve"], CODE)
+    assert not may_launch_on(people["eve"], CODE)
 
 
 def test_a_link_is_everybodys(people: dict[str, User], own: Study) -> None:
-    assert services.publish(study=own, terms=services.LaunchTerms(to="link"), by=people["eve"]).environment == "link"
+    assert publish(study=own, terms=LaunchTerms(to="link"), by=people["eve"]).environment == "link"
 
 
 @pytest.mark.promise(3)
 @pytest.mark.parametrize(
     "act",
     [
-        lambda by: services.set_month_cap(environment=CODE, cap_cents=None, by=by),
-        lambda by: services.set_launchers(code=CODE, usernames=["eve"], is_open=True, by=by),
+        lambda by: set_month_cap(environment=CODE, cap_cents=None, by=by),
+        lambda by: set_launchers(code=CODE, usernames=["eve"], is_open=True, by=by),
     ],
     ids=["cap", "launchers"],
 )
@@ -98,10 +109,10 @@ def test_who_may_spend_is_the_treasurers_business(
 
 
 def test_a_name_that_nobody_has_changes_nothing(people: dict[str, User]) -> None:
-    services.set_launchers(code=CODE, usernames=["eve"], is_open=False, by=people["head"])
+    set_launchers(code=CODE, usernames=["eve"], is_open=False, by=people["head"])
     with pytest.raises(InvalidRequest, match="'eva'"):
-        services.set_launchers(code=CODE, usernames=["eve", "eva"], is_open=True, by=people["head"])
-    assert selectors.launchers_of(CODE) == selectors.Launchers(is_open=False, usernames=("eve",))
+        set_launchers(code=CODE, usernames=["eve", "eva"], is_open=True, by=people["head"])
+    assert launchers_of(CODE) == Launchers(is_open=False, usernames=("eve",))
 
 
 def test_a_treasurer_has_no_more_of_a_study_and_no_keys(people: dict[str, User], own: Study, client: Client) -> None:
@@ -129,9 +140,9 @@ def test_the_page_stores_both_or_nothing(people: dict[str, User], own: Study, cl
     client.force_login(people["treasurer"])
     wrong = client.post(address, {"do": "spending", "month_cap": "250", "launchers": "eve, nobody"})
     assert wrong.status_code == 422 and "nobody" in wrong.content.decode()
-    assert selectors.month_budget(CODE).cap_cents == 0
+    assert month_budget(CODE).cap_cents == 0
     assert client.post(address, {"do": "spending", "month_cap": "250", "launchers": "eve"}).status_code == 302
-    assert selectors.month_budget(CODE).cap_cents == 25_000
+    assert month_budget(CODE).cap_cents == 25_000
     assert 'value="eve"' in client.get(address).content.decode()
 
 
@@ -143,7 +154,7 @@ def test_the_page_of_a_launch_says_who_can_help(people: dict[str, User], own: St
         return client.get(f"/studies/{own.slug}/recruit/price/", asked).content.decode()
 
     assert "not among those who may launch" in price() and "disabled" in price()
-    services.set_launchers(code=CODE, usernames=["eve"], is_open=False, by=people["head"])
+    set_launchers(code=CODE, usernames=["eve"], is_open=False, by=people["head"])
     assert "sets the limit on its page" in price() and "disabled" in price()
-    services.set_month_cap(environment=CODE, cap_cents=10_000, by=people["head"])
+    set_month_cap(environment=CODE, cap_cents=10_000, by=people["head"])
     assert "data-refusal" not in price() and "disabled" not in price()

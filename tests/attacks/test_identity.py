@@ -11,10 +11,11 @@ import requests
 
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.selectors import session_for_token
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.services import claims
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
+from humanexp.recruiting.standing import decide_all
 from tests.limits import LIMIT
 from tests.recruitment.studies import LEASE, make_study
 
@@ -69,14 +70,12 @@ def market(settings: Any) -> None:
 
 @pytest.fixture
 def link() -> Campaign:
-    return services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=6))
+    return publish(study=make_study(), terms=LaunchTerms(to="link", assignments=6))
 
 
 @pytest.fixture
 def hits() -> Campaign:
-    return services.publish(
-        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120)
-    )
+    return publish(study=make_study(), terms=LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
 
 
 @pytest.fixture
@@ -255,7 +254,7 @@ class TestComingFirst:
         mine = person.begins()
         assert thief.open(beginHere=True).status_code == 201
         person.finishes()
-        claims.decide_all(campaign=campaign)
+        decide_all(campaign=campaign)
         row = Assignment.objects.get()
         assert row.session == mine, "the first answer that counts decides"
         theirs = Session.objects.exclude(pk=mine.pk).get()
@@ -273,7 +272,7 @@ class TestComingFirst:
         second.call("POST", "/api/v1/run/lease/", {"lease": second.lease})
         second.finishes()
         first.finishes()
-        services.sync(study=link.study)
+        sync(study=link.study)
         assert Session.objects.get(is_verified=True) == Assignment.objects.get().session != one
         assert Response.objects.values("session").distinct().count() == 2
 
@@ -287,7 +286,7 @@ class TestComingFirst:
         assert (refused.status_code, refused.json()["begin_here"]) == (409, False)
 
     def test_a_full_study_still_takes_the_person_whose_id_was_taken(self, caller: Callable[..., Caller]) -> None:
-        campaign = services.publish(study=make_study("small"), terms=services.LaunchTerms(to="link", assignments=1))
+        campaign = publish(study=make_study("small"), terms=LaunchTerms(to="link", assignments=1))
         caller(campaign).begins()
         assert caller(campaign, workerId=STRANGER).open().status_code == 409
         assert caller(campaign).open(beginHere=True).status_code == 201

@@ -11,9 +11,18 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Call, Campaign, Difference, Payment, RecruiterAccount
-from humanexp.recruitment.states import DifferenceState, WriteState
+from humanexp.ledger import sender
+from humanexp.ledger.budgets import committed_cents
+from humanexp.ledger.models.books import Difference
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.reconciliation import open_differences, reconcile
+from humanexp.ledger.rejections import reject
+from humanexp.ledger.settlement import plan_bonus, settle
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.states import DifferenceState, WriteState
+from humanexp.recruiting.extension import extend
+from humanexp.recruiting.people import notify
+from humanexp.recruiting.polling import refresh_balance, sync
 from humanexp.studies.models import Study
 from tests.faults.liar import Liar, lying
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
@@ -48,19 +57,19 @@ def step_in(liar: Liar, settings: Any) -> Callable[[], None]:
 
 
 def send() -> Any:
-    return services.send(environment="marketplace")
+    return sender.send(environment="marketplace")
 
 
 def submitted(campaign: Campaign, new_worker: NewWorker, count: int = 1) -> list[Assignment]:
     for _ in range(count):
         new_worker().do(campaign)
-    services.sync(study=campaign.study)
+    sync(study=campaign.study)
     send()
     return list(Assignment.objects.filter(campaign=campaign, state="submitted").order_by("pk"))
 
 
 def bonus_for(row: Assignment, cents: int = 33, cause: str = "care") -> Payment:
-    return services.plan_bonus(assignment=row, amount_cents=cents, cause=cause, reason="For your care.")
+    return plan_bonus(assignment=row, amount_cents=cents, cause=cause, reason="For your care.")
 
 
 def bonuses(other_side: Any, row: Assignment) -> list[str]:
@@ -86,10 +95,10 @@ class TestRepliesThatAreNone:
     ) -> None:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         bonus_for(row)
         step_in()
-        services.refresh_balance(environment="marketplace")  # another call's reply
+        refresh_balance(environment="marketplace")  # another call's reply
         for operation in ("ApproveAssignment", "SendBonus"):
             liar.tell(operation, lie)
         report = send()
@@ -98,7 +107,7 @@ class TestRepliesThatAreNone:
         assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.SENDING}
         assert send().confirmed == 2
         assert (status(other_side, row), bonuses(other_side, row)) == ("Approved", ["0.33"])
-        assert services.reconcile(environment="marketplace")[0].adds_up
+        assert reconcile(environment="marketplace")[0].adds_up
 
     @pytest.mark.parametrize("lie", ["html", "cut", "renamed"])
     def test_publish_a_hit_once(
@@ -131,16 +140,16 @@ class TestRepliesThatAreNone:
     ) -> None:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         bonus_for(row)
         assert send().confirmed == 2
         Payment.objects.update(confirmed_at=timezone.now() - timedelta(hours=1))
         step_in()
         liar.tell(operation, lie, times=3)
-        [book] = services.reconcile(environment="marketplace")
+        [book] = reconcile(environment="marketplace")
         assert (book.differences, book.hits_unread) == ([], 1)
         assert not Difference.objects.exists()
-        assert services.reconcile(environment="marketplace")[0].payments == 2
+        assert reconcile(environment="marketplace")[0].payments == 2
 
     def test_about_one_hit_leave_the_others_polled(
         self,
@@ -154,10 +163,10 @@ class TestRepliesThatAreNone:
             new_worker().do(first, hit_number=number)
         step_in()
         liar.tell("GetHIT", "cut", times=3)
-        report = services.sync()
+        report = sync()
         assert (report.submitted, report.hits) == (1, 1)
         assert "GetHIT" in report.remarks[0]
-        assert services.sync().submitted == 1
+        assert sync().submitted == 1
 
     def test_a_read_is_repeated_before_it_is_given_up(
         self, launch: Launch, liar: Liar, step_in: Callable[[], None]
@@ -166,7 +175,7 @@ class TestRepliesThatAreNone:
         step_in()
         for lie in ("html", "cut"):
             liar.tell("GetHIT", lie)
-        assert services.sync(study=campaign.study).remarks == []
+        assert sync(study=campaign.study).remarks == []
 
 
 class TestPaidByHand:
@@ -180,14 +189,14 @@ class TestPaidByHand:
         """Two people; to the first a bonus was paid on the recruiter's own page."""
         campaign = launch(cap_cents=1_000)
         rows = submitted(campaign, new_worker, 2)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         send()
         person = rows[0].person
         assert person is not None
         other_side.send_bonus(
             WorkerId=person.worker_id, AssignmentId=rows[0].assignment_id, BonusAmount="0.77", Reason="by hand"
         )
-        services.reconcile(environment="marketplace")
+        reconcile(environment="marketplace")
         return rows
 
     @pytest.fixture
@@ -228,24 +237,24 @@ class TestPaidByHand:
         difference.refresh_from_db()
         assert (difference.state, difference.note) == (DifferenceState.EXPLAINED, "Paid on the phone.")
         assert str(difference.resolved_by) == "paul"
-        [book] = services.reconcile(environment="marketplace")
+        [book] = reconcile(environment="marketplace")
         assert (book.adds_up, book.resolved) == (True, 1)
         assert send().confirmed == 1
         assert bonuses(other_side, hers) == ["0.33", "0.77"]
 
     def test_is_adopted_and_counts_against_the_cap(self, differing: list[Assignment], console: Client) -> None:
         campaign, difference = differing[0].campaign, Difference.objects.get()
-        before = selectors.committed_cents(campaign)
+        before = committed_cents(campaign)
         unconfirmed = console.post(self.address(difference), self.answer(difference, "adopted"))
         assert unconfirmed.status_code == 422 and b"tick" in unconfirmed.content
         reply = console.post(self.address(difference), self.answer(difference, "adopted", confirm="1"))
         assert reply.status_code == 302
         adopted = Payment.objects.get(kind="bonus")
         assert (adopted.state, adopted.amount_cents, adopted.reason) == (WriteState.CONFIRMED, 77, "by hand")
-        assert selectors.committed_cents(campaign) == before + adopted.cost_cents
-        [book] = services.reconcile(environment="marketplace")
+        assert committed_cents(campaign) == before + adopted.cost_cents
+        [book] = reconcile(environment="marketplace")
         assert (book.adds_up, book.ledger_cents, book.resolved) == (True, book.theirs_cents, 0)
-        assert not selectors.open_differences(campaign.study).exists()
+        assert not open_differences(campaign.study).exists()
 
     def test_figures_that_changed_meanwhile_are_looked_at_again(
         self, differing: list[Assignment], console: Client
@@ -269,7 +278,7 @@ class TestPaidByHand:
         Payment.objects.filter(pk=believed.pk).update(
             state="confirmed", confirmed_at=timezone.now() - timedelta(days=1)
         )
-        services.reconcile(environment="marketplace")
+        reconcile(environment="marketplace")
         difference = Difference.objects.get(kind="not-there")
         reply = console.post(self.address(difference), self.answer(difference, "adopted", confirm="1"))
         assert reply.status_code == 302
@@ -302,9 +311,9 @@ def test_a_restored_backup_pays_nobody_twice(
     """A bonus, a reward and a HIT were sent after the backup; by the time it is restored, every token is forgotten."""
     campaign = launch(assignments=2, cap_cents=5_000)
     first, second = submitted(campaign, new_worker, 2)
-    services.settle(study=campaign.study)
+    settle(study=campaign.study)
     bonus_for(first)
-    services.extend(campaign=campaign, places=9, by=None)
+    extend(campaign=campaign, places=9, by=None)
     backup = list(Call.objects.filter(state="planned").values("pk", "attempts", "first_sent_at"))
     sends = RecruiterAccount.objects.get(environment="marketplace").sends
     send()
@@ -319,7 +328,7 @@ def test_a_restored_backup_pays_nobody_twice(
     RecruiterAccount.objects.update(sends=sends)
     for _ in range(3):
         send()
-        services.reconcile(environment="marketplace")
+        reconcile(environment="marketplace")
         Call.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
     assert set(Call.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
     assert bonuses(other_side, first) == ["0.33"]
@@ -347,9 +356,9 @@ def test_an_unfunded_bonus_holds_up_no_reward_rejection_or_message(
     evidence = "Every answer was given before the picture was shown, in all three trials."
     by = User.objects.create_user("olga")
     campaign.study.memberships.create(user=by, role="owner")
-    services.reject(assignment=refused, reason="Answers came before the pictures.", by=by, evidence=evidence)
-    services.settle(study=campaign.study)
-    services.notify(assignments=[rewarded], subject="Thank you", text="It is paid.", by=by)
+    reject(assignment=refused, reason="Answers came before the pictures.", by=by, evidence=evidence)
+    settle(study=campaign.study)
+    notify(assignments=[rewarded], subject="Thank you", text="It is paid.", by=by)
     report = send()
     there = marketplace.client(keys)
     assert [status(there, row) for row in (rewarded, refused, written)] == ["Approved", "Rejected", "Approved"]

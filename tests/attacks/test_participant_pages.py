@@ -13,9 +13,11 @@ from django.core.management import call_command
 from django.test import Client
 
 from humanexp.core.errors import InvalidRequest
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.selectors import suggested_terms
+from humanexp.ledger.terms import suggested_terms
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.people import exclude_people
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
@@ -63,9 +65,7 @@ def campaign_of(way: str, task: str, language: str, contact: str) -> Campaign:
         "paid": {"to": "marketplace", "reward_cents": 120},
         "unpaid": {"to": "marketplace", "unpaid": True},
     }[way]
-    campaign = services.publish(
-        study=study_of(task, language), terms=services.LaunchTerms(assignments=3, contact=CONTACT, **launched)
-    )
+    campaign = publish(study=study_of(task, language), terms=LaunchTerms(assignments=3, contact=CONTACT, **launched))
     if not contact:  # a launch of an earlier release
         Campaign.objects.filter(pk=campaign.pk).update(contact="")
     return campaign
@@ -150,7 +150,7 @@ def test_a_stopped_link_invites_nobody_and_lets_who_has_begun_go_on(language: st
     campaign = campaign_of("link", "validation", language, CONTACT)
     begun = Visitor(campaign, worker_id="panel-1")
     assert begun.open().status_code == 201
-    services.stop(study=campaign.study)
+    stop(study=campaign.study)
     campaign.refresh_from_db()
     page = Client().get(f"/take/{campaign.entry}/").text
     read = words(page)
@@ -169,12 +169,12 @@ def test_a_stopped_link_invites_nobody_and_lets_who_has_begun_go_on(language: st
 def test_a_link_refuses_without_a_word_of_a_hit(language: str) -> None:
     campaign = campaign_of("link", "categorisation", language, CONTACT)
     family = campaign.study.family
-    services.exclude_people(family=family, worker_ids=["panel-1"], environment="link")
+    exclude_people(family=family, worker_ids=["panel-1"], environment="link")
     assert Visitor(campaign, worker_id="panel-2").open().status_code == 201
     sister = make_study("sister", family=family.slug)
     sister.configuration |= {"language": language}
     sister.save()
-    other = services.publish(study=sister, terms=services.LaunchTerms(to="link", assignments=3, contact=CONTACT))
+    other = publish(study=sister, terms=LaunchTerms(to="link", assignments=3, contact=CONTACT))
     refused = {
         "excluded": Visitor(campaign, worker_id="panel-1"),
         "took part": Visitor(other, worker_id="panel-2"),
@@ -211,7 +211,7 @@ def test_people_are_invited_only_where_they_can_write_to_somebody(settings: Any)
     study = make_study("nobody-to-ask")
     for to in ("link", "marketplace"):
         with pytest.raises(InvalidRequest, match="write to someone") as refused:
-            services.publish(study=study, terms=services.LaunchTerms(to=to, assignments=1, contact="  "))
+            publish(study=study, terms=LaunchTerms(to=to, assignments=1, contact="  "))
         assert list(refused.value.fields) == ["contact"]
     assert not Campaign.objects.exists()
     with pytest.raises(Exception, match="name a contact, here"):
@@ -219,4 +219,4 @@ def test_people_are_invited_only_where_they_can_write_to_somebody(settings: Any)
     call_command("publish", study.slug, "--to", "link", "--contact", CONTACT, stdout=StringIO())
     assert Campaign.objects.get().contact == CONTACT
     scripted = make_study("for-scripts", population="scripted")
-    assert services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=1)).contact == ""
+    assert publish(study=scripted, terms=LaunchTerms(to="link", assignments=1)).contact == ""

@@ -15,11 +15,16 @@ import pytest
 import requests
 
 from humanexp.core import clock
+from humanexp.ledger.models.calls import MARKS, Call
+from humanexp.ledger.payments import free_sessions, places_left
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import settle
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.participation.selectors import session_for_token
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import MARKS, Assignment, Call, Campaign
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.results.tables import sessions_of, trials_of
 from humanexp.studies.models import Study
 from tests.limits import LIMIT
@@ -92,20 +97,20 @@ def door(
 @pytest.fixture
 def campaign(door: Door, study: Study) -> Campaign:
     """Recruited by name: a HIT for as many people as the plan has sessions."""
-    made = services.publish(
+    made = publish(
         study=study,
-        terms=services.LaunchTerms(
+        terms=LaunchTerms(
             to="marketplace", assignments=PLACES, reward_cents=10, title=f"Pictures {secrets.token_hex(3)}"
         ),
     )
-    services.send(environment="marketplace")
+    send(environment="marketplace")
     made.refresh_from_db()
     return made
 
 
 @pytest.fixture
 def link(study: Study) -> Campaign:
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=PLACES))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=PLACES))
 
 
 class Caller:
@@ -173,9 +178,9 @@ class TestRecruited:
             flood = caller(campaign, f"203.0.113.{number % 2}")
             statuses[flood.open(worker_id, assignment_id).status_code] += 1
         assert set(statuses) == {201, 429}
-        services.send(environment="marketplace")
+        send(environment="marketplace")
         assert not door.calls and not Call.objects.filter(kind__in=MARKS).exists()
-        assert selectors.places_left(campaign) == PLACES and selectors.free_sessions(campaign.study) == 0
+        assert places_left(campaign) == PLACES and free_sessions(campaign.study) == 0
         # Real people come, each from a home of their own.
         workers = []
         for number in range(4):
@@ -185,9 +190,9 @@ class TestRecruited:
             assert opened.status_code == 201, opened.text
             worker.submit(assignment_id, receipt=home.answer_all(opened.json()["token"]))
             workers.append(worker)
-        report = services.sync(study=campaign.study)
+        report = sync(study=campaign.study)
         assert (report.submitted, report.unmatched) == (4, 0)
-        assert selectors.places_left(campaign) == PLACES - 4
+        assert places_left(campaign) == PLACES - 4
         assert Session.objects.filter(is_verified=True).count() == 4
         assert sorted({row["accepted"] for row in trials_of(campaign.study).to_dict("records")}) == [False]
         assert len(trials_of(campaign.study)) == sum(
@@ -195,7 +200,7 @@ class TestRecruited:
         )
         table = sessions_of(campaign.study)
         assert table is not None and int(table["verified"].sum()) == 4
-        assert services.settle(study=campaign.study).planned == 4
+        assert settle(study=campaign.study).planned == 4
 
     def test_a_known_worker_id_burns_nobodys_session(
         self, campaign: Campaign, door: Door, caller: Callable[..., Caller], marketplace_process: MarketplaceServer
@@ -210,8 +215,8 @@ class TestRecruited:
         opened = home.open(worker.worker_id, assignment_id, beginHere=True)
         assert opened.status_code == 201 and opened.json()["token"] != false.json()["token"]
         worker.submit(assignment_id, receipt=home.answer_all(opened.json()["token"]))
-        services.sync(study=campaign.study)
-        services.send(environment="marketplace")
+        sync(study=campaign.study)
+        send(environment="marketplace")
         counts = Session.objects.filter(is_verified=True)
         assert counts.get().assignment.assignment_id == assignment_id
         assert set(trials_of(campaign.study)["session"]) == {counts.get().code}
@@ -261,14 +266,14 @@ class TestLink:
 
     def test_a_small_study_is_not_closed_from_one_address(self, caller: Callable[..., Caller]) -> None:
         """Nor by loading the pages again and again for longer than a place is kept."""
-        small = services.publish(study=make_study("small"), terms=services.LaunchTerms(to="link", assignments=24))
+        small = publish(study=make_study("small"), terms=LaunchTerms(to="link", assignments=24))
         script = caller(small, "203.0.113.1")
         tokens = [reply.json()["token"] for _ in range(24) if (reply := script.open(secrets.token_hex(8))).ok]
         assert len(tokens) == 8
         Session.objects.update(opened_at=clock.now() - 2 * participation.SILENT_AFTER)
         for token in tokens:
             script.run(token, "POST", "lease/", {"lease": LEASE}).raise_for_status()
-        assert selectors.places_left(small) == 24
+        assert places_left(small) == 24
 
     def test_a_page_that_repeats_its_call_at_once_is_one_visitor(
         self, link: Campaign, caller: Callable[..., Caller]
@@ -285,8 +290,8 @@ class TestLink:
     def test_a_class_of_thirty_behind_one_address_begins_at_once_and_twice(
         self, study: Study, caller: Callable[..., Caller]
     ) -> None:
-        announced = services.LaunchTerms(to="link", assignments=PLACES, shared_computers=True)
-        link = services.publish(study=study, terms=announced)
+        announced = LaunchTerms(to="link", assignments=PLACES, shared_computers=True)
+        link = publish(study=study, terms=announced)
         school = caller(link, "198.51.100.1")
         statuses = [school.open(f"pupil-{n}", opening=f"key-{n}").status_code for n in range(30)]
         # Half of them press twice.

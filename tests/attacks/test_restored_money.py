@@ -15,9 +15,12 @@ from humanexp.console.archives import sealing
 from humanexp.console.archives.backing_up import back_up
 from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Call, Campaign, Payment, RecruiterAccount
-from humanexp.recruitment.states import WriteState
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.reconciliation import open_differences, reconcile
+from humanexp.ledger.settlement import settle
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.states import WriteState
+from humanexp.recruiting.extension import extend
 from humanexp.studies.models import Study
 from tests.attacks.test_money import bonus_for, bonuses, send, status, submitted
 from tests.marketplace.server import MarketplaceServer
@@ -56,9 +59,9 @@ def test_nothing_is_sent_twice_after_a_restore(
     """A bonus, rewards and a HIT went out after the backup. One bonus was even planned after it."""
     campaign = launch(assignments=3, cap_cents=5_000)
     first, second, late = submitted(campaign, new_worker, 3)
-    services.settle(study=campaign.study)
+    settle(study=campaign.study)
     bonus_for(first)
-    services.extend(campaign=campaign, places=9, by=None)
+    extend(campaign=campaign, places=9, by=None)
     back_up(to=tmp_path / "archives", passphrase=WORDS, is_verified=True, keep=None, progress=silent)
     bonus_for(late, cents=55, cause="forgotten")
     send()
@@ -80,14 +83,14 @@ def test_nothing_is_sent_twice_after_a_restore(
 
     for _ in range(3):
         send()
-        services.reconcile(environment="marketplace")
+        reconcile(environment="marketplace")
         Call.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
     assert set(Call.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
     assert {status(other_side, row) for row in (first, second, late)} == {"Approved"}
     assert bonuses(other_side, first) == ["0.33"]
     assert other_side.get_account_balance()["AvailableBalance"] == there
     # the bonus that the ledger has forgotten is a difference, and its person gets no other one meanwhile
-    [difference] = selectors.open_differences(campaign.study)
+    [difference] = open_differences(campaign.study)
     assert (difference.ours_cents, difference.theirs_cents) == (None, 55)
     bonus_for(Assignment.objects.get(pk=late.pk), cents=55, cause="forgotten")
     send()

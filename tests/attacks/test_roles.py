@@ -14,10 +14,20 @@ from django.utils import timezone
 
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import AuditEvent, User
+from humanexp.ledger.bonuses import compensate, note_paid_by_hand, top_up, top_up_equally
+from humanexp.ledger.budgets import raise_cap, set_study_cap
+from humanexp.ledger.models.books import RejectionProposal
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.outbox import retry_hit
+from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, reject, set_review_policy
+from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
 from humanexp.participation import services as participation
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.models import Assignment, Call, Campaign, Hit, Payment, RejectionProposal
-from humanexp.recruitment.services import settling
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiting.batches import continue_batches
+from humanexp.recruiting.extension import extend, prolong, stop, stop_campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.people import notify
+from humanexp.recruiting.ways_back import make_personal_link, release
 from humanexp.results import services as results
 from humanexp.screening import services as screening
 from humanexp.studies import services as studies
@@ -37,50 +47,48 @@ Service = Callable[[Any, User], object]
 SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
     "publish": (
         LAUNCH,
-        lambda on, by: recruitment.publish(study=on.study, terms=recruitment.LaunchTerms(to="link"), by=by),
+        lambda on, by: publish(study=on.study, terms=LaunchTerms(to="link"), by=by),
     ),
-    "extend": (LAUNCH, lambda on, by: recruitment.extend(campaign=on.campaign, places=1, by=by)),
-    "prolong": (LAUNCH, lambda on, by: recruitment.prolong(campaign=on.campaign, days=1, by=by)),
-    "study cap": (LAUNCH, lambda on, by: recruitment.set_study_cap(study=on.study, cap_cents=None, by=by)),
-    "campaign cap": (LAUNCH, lambda on, by: recruitment.raise_cap(campaign=on.campaign, cap_cents=10**6, by=by)),
+    "extend": (LAUNCH, lambda on, by: extend(campaign=on.campaign, places=1, by=by)),
+    "prolong": (LAUNCH, lambda on, by: prolong(campaign=on.campaign, days=1, by=by)),
+    "study cap": (LAUNCH, lambda on, by: set_study_cap(study=on.study, cap_cents=None, by=by)),
+    "campaign cap": (LAUNCH, lambda on, by: raise_cap(campaign=on.campaign, cap_cents=10**6, by=by)),
     "notify": (
         LAUNCH,
-        lambda on, by: recruitment.notify(assignments=[on.assignment], subject="Hello", text="A word.", by=by),
+        lambda on, by: notify(assignments=[on.assignment], subject="Hello", text="A word.", by=by),
     ),
-    "stop": (STOP, lambda on, by: recruitment.stop(study=on.study, by=by)),
-    "stop campaign": (STOP, lambda on, by: recruitment.stop_campaign(campaign=on.campaign, by=by)),
-    "publish again": (PAY, lambda on, by: recruitment.retry_hit(hit=on.hit, by=by)),
-    "settle": (PAY, lambda on, by: recruitment.settle(study=on.study, by=by)),
-    "clear": (PAY, lambda on, by: recruitment.clear(assignment=on.assignment, by=by)),
-    "override": (PAY, lambda on, by: recruitment.override_rejection(assignment=on.assignment, by=by)),
+    "stop": (STOP, lambda on, by: stop(study=on.study, by=by)),
+    "stop campaign": (STOP, lambda on, by: stop_campaign(campaign=on.campaign, by=by)),
+    "publish again": (PAY, lambda on, by: retry_hit(hit=on.hit, by=by)),
+    "settle": (PAY, lambda on, by: settle(study=on.study, by=by)),
+    "clear": (PAY, lambda on, by: clear(assignment=on.assignment, by=by)),
+    "override": (PAY, lambda on, by: override_rejection(assignment=on.assignment, by=by)),
     "bonus": (
         PAY,
-        lambda on, by: recruitment.plan_bonus(
-            assignment=on.assignment, amount_cents=1, cause="care", reason="Thank you.", by=by
-        ),
+        lambda on, by: plan_bonus(assignment=on.assignment, amount_cents=1, cause="care", reason="Thank you.", by=by),
     ),
-    "pay again": (PAY, lambda on, by: recruitment.try_again(payment=on.payment, by=by)),
-    "compensate": (PAY, lambda on, by: recruitment.compensate(assignment=on.assignment, by=by)),
-    "paid by hand": (PAY, lambda on, by: recruitment.note_paid_by_hand(assignment=on.assignment, by=by)),
-    "top up": (PAY, lambda on, by: recruitment.top_up(study=on.study, floor_cents=1, by=by)),
+    "pay again": (PAY, lambda on, by: try_again(payment=on.payment, by=by)),
+    "compensate": (PAY, lambda on, by: compensate(assignment=on.assignment, by=by)),
+    "paid by hand": (PAY, lambda on, by: note_paid_by_hand(assignment=on.assignment, by=by)),
+    "top up": (PAY, lambda on, by: top_up(study=on.study, floor_cents=1, by=by)),
     "top up all": (
         PAY,
-        lambda on, by: recruitment.top_up_campaign(campaign=on.campaign, shown_total_cents=0, by=by),
+        lambda on, by: top_up_equally(campaign=on.campaign, shown_total_cents=0, by=by),
     ),
-    "continue batches": (LAUNCH, lambda on, by: recruitment.continue_batches(campaign=on.campaign, by=by)),
+    "continue batches": (LAUNCH, lambda on, by: continue_batches(campaign=on.campaign, by=by)),
     "exclude but pay": (
         OWNER,
-        lambda on, by: settling.exclude_but_pay(session=on.session, written_reason="They fell asleep.", by=by),
+        lambda on, by: exclude_but_pay(session=on.session, written_reason="They fell asleep.", by=by),
     ),
-    "reject": (REJECT, lambda on, by: recruitment.reject(assignment=on.assignment, reason="Not done.", by=by)),
-    "agree": (PAY, lambda on, by: recruitment.agree_to_rejection(proposal=on.proposal, by=by)),
-    "decline": (PAY, lambda on, by: recruitment.decline_rejection(proposal=on.proposal, by=by)),
+    "reject": (REJECT, lambda on, by: reject(assignment=on.assignment, reason="Not done.", by=by)),
+    "agree": (PAY, lambda on, by: agree_to_rejection(proposal=on.proposal, by=by)),
+    "decline": (PAY, lambda on, by: decline_rejection(proposal=on.proposal, by=by)),
     "review policy": (
         OWNER,
-        lambda on, by: recruitment.set_review_policy(study=on.study, rejections_need_two=True, by=by),
+        lambda on, by: set_review_policy(study=on.study, rejections_need_two=True, by=by),
     ),
-    "release": (REVIEW, lambda on, by: recruitment.release(assignment=on.assignment, by=by)),
-    "personal link": (REVIEW, lambda on, by: recruitment.make_personal_link(assignment=on.assignment, by=by)),
+    "release": (REVIEW, lambda on, by: release(assignment=on.assignment, by=by)),
+    "personal link": (REVIEW, lambda on, by: make_personal_link(assignment=on.assignment, by=by)),
     "undo a withdrawal": (
         REVIEW,
         lambda on, by: participation.undo_withdrawal(session=on.session, by=by, reason="It was not them."),

@@ -11,7 +11,7 @@ from humanexp.core.storage import media_path
 from humanexp.participation.models import DamagedPicture, Response
 from humanexp.participation.selectors.faults import damaged_files, damaged_files_of
 from humanexp.participation.services import previewing, showing
-from humanexp.recruitment.selectors.alerts import attention
+from humanexp.recruiting.alerts import attention
 from tests.factories import Tab, new_session, png
 
 POSITION = 1

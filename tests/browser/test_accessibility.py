@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from humanexp.console.models import Preflight
 from humanexp.core.models import User
 from humanexp.participation.models import ClosingAnswers, Session
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.models import AgreedText
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.models import AgreedText
 from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import violations
@@ -142,7 +142,7 @@ def test_the_pages_that_only_some_people_meet(
     page: Any, live_server: Any, study: Study, width: int, language: str
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    campaign = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=1))
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     page.goto(f"{live_server.url}/take/{campaign.entry}/run/?language={language}")
     Person(page, live_server.url).sees("unopened")
     page.evaluate(_REVEAL)
@@ -191,7 +191,7 @@ def test_every_step_of_the_entry_page(
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     reward = {"reward_cents": 100} if to == "marketplace" else {}
-    campaign = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to=to, assignments=1, **reward))
+    campaign = publish(study=study, terms=LaunchTerms(to=to, assignments=1, **reward))
     page.goto(f"{live_server.url}/take/{campaign.entry}/?language={language}")
     page.wait_for_function("[...document.querySelectorAll('[data-panel]')].some((panel) => !panel.hidden)")
     page.evaluate(_REVEAL)
@@ -232,7 +232,7 @@ def stops(page: Any, most: int = 12) -> dict[str, bool]:
 @pytest.mark.gate
 def test_the_focus_is_seen_wherever_it_goes_and_nothing_moves(page: Any, live_server: Any, study: Study) -> None:
     page.emulate_media(reduced_motion="reduce")
-    link = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=1))
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     person = Person(page, live_server.url)
     walk = {}
     page.goto(f"{live_server.url}/take/{link.entry}/")
@@ -261,10 +261,8 @@ def test_the_focus_is_seen_wherever_it_goes_and_nothing_moves(page: Any, live_se
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_way_in(page: Any, live_server: Any, study: Study, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    link = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=1))
-    work = recruitment.publish(
-        study=study, terms=recruitment.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
-    )
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
+    work = publish(study=study, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=100))
     for path in (f"/take/{link.entry}/", f"/take/{work.entry}/", "/take/nothing/"):
         page.goto(live_server.url + path)
         assert violations(page) == [], path

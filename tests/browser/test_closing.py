@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import ClosingAnswers, Session
-from humanexp.recruitment import services as recruitment
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, shot
@@ -81,9 +81,7 @@ def test_it_fits_a_phone(chromium: Any, live_server: Any, finished: Person, page
 
 def test_the_entry_page_of_a_link_ends_next_to_it(page: Any, live_server: Any, study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
-    campaign = recruitment.publish(
-        study=study, terms=recruitment.LaunchTerms(to="link", assignments=1, contact="lab@example.org")
-    )
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     page.locator("[data-consent]").check()
     with page.expect_popup() as popup:

@@ -11,8 +11,10 @@ from playwright.sync_api import expect
 
 from analysis.spec.ethics import Ethics
 from humanexp.participation.models import Participant, Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, RecruitedPerson
+from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiting.approvals import withdraw_approval
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies
 from tests.browser.axe import violations
 from tests.browser.looks import fits, shot
@@ -53,9 +55,7 @@ def campaign_of(drawings: Path, *, at_leisure: bool = False, **ethics: Any) -> A
     design = studies.JUDGEMENTS if at_leisure else studies.short_design()
     settings = Ethics.from_dict({**ENGLISH, "translations": {"de": GERMAN}, **ethics})
     study = studies.make_study(drawings, design=design, ethics=settings)
-    return services.publish(
-        study=study, terms=services.LaunchTerms(to="link", assignments=2, contact="lab@example.org")
-    )
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=2, contact="lab@example.org"))
 
 
 def nothing_is_stored() -> bool:
@@ -140,7 +140,7 @@ def test_a_pause_lets_people_under_way_finish(page: Any, live_server: Any, drawi
         page.get_by_role("button", name="Start the study").click()
     Person(popup.value, live_server.url).sees("checks")
     popup.value.close()
-    services.withdraw_approval(study=campaign.study, by=None)
+    withdraw_approval(study=campaign.study, by=None)
     page.reload()
     page.get_by_role("link", name="Open the window again").wait_for(timeout=PATIENCE_MS)
     again = page.context.new_page()  # another tab of the same browser

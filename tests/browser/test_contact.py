@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Session
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 
 
 def campaign_of(study: Study, contact: str = "lab@example.org", places: int = 2) -> Campaign:
-    terms = recruitment.LaunchTerms(to="link", assignments=places, contact=contact)
-    return recruitment.publish(study=study, terms=terms)
+    terms = LaunchTerms(to="link", assignments=places, contact=contact)
+    return publish(study=study, terms=terms)
 
 
 def looks_good(page: Any, name: str) -> None:

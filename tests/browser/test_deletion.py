@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from humanexp.entry import visitors
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.services import deletion_codes
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
@@ -23,11 +23,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 def test_the_code_is_shown_at_the_end_and_works(
     page: Any, live_server: Any, study: Study, settings: Any, ending: str
 ) -> None:
-    deletion_codes.ATTEMPTS.clear()
+    visitors.ATTEMPTS.clear()
     settings.PUBLIC_URL = live_server.url
-    campaign = recruitment.publish(
-        study=study, terms=recruitment.LaunchTerms(to="link", assignments=1, contact="lab@example.org")
-    )
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     page.locator("[data-consent]").check()
     with page.expect_popup() as popup:

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 
 from analysis.tables import TIMING_COLUMNS
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser import recruiter_site, studies
 from tests.browser.looks import PHONE, shot, within_its_window
@@ -43,9 +43,7 @@ def platform(live_server: Any, recruiter: RecruiterSite, settings: Any) -> str:
 def campaign_of(transactional_db: None, own_media: None, drawings: Path, platform: str) -> Callable[[str], Campaign]:
     def campaign(task: str) -> Campaign:
         study: Study = studies.make_study(drawings, design=studies.DESIGNS[task]())
-        return services.publish(
-            study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=120)
-        )
+        return publish(study=study, terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=120))
 
     return campaign
 
@@ -204,6 +202,6 @@ def test_the_entry_and_the_study_within_it_are_framed_by_the_recruiter_alone(
     assert f"frame-ancestors {recruiter.address}" in entry["Content-Security-Policy"]
     assert f"frame-ancestors 'self' {recruiter.address}" in inside["Content-Security-Policy"]
     assert "X-Frame-Options" not in entry and "X-Frame-Options" not in inside
-    link = services.publish(study=campaign.study, terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=campaign.study, terms=LaunchTerms(to="link", assignments=1))
     assert client.get(f"/take/{link.entry}/inside/").status_code == 404
     assert "frame-ancestors 'none'" in client.get(f"/take/{link.entry}/")["Content-Security-Policy"]

@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import recruiter_site, studies, tls
 from tests.browser.looks import PHONE, fits, shot
 from tests.browser.participant import Participant, agrees
@@ -70,9 +70,9 @@ def browser_of(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 @pytest.fixture
 def campaign(transactional_db: None, own_media: None, drawings: Path, sites: Any) -> Campaign:
     study = studies.make_study(drawings, design=studies.JUDGEMENTS)
-    return services.publish(
+    return publish(
         study=study,
-        terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=120, contact="lab@example.org"),
+        terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=120, contact="lab@example.org"),
     )
 
 
@@ -191,9 +191,7 @@ def test_a_plain_link_goes_on_by_itself_and_a_shared_computer_forgets(
     browser_of: Callable[..., Any], campaign: Campaign, sites: tuple[str, RecruiterSite]
 ) -> None:
     platform, _ = sites
-    link = services.publish(
-        study=campaign.study, terms=services.LaunchTerms(to="link", assignments=2, contact="lab@example.org")
-    )
+    link = publish(study=campaign.study, terms=LaunchTerms(to="link", assignments=2, contact="lab@example.org"))
     address = f"{platform}/take/{link.entry}/?p=panel-7"
     owner = browser_of("owner")
     page = owner.new_page()

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment import services
-from humanexp.recruitment.consent import HOUSE_VERSION
+from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies
 from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, refused, shot
@@ -27,9 +27,7 @@ def speaks(place: Any, language: str) -> None:
 
 def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server: Any, drawings: Path) -> None:
     study = studies.make_study(drawings, design=studies.short_design())
-    link = services.publish(
-        study=study, terms=services.LaunchTerms(to="link", assignments=1, reward_cents=0, contact="lab@example.org")
-    )
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1, reward_cents=0, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{link.entry}/?p=panel-7")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     speaks(page, "en")
@@ -106,7 +104,7 @@ def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live
 
 def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> None:
     study = studies.make_study(drawings, design=studies.JUDGEMENTS, language="de")
-    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     context = chromium.new_context(**PHONE, locale="en-GB")
     page = context.new_page()
     page.goto(f"{live_server.url}/take/{link.entry}/")

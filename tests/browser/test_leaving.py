@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.consent import HOUSE_VERSION
+from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import shot
@@ -55,9 +55,7 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
 
 
 def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live_server: Any, study: Study) -> None:
-    campaign = recruitment.publish(
-        study=study, terms=recruitment.LaunchTerms(to="link", assignments=1, contact="lab@example.org")
-    )
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     with page.expect_popup() as text:
         page.get_by_role("link", name="Print or keep this text").click()
@@ -88,6 +86,6 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     assert session.left_at is not None and session.state == SessionState.OPEN
     assert session.consent_version == HOUSE_VERSION and session.consented_at is not None
     # The place is free for somebody else.
-    from humanexp.recruitment.selectors import places_left
+    from humanexp.ledger.payments import places_left
 
     assert places_left(campaign) == 1

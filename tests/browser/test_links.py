@@ -12,9 +12,9 @@ from playwright.sync_api import expect
 
 from humanexp.participation import services as participation
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruitment import services
-from humanexp.recruitment.consent import HOUSE_VERSION
-from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies
 from tests.browser.looks import PHONE, fits, refused, shot
 from tests.browser.participant import Participant, agrees
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 def link_to(transactional_db: None, own_media: None, drawings: Path) -> Callable[[str], Campaign]:
     def campaign(task: str) -> Campaign:
         study = studies.make_study(drawings, design=studies.DESIGNS[task]())
-        return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
+        return publish(study=study, terms=LaunchTerms(to="link", assignments=2))
 
     return campaign
 

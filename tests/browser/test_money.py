@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.recruiters.registry import registered
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import clear, plan_bonus
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.registry import registered
+from humanexp.recruiting.accounts import open_account
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
@@ -25,18 +27,18 @@ def study(transactional_db: None) -> Iterator[Study]:
     """Somebody paid in dollars and two people in pounds, one of them with a bonus on its way."""
     kind, study = Taxed(), make_study()
     with registered(kind):
-        services.open_account(kind="taxed", code="taxed-gbp", name="Grant in pounds", currency="GBP", by=None)
+        open_account(kind="taxed", code="taxed-gbp", name="Grant in pounds", currency="GBP", by=None)
         for to, reward in (("taxed", 125), ("taxed-gbp", 900)):
             launched(study, to, reward_cents=reward, cap_cents=10_000)
-        services.send()
+        send()
         rows = [
             submitted(kind, campaign, f"P{number}")
             for number, campaign in enumerate([*Campaign.objects.order_by("pk"), Campaign.objects.latest("pk")])
         ]
         for row in rows:
-            services.clear(assignment=row, by=None)
-        services.send()
-        services.plan_bonus(assignment=rows[1], amount_cents=250, cause="extra", reason="Thanks.")
+            clear(assignment=row, by=None)
+        send()
+        plan_bonus(assignment=rows[1], amount_cents=250, cause="extra", reason="Thanks.")
         yield study
 
 

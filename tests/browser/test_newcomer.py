@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from humanexp.jobs import runner
-from humanexp.recruitment import services
-from humanexp.recruitment.models import CallKind, Campaign, Payment
+from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.screening import selectors as screening
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
@@ -105,7 +107,7 @@ def test_a_rejection_is_read_twice_and_a_limit_is_seen(
     ada.button("Launch for $")
     runner.run_waiting()
     Worker(market).do(Campaign.objects.get())
-    services.sync(study=study)
+    sync(study=study)
     page.goto(f"{platform}/studies/{study.slug}/review/?show=unpaid")
     ada.link("Look through them one by one")
     ada.reads("Reject …")
@@ -123,9 +125,7 @@ def test_a_rejection_is_read_twice_and_a_limit_is_seen(
 
 
 def test_smaller_pages_have_no_grave_faults(ada: Hand, study: Study, platform: str) -> None:
-    campaign = services.publish(
-        study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=50)
-    )
+    campaign = publish(study=study, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=50))
     for path in ("recruit/notify", f"recruit/{campaign.pk}/extend", "monitor/top-up", "monitor/answers"):
         ada.page.goto(f"{platform}/studies/{study.slug}/{path}/")
         looks_right(ada, path.replace("/", "-"))

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.ledger.budgets import raise_cap
+from humanexp.ledger.owed import Hold, owed
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
@@ -37,7 +39,7 @@ def campaign(panel: PanelServer, launch_at_panel: Callable[..., Campaign]) -> Ca
     blind.visitor.answer_all(fetches=False)
     blind.go_back(blind.way_out()["code"])
     come(panel, found).go_back("")
-    services.sync()
+    sync()
     return found
 
 
@@ -48,8 +50,8 @@ def test_it_is_said_why_each_waits_and_what_can_be_done(
     page.set_viewport_size({"width": width, "height": 844})
     owner = sign_in(page, live_server.url, is_staff=True)
     study.memberships.create(user=owner, role="owner")
-    held = {row.hold for row in selectors.owed(study)}
-    assert {None, selectors.Hold.NO_PICTURES, selectors.Hold.LOOK, selectors.Hold.CAMPAIGN_CAP} <= held
+    held = {row.hold for row in owed(study)}
+    assert {None, Hold.NO_PICTURES, Hold.LOOK, Hold.CAMPAIGN_CAP} <= held
     for name, address, heading in (
         ("owed-monitor", "monitor/", "Owed, and not paid with the others"),
         ("owed-pay", "monitor/settle/", "Pay 2 people: £4.68 with fees"),
@@ -82,7 +84,7 @@ def test_a_bonus_from_a_persons_page_to_the_ledger(
     page.get_by_text("raise the cap first").wait_for()
     page.get_by_role("link", name="Raise the cap").wait_for()
     fits(page, "bonuses-refused-1280")
-    services.raise_cap(campaign=campaign, cap_cents=campaign.cap_cents + 500, by=owner)
+    raise_cap(campaign=campaign, cap_cents=campaign.cap_cents + 500, by=owner)
     page.get_by_role("button", name="Pay £1.20").click()
     page.get_by_text("1 bonus is on its way: £0.90.").wait_for()
     fits(page, "bonuses-paid-1280")

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from humanexp.ledger.sender import send
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, OutcomeCode
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, OutcomeCode
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
+from humanexp.recruiting.standing import verify_begun
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
@@ -27,13 +30,11 @@ def campaign(study: Study, lab: Lab, live_server: Any, settings: Any) -> Campaig
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     study.refresh_from_db()
     settings.PUBLIC_URL = live_server.url
-    campaign = services.publish(
+    campaign = publish(
         study=study,
-        terms=services.LaunchTerms(
-            to="panel", assignments=2, reward_cents=120, estimated_minutes=5, contact="lab@example.org"
-        ),
+        terms=LaunchTerms(to="panel", assignments=2, reward_cents=120, estimated_minutes=5, contact="lab@example.org"),
     )
-    assert services.send(environment="panel").remarks == []
+    assert send(environment="panel").remarks == []
     campaign.refresh_from_db()
     return campaign
 
@@ -67,7 +68,7 @@ def test_a_person_of_the_panel_takes_part_and_goes_back(
     window = popup.value
     person = Person(window, live_server.url)
     person.sees("checks")
-    services.verify_begun(campaign=campaign)
+    verify_begun(campaign=campaign)
     assert Session.objects.get().is_verified
     Session.objects.update(cursor=Session.objects.get().total)
     window.reload()
@@ -75,7 +76,7 @@ def test_a_person_of_the_panel_takes_part_and_goes_back(
     window.get_by_role("button", name="Finish").click()
     window.get_by_text("awaiting review").wait_for(timeout=PATIENCE_MS)
     assert lab.submission(submission)["entered_code"] == OutcomeCode.objects.get(outcome="finished").code
-    services.sync()
+    sync()
     assert Assignment.objects.get().state == AssignmentState.SUBMITTED
     assert Session.objects.get().state == SessionState.SUBMITTED
 
@@ -92,7 +93,7 @@ def test_who_says_no_is_asked_for_the_place_and_nothing_is_kept(
     back.click()
     entry.get_by_text("awaiting review").wait_for(timeout=PATIENCE_MS)
     assert lab.submission(submission)["return_requested"] == "You did not agree to take part."
-    services.sync()
+    sync()
     assert not Assignment.objects.exists() and not Session.objects.exists()
 
 
@@ -100,7 +101,7 @@ def test_its_owner_pauses_it_and_rejects_by_a_ground(
     page: Any, live_server: Any, panel: PanelServer, lab: Lab, campaign: Campaign, study: Study
 ) -> None:
     lab.people(campaign.hits.get().hit_id, 1, code="NOCODE")
-    services.sync()
+    sync()
     address = live_server.url.replace("localhost", "127.0.0.1")
     study.memberships.create(user=sign_in(page, address), role="owner")
     page.goto(f"{address}/studies/{study.slug}/recruit/")
@@ -108,7 +109,7 @@ def test_its_owner_pauses_it_and_rejects_by_a_ground(
     fits(page, "prolific-recruit-1280")
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Open again").wait_for()
-    services.send(environment="panel")
+    send(environment="panel")
     assert lab.status(campaign.hits.get().hit_id) == "PAUSED"
     fits(page, "prolific-paused-1280")
     page.set_viewport_size({"width": 390, "height": 844})
@@ -131,5 +132,5 @@ def test_its_owner_pauses_it_and_rejects_by_a_ground(
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Reject this one submission").click()
     page.get_by_text("The rejection is on its way").wait_for()
-    services.send(environment="panel")
+    send(environment="panel")
     assert lab.submission(Assignment.objects.get().assignment_id)["status"] == "REJECTED"

@@ -10,7 +10,7 @@ import pytest
 from humanexp.console import sites
 from humanexp.console.models import LocalSite
 from humanexp.jobs import runner
-from humanexp.recruitment import recruiters
+from humanexp.recruiters import registry
 from tests.browser.axe import violations
 from tests.browser.looks import refused
 from tests.browser.researcher import sign_in
@@ -32,7 +32,7 @@ def ada(page: Any, live_server: Any, settings: Any) -> Iterator[Hand]:
     yield Hand(page, "recruiters")
     LocalSite.objects.update(is_wanted=False)
     sites.keep()
-    recruiters.forget("second")
+    registry.forget("second")
 
 
 def looks_right(hand: Hand, what: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Session
-from humanexp.recruitment import services
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies
 from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, shot
@@ -48,7 +48,7 @@ def test_tiles_and_pictures_are_where_they_are_in_english(
     chromium: Any, live_server: Any, drawings: Path, task: str
 ) -> None:
     study = studies.make_study(drawings, design=studies.DESIGNS[task](), brings=[made_up_bundle()])
-    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=2))
     measured = []
     for language, direction in (("en", "ltr"), (TAG, "rtl")):
         context = chromium.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
@@ -85,9 +85,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
     page: Any, live_server: Any, drawings: Path
 ) -> None:
     study = studies.make_study(drawings, design=studies.short_design(), brings=[made_up_bundle()])
-    link = services.publish(
-        study=study, terms=services.LaunchTerms(to="link", assignments=1, reward_cents=0, contact="lab@example.org")
-    )
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1, reward_cents=0, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{link.entry}/?p=panel-7")
     page.get_by_role("link", name=made_up_bundle().name).click()
     page.get_by_role("heading", name=said("Your decision")).wait_for()
@@ -127,7 +125,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
 
 def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> None:
     study = studies.make_study(drawings, design=studies.JUDGEMENTS, brings=[made_up_bundle()])
-    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     context = chromium.new_context(**PHONE)
     window = enters(context.new_page(), f"{live_server.url}/take/{link.entry}/", TAG)
     person = Participant(window, None)
@@ -157,7 +155,7 @@ def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> 
 
 def test_the_text_of_a_note_stands_off_from_its_bar(page: Any, live_server: Any, drawings: Path) -> None:
     study = studies.make_study(drawings, design=studies.short_design(), brings=[made_up_bundle()])
-    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     page.goto(f"{live_server.url}/take/{link.entry}/personal/?language={TAG}")
     note = page.locator(".note").first
     sides = note.evaluate("(one) => [getComputedStyle(one).paddingLeft, getComputedStyle(one).paddingRight]")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Session, SetUp
-from humanexp.recruitment import services as recruitment
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import after_two_frames, fits
@@ -122,9 +122,7 @@ def test_full_screen_is_announced_and_offered_again_between_two_trials(
 def test_a_small_window_is_refused_before_consent_with_nothing_stored(
     page: Any, live_server: Any, study: Study
 ) -> None:
-    campaign = recruitment.publish(
-        study=study, terms=recruitment.LaunchTerms(to="link", assignments=1, contact="lab@example.org")
-    )
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org"))
     page.set_viewport_size({"width": 560, "height": 700})
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     page.wait_for_selector("[data-panel=small]:not([hidden])", timeout=PATIENCE_MS)

@@ -13,8 +13,8 @@ from analysis.findings import analyse
 from analysis.spec import Link
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.results import selectors
 from tests.analysis.findings.test_recruiters import QUICK, from_two, sent, tables
 from tests.browser import studies
@@ -30,10 +30,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 def campaigns(transactional_db: None, own_media: None, drawings: Path) -> list[Campaign]:
     study = studies.make_study(drawings, design=studies.short_design(sessions=4), places={"link": 2, "sona": 2})
     credit = Link(preset="sona", alternative="an essay")
-    return [
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
-        for link in (None, credit)
-    ]
+    return [publish(study=study, terms=LaunchTerms(to="link", assignments=1, link=link)) for link in (None, credit)]
 
 
 def test_people_are_asked_and_the_browser_knows(page: Any, live_server: Any, campaigns: list[Campaign]) -> None:

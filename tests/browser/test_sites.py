@@ -15,9 +15,10 @@ from playwright.sync_api import expect
 from analysis.spec import Link
 from humanexp.participation import services as participation
 from humanexp.participation.models import ClosingAnswers, Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, OutcomeCode, RecruitedPerson
-from humanexp.recruitment.recruiters.tickets import Outcome
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, OutcomeCode
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, refused, shot
@@ -36,9 +37,7 @@ def campaign(study: Study) -> Campaign:
     )
     study.refresh_from_db()
     link = Link(preset="prolific", reward=150, currency="GBP")
-    return services.publish(
-        study=study, terms=services.LaunchTerms(to="link", assignments=1, contact="lab@example.org", link=link)
-    )
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org", link=link))
 
 
 @pytest.fixture
@@ -249,7 +248,7 @@ def test_a_site_without_an_address_gets_its_code_typed(
     page: Any, live_server: Any, study: Study, drawings: Path
 ) -> None:
     link = Link(preset="connect", site_code="A1B2-c3")
-    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=link))
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, link=link))
     page.goto(f"{live_server.url}/take/{campaign.entry}/?participantId=P1&assignmentId=A1&projectId=X1")
     window = starts(page)
     person = is_at_the_end(window, live_server.url)  # the study asks nothing: Finish is there all the same

@@ -15,11 +15,15 @@ from django.test import RequestFactory
 from playwright.sync_api import expect
 
 from humanexp.core.caller_hash import caller_of
+from humanexp.entry import admission
+from humanexp.ledger.figures import payment_summary
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import settle
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.services import openings
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.browser.looks import fits, refused
 from tests.browser.person import PATIENCE_MS, Person
@@ -59,13 +63,11 @@ def does_everything(window: Any, platform: str) -> None:
 @pytest.mark.gate
 @pytest.mark.promise(2)
 def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: MarketplaceServer, study: Study) -> None:
-    campaign = services.publish(
+    campaign = publish(
         study=study,
-        terms=services.LaunchTerms(
-            to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
-        ),
+        terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"),
     )
-    services.send(environment="marketplace")
+    send(environment="marketplace")
     sign_up(page, market)
     page.get_by_role("link", name=campaign.title).click()
     frame = page.frame_locator("[data-work-frame]")
@@ -92,12 +94,12 @@ def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: Ma
     frame.get_by_role("button", name="Submit the HIT").click()
     page.get_by_role("heading", name="Your work has been submitted").wait_for()
 
-    report = services.sync(study=study)
+    report = sync(study=study)
     assert (report.submitted, report.unmatched) == (1, 0)
     assert Assignment.objects.get().evidence == "receipt"
-    services.settle(study=study)
-    assert services.send(environment="marketplace").confirmed == 1
-    assert selectors.payment_summary(study)["total_cents"] == 144
+    settle(study=study)
+    assert send(environment="marketplace").confirmed == 1
+    assert payment_summary(study)["total_cents"] == 144
     assert page.complaints == []
 
 
@@ -106,13 +108,11 @@ def test_a_closed_window_and_a_reload_lose_nothing(
     page: Any, platform: str, market: MarketplaceServer, study: Study
 ) -> None:
     """Chromium lets a frame of another site store nothing here: the strictest browser there is."""
-    campaign = services.publish(
+    campaign = publish(
         study=study,
-        terms=services.LaunchTerms(
-            to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
-        ),
+        terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"),
     )
-    services.send(environment="marketplace")
+    send(environment="marketplace")
     sign_up(page, market)
     page.get_by_role("link", name=campaign.title).click()
     page.get_by_role("button", name="Accept").click()
@@ -140,13 +140,11 @@ def test_a_closed_window_and_a_reload_lose_nothing(
 def test_a_worker_in_whose_name_another_began_begins_here(
     page: Any, platform: str, market: MarketplaceServer, study: Study
 ) -> None:
-    campaign = services.publish(
+    campaign = publish(
         study=study,
-        terms=services.LaunchTerms(
-            to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
-        ),
+        terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"),
     )
-    services.send(environment="marketplace")
+    send(environment="marketplace")
     sign_up(page, market)
     page.get_by_role("link", name=campaign.title).click()
     page.get_by_role("button", name="Accept").click()
@@ -171,15 +169,15 @@ def test_a_worker_in_whose_name_another_began_begins_here(
 
 
 def test_where_too_many_begin_the_page_says_so_and_tries_again(page: Any, platform: str, study: Study) -> None:
-    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
-    while not openings.OPENINGS.spend((caller_of(RequestFactory().get("/")), campaign.pk)):
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=2))
+    while not admission.OPENINGS.spend((caller_of(RequestFactory().get("/")), campaign.pk)):
         pass
     page.goto(f"{platform}/take/{campaign.entry}/")
     page.get_by_role("checkbox", name="I have read this").check()
     page.get_by_role("button", name="Start the study").click()
     page.get_by_text("Many people are beginning from your network").wait_for()
     fits(page, "recruitment-too-many")
-    openings.OPENINGS.clear()
+    admission.OPENINGS.clear()
     with page.expect_popup():
         page.get_by_role("button", name="Try again").click()
     page.get_by_role("heading", name="The study is open in another window").wait_for()
@@ -187,7 +185,7 @@ def test_where_too_many_begin_the_page_says_so_and_tries_again(page: Any, platfo
 
 def test_a_plain_link_to_a_timed_study_on_a_small_screen(page: Any, platform: str, study: Study) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=2))
     page.goto(f"{platform}/take/{campaign.entry}/?p=panel-7")
     page.get_by_role("heading", name="This study needs a computer").wait_for()
     expect(page.get_by_role("checkbox")).to_have_count(0)

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from humanexp.participation.earlier_curves import Earlier, EarlierLine
 from humanexp.participation.models import EarlierCurves, Response, Session, Trial
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.models import Campaign, VolunteerTerms
+from humanexp.recruiters.models.campaigns import Campaign, VolunteerTerms
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
 from tests.browser import studies
@@ -27,9 +27,7 @@ GRID = tuple(number / 20 for number in range(21))
 @pytest.fixture
 def campaign(study: Study, settings: Any, live_server: Any) -> Campaign:
     settings.PUBLIC_URL = live_server.url
-    made = recruitment.publish(
-        study=study, terms=recruitment.LaunchTerms(to="volunteer", assignments=2, contact="lab@example.org")
-    )
+    made = publish(study=study, terms=LaunchTerms(to="volunteer", assignments=2, contact="lab@example.org"))
     lines = (
         EarlierLine(name="humans", kind="people", visual_change=GRID, rate=tuple(0.96 - 0.7 * v**3 for v in GRID)),
         EarlierLine(
@@ -174,9 +172,7 @@ def test_a_validation_study_is_taken_on_a_phone(
 ) -> None:
     settings.PUBLIC_URL = live_server.url
     study = studies.make_study(drawings, design=studies.JUDGEMENTS)
-    recruitment.publish(
-        study=study, terms=recruitment.LaunchTerms(to="volunteer", assignments=2, contact="lab@example.org")
-    )
+    publish(study=study, terms=LaunchTerms(to="volunteer", assignments=2, contact="lab@example.org"))
     context = chromium.new_context(**PHONE)
     page = context.new_page()
     page.goto(f"{live_server.url}/volunteer/?language=de")

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.results.models import AnalysisRun
 from humanexp.screening import services as screening
 from humanexp.stimuli.models import Stimulus

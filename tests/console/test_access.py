@@ -17,8 +17,11 @@ from benchmarks.console import fill
 from humanexp.console.access import ACCESS, StudyAccess
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import services as jobs
+from humanexp.ledger.models.books import RejectionProposal
+from humanexp.ledger.models.calls import Payment
 from humanexp.participation.models import Session
-from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson, RejectionProposal
+from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.screening.services import append_verdict
 from humanexp.studies import services
 from humanexp.studies.models import Study

@@ -12,17 +12,24 @@ from django.utils import timezone
 
 from benchmarks.console import fill
 from humanexp.core.models import User
+from humanexp.ledger import payments
+from humanexp.ledger.budgets import committed_cents
+from humanexp.ledger.figures import is_recruiting
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.payments import free_sessions, places_left, taken_places
+from humanexp.ledger.terms import suggested_terms
+from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.participation import selectors as participation, services
 from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.participation.pages.live.activity import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.rows import page_of
 from humanexp.participation.selectors.working_times import measured
 from humanexp.participation.tallies import _marker, content_of, make_tally, tally_of
-from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment
-from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.selectors.state_counts import places_left, taken_places
-from humanexp.recruitment.states import LISTED, AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.registry import fees_of
+from humanexp.recruiters.states import LISTED, AssignmentState
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.watch import sessions_over_time
 from humanexp.screening.services import append_verdict
 from humanexp.studies.models import Study
 from tests.factories import active_minutes
@@ -117,7 +124,7 @@ def test_answers_of_the_sessions_that_count(study: Study) -> None:
 
 
 def test_money_and_places(study: Study) -> None:
-    tally, plain = selectors.tally_of(study), Counter[Any]()
+    tally, plain = payments.tally_of(study), Counter[Any]()
     for payment in Payment.objects.select_related("assignment__campaign"):
         assert payment.campaign == payment.assignment.campaign
         key = payment.assignment.campaign_id, payment.environment, payment.kind, payment.state
@@ -136,8 +143,8 @@ def test_money_and_places(study: Study) -> None:
             one.cost_cents
             for one in Payment.objects.filter(campaign=campaign).exclude(kind="reward").exclude(state="refused")
         ]
-        assert selectors.committed_cents(campaign) == campaign.quoted_cents + sum(extras)
-    assert selectors.free_sessions(study, tally) == selectors.free_sessions(study)
+        assert committed_cents(campaign) == campaign.quoted_cents + sum(extras)
+    assert free_sessions(study, tally) == free_sessions(study)
 
 
 def test_working_time_that_is_kept_is_what_is_measured(study: Study) -> None:
@@ -159,7 +166,7 @@ def test_who_worked_below_the_floor(study: Study, floor: int, kept: str) -> None
         services.keep_working_times()
     if kept == "some":
         Session.objects.filter(pk__in=[one.pk for one in study.sessions.order_by("pk")[::3]]).update(active_s=None)
-    plan, rows, fee, unknown = selectors.top_up_plan(study, floor), [], 0, 0
+    plan, rows, fee, unknown = top_up_plan(study, floor), [], 0, 0
     for row in Assignment.objects.filter(campaign__study=study, state__in=LISTED, person__isnull=False).order_by("pk"):
         if not row.campaign.reward_cents:
             continue
@@ -179,7 +186,7 @@ def test_who_worked_below_the_floor(study: Study, floor: int, kept: str) -> None
 
 def test_sessions_over_time(study: Study) -> None:
     Session.objects.filter(pk=study.sessions.all()[0].pk).update(opened_at=timezone.now() - timedelta(days=3))
-    found = selectors.sessions_over_time(study, bins=9)
+    found = sessions_over_time(study, bins=9)
     starts = [one.start for one in found]
     for moment, name in (("opened_at", "opened"), ("completed_at", "completed")):
         moments = [getattr(one, moment) for one in study.sessions.filter(counting())]
@@ -188,23 +195,23 @@ def test_sessions_over_time(study: Study) -> None:
 
 
 def test_the_wage_is_that_of_the_newest_sessions(study: Study) -> None:
-    before = selectors.wage_of(study)
+    before = wage_of(study)
     services.keep_working_times()
-    assert selectors.wage_of(study, selectors.tally_of(study)) == before and before.is_measured
+    assert wage_of(study, payments.tally_of(study)) == before and before.is_measured
 
 
 def test_what_a_page_has_counted_leaves_nothing_out(study: Study) -> None:
     Assignment.objects.filter(state=AssignmentState.SUBMITTED).update(evidence="unknown")
-    tally = selectors.tally_of(study)
-    waits = selectors.attention(study)
-    assert selectors.attention(study, tally) == waits and len({one.kind for one in waits}) > 1
-    assert selectors.suggested_terms(study, tally) == selectors.suggested_terms(study)
-    assert selectors.is_recruiting(study, tally) is selectors.is_recruiting(study) is True
+    tally = payments.tally_of(study)
+    waits = attention(study)
+    assert attention(study, tally) == waits and len({one.kind for one in waits}) > 1
+    assert suggested_terms(study, tally) == suggested_terms(study)
+    assert is_recruiting(study, tally) is is_recruiting(study) is True
     Campaign.objects.update(state="stopped")
     for states in (("opened",), ()):
         Assignment.objects.filter(state="opened").exclude(state__in=states).update(state="returned")
-        found = selectors.is_recruiting(study)
-        assert selectors.is_recruiting(study, selectors.tally_of(study)) is found is bool(states)
+        found = is_recruiting(study)
+        assert is_recruiting(study, payments.tally_of(study)) is found is bool(states)
 
 
 def test_a_kept_count_is_shown_without_adding_up_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,14 +19,20 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
+from humanexp.entry.pages.take import preview_entry
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
+from humanexp.ledger.budgets import set_month_cap
+from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.models import Preview, RefusedCall, Response, Session
-from humanexp.recruitment import entry_preview, launch_gates, money, selectors, services
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.pricing import FeeTable, quote, terms_of
-from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
-from humanexp.recruitment.recruiters.registry import registered
+from humanexp.recruiters import money
+from humanexp.recruiters.memory import Memory, MemoryRecruiter
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.money import FeeTable, quote, terms_of
+from humanexp.recruiters.registry import registered
+from humanexp.recruiting import approvals, launch
+from humanexp.recruiting.approvals import renew_approval, withdraw_approval
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from humanexp.studies.plans import planned_stimuli
@@ -115,28 +121,24 @@ def test_an_approval_that_is_over_makes_the_check_red_wherever_people_come_from(
     for to in ("link", "marketplace", "sandbox", "production"):
         found = terms.approval(Launch(study=study, to=to))
         assert found.tone == "bad" and "ended on 31 January 2020" in found.detail
-    services.renew_approval(study=study, until=None, by=None)
+    renew_approval(study=study, until=None, by=None)
     assert terms.approval(Launch(study=study, to="link")).tone == "good"
-    services.withdraw_approval(study=study, by=None)
+    withdraw_approval(study=study, by=None)
     assert "withdrawn" in terms.approval(Launch(study=study, to="link")).detail
 
 
 def test_a_launch_wants_a_green_check_that_still_holds(study: Study, user: User, monkeypatch: Any) -> None:
     with pytest.raises(StudyRefused, match="nothing has been tried out yet"):
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user)
+        publish(study=study, terms=LaunchTerms(to="link", assignments=1), by=user)
     assert run_preflight(study=study, to="link", by=user).is_green
     with pytest.raises(StudyRefused, match="Run the pre-flight check for own marketplace first"):
-        services.publish(
-            study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10), by=user
-        )
+        publish(study=study, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=10), by=user)
     newest = Preflight.objects.get()
     Preflight.objects.filter(pk=newest.pk).update(ended_at=newest.ended_at - timedelta(days=2))
     with pytest.raises(StudyRefused, match="more than a day old"):
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user)
+        publish(study=study, terms=LaunchTerms(to="link", assignments=1), by=user)
     Preflight.objects.filter(pk=newest.pk).update(ended_at=newest.ended_at)
-    assert not services.publish(
-        study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user
-    ).capabilities.vouches
+    assert not publish(study=study, terms=LaunchTerms(to="link", assignments=1), by=user).capabilities.vouches
 
 
 def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study) -> None:
@@ -158,7 +160,7 @@ def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study)
 def test_an_account_that_may_not_spend_so_much_this_month_is_named_before_the_launch(
     study: Study, account: MemoryRecruiter
 ) -> None:
-    services.set_month_cap(environment="memory", cap_cents=119, by=None)
+    set_month_cap(environment="memory", cap_cents=119, by=None)
     launch = Launch(study=study, to="memory")
     total = launch.price.total_cents
     assert 119 < total < account.balance_cents()
@@ -168,9 +170,9 @@ def test_an_account_that_may_not_spend_so_much_this_month_is_named_before_the_la
     assert found.detail == (
         f"The account may spend $1.19 more this month; all {places} places cost {money.shown(total, 'USD')} with fees."
     )
-    services.set_month_cap(environment="memory", cap_cents=total, by=None)
+    set_month_cap(environment="memory", cap_cents=total, by=None)
     assert operation.account(launch).tone == "good", "just enough"
-    services.set_month_cap(environment="memory", cap_cents=None, by=None)
+    set_month_cap(environment="memory", cap_cents=None, by=None)
     assert operation.account(launch).tone == "good"
 
 
@@ -208,7 +210,7 @@ def test_a_changed_picture_is_found_and_its_line_says_what_to_do(study: Study) -
     assert standing_of(study, "link").name == "red"
     assert not Preview.objects.exists()
     with pytest.raises(StudyRefused, match="things to put right first, the first: Stimuli"):
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        publish(study=study, terms=LaunchTerms(to="link", assignments=1))
 
 
 def test_without_a_server_the_entry_page_and_the_dry_run_fail(study: Study, settings: Any) -> None:
@@ -241,7 +243,7 @@ def test_a_header_that_a_proxy_adds_is_named(study: Study) -> None:
 
 
 def test_the_entry_page_of_no_campaign_is_shown_and_opens_nothing(study: Study, client: Client) -> None:
-    name = entry_preview.entry_of(study=study, to="marketplace")
+    name = preview_entry(study=study, to="marketplace")
     page = client.get(f"/take/{name}/")
     assert page.status_code == 200 and study.title in page.content.decode()
     assert "frame-ancestors http://localhost:8001" in page["Content-Security-Policy"]
@@ -276,22 +278,20 @@ def test_the_commands_check_and_refuse(study: Study, capsys: Any, settings: Any)
     assert "green: " in capsys.readouterr().out
     call_command("publish", study.slug, to="link", assignments=1)
     settings.PUBLIC_URL = "https://study.example"
-    reward = selectors.suggested_terms(study).reward_cents
-    price = services.quote(to="production", assignments=1, reward_cents=reward).total_cents
+    reward = suggested_terms(study).reward_cents
+    price = launch.quote(to="production", assignments=1, reward_cents=reward).total_cents
     with pytest.raises(InvalidRequest, match="cannot be skipped"):
-        services.publish(
+        publish(
             study=study,
-            terms=services.LaunchTerms(to="production", assignments=1),
+            terms=LaunchTerms(to="production", assignments=1),
             confirm_total_cents=price,
             skip_preflight=True,
         )
 
 
 def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(launch_gates, "GATES", [gate.refuse])
+    monkeypatch.setattr(approvals, "GATES", [gate.refuse])
     make_stimulus_set()
     scripted = draft_study(by=user, design=DESIGN, population="scripted")
-    assert not services.publish(
-        study=scripted, terms=services.LaunchTerms(to="link", assignments=1)
-    ).capabilities.vouches
-    assert not launch_gates.is_asked(scripted, "link") and launch_gates.is_asked(scripted, "sandbox")
+    assert not publish(study=scripted, terms=LaunchTerms(to="link", assignments=1)).capabilities.vouches
+    assert not approvals.is_asked(scripted, "link") and approvals.is_asked(scripted, "sandbox")

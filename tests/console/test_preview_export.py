@@ -11,9 +11,10 @@ from django.test import Client
 
 from humanexp.console.pages.overview import overview_of
 from humanexp.core.models import User
+from humanexp.ledger.figures import payment_summary
 from humanexp.participation.models import Session
 from humanexp.participation.services import previewing
-from humanexp.recruitment import selectors as recruitment
+from humanexp.recruiting.watch import sessions_over_time
 from humanexp.screening import selectors as screening, services as judging
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
@@ -48,8 +49,8 @@ def figures(study: Study) -> dict[str, object]:
         "excluded": page.excluded,
         "bars": page.bars,
         "verdicts": {key: (verdict.pk, verdict.accepted) for key, verdict in verdicts.items()},
-        "paid": recruitment.payment_summary(study),
-        "over time": [(one.opened, one.completed) for one in recruitment.sessions_over_time(study)],
+        "paid": payment_summary(study),
+        "over time": [(one.opened, one.completed) for one in sessions_over_time(study)],
     }
 
 

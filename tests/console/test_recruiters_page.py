@@ -19,9 +19,10 @@ from humanexp.console.models import LocalSite
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner
-from humanexp.recruitment import recruiters, services
-from humanexp.recruitment.models import Pause, RecruiterAccount
-from humanexp.recruitment.recruiters import keys
+from humanexp.ledger.budgets import set_month_cap
+from humanexp.recruiters import keys, registry
+from humanexp.recruiters.models.campaigns import Pause, RecruiterAccount
+from humanexp.recruiting.accounts import open_account, pause_account, request_try, resume_account, try_account
 from tests.limits import LIMIT
 from tests.served import free_port
 
@@ -60,7 +61,7 @@ def own_ground(settings: Any) -> Iterator[str]:
     yield str(settings.MEDIA_ROOT)
     LocalSite.objects.update(is_wanted=False)
     sites.keep()
-    recruiters.forget("market-b")
+    registry.forget("market-b")
 
 
 @pytest.mark.process
@@ -86,7 +87,7 @@ def test_others_read_what_they_may_use_and_change_nothing(bob: Client, own_groun
     for address, given in asked.items():
         assert bob.post(address, given).status_code == 403
     bob.post(reverse("console:site", args=["marketplace"]), {"start": "1"})
-    for refused in (services.pause_account, services.resume_account, services.request_try):
+    for refused in (pause_account, resume_account, request_try):
         with pytest.raises(NotAllowed):
             refused(code="marketplace", by=User.objects.get(username="bob"))
     assert not LocalSite.objects.exists() and not RecruiterAccount.objects.filter(environment="mine").exists()
@@ -104,7 +105,7 @@ def test_a_site_is_started_given_keys_and_stopped_by_buttons(
     row = LocalSite.objects.get(kind=kind)
     assert (row.fault, row.pid > 0) == ("", True)
     body = words(ada, reverse("console:recruiters"))
-    address = recruiters.kind_of(kind).address
+    address = registry.kind_of(kind).address
     assert f"It runs on this machine, at {address}." in body
     assert "1,000.00" in body
     # an approval at the marketplace is a debt in real money; the panel's is made up
@@ -113,12 +114,12 @@ def test_a_site_is_started_given_keys_and_stopped_by_buttons(
         "panel": "At most £1,000.00 of play money in a month.",
     }
     assert limits[kind] in body
-    account = recruiters.account_of(kind)
+    account = registry.account_of(kind)
     for name in account.kind.key_names(account):
         file = keys.file_of(name)
         assert stat.S_IMODE(file.stat().st_mode) == 0o600 and keys.key(name)
         assert keys.key(name) not in body
-    assert recruiters.recruiter_for(kind).balance_cents() == 100_000
+    assert registry.recruiter_for(kind).balance_cents() == 100_000
     # a second round leaves it alone
     assert sites.keep() == {}
     ada.post(reverse("console:site", args=[kind]), {"stop": "1"})
@@ -136,11 +137,11 @@ def test_what_has_died_is_started_again(ada: Client, own_ground: str) -> None:
     ada.post(reverse("console:site", args=["panel"]), {"start": "1"})
     runner.run_waiting()
     token = keys.key("PANEL_TOKEN")
-    services.set_month_cap(environment="panel", cap_cents=0, by=None)
+    set_month_cap(environment="panel", cap_cents=0, by=None)
     sites._children["panel"].kill()
     sites._children["panel"].wait(LIMIT)
     assert sites.keep() == {"panel": "started"}
-    assert sites.answers(recruiters.kind_of("panel").address) and keys.key("PANEL_TOKEN") == token
+    assert sites.answers(registry.kind_of("panel").address) and keys.key("PANEL_TOKEN") == token
     assert RecruiterAccount.objects.get(environment="panel").month_cap_cents == 0  # a treasurer's word stays
 
 
@@ -171,7 +172,7 @@ def test_only_where_it_is_allowed_and_on_this_machine(
 
 @pytest.mark.process
 def test_keys_are_entered_tested_and_never_shown(ada: Client, own_ground: str) -> None:
-    services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
+    open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
     address = reverse("console:account", args=["market-b"])
     assert f"There is no {KEY_ID} and {KEY} yet." in words(ada, address)
     given = {"do": "keys", KEY_ID: "AKIAMARKETB", KEY: SECRET}
@@ -192,7 +193,7 @@ def words_after(client: Client, address: str, given: dict[str, str]) -> str:
 
 @pytest.mark.process
 def test_keys_of_the_environment_go_before_files(ada: Client, own_ground: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
+    open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
     for name in (KEY_ID, KEY):
         monkeypatch.setenv(name, "of-the-environment")
     address = reverse("console:account", args=["market-b"])
@@ -228,7 +229,7 @@ def test_a_pause_is_asked_twice_and_ends_by_a_button(ada: Client, own_ground: st
     assert "Resume it" in body
     row = RecruiterAccount.objects.get(environment="marketplace")
     assert row.pause == Pause.HAND
-    services.try_account(code="marketplace")
+    try_account(code="marketplace")
     row.refresh_from_db()
     assert row.pause == Pause.HAND  # a person's, whatever becomes of the keys
     words_after(ada, address, {"do": "resume"})

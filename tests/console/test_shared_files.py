@@ -24,8 +24,8 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import silent
 from humanexp.jobs.runner import Patience, run_one, run_waiting
 from humanexp.participation.models import Participant
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.recruiters import keys
+from humanexp.recruiters import keys
+from humanexp.recruiting.personal_data import delete_participant
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
@@ -220,7 +220,7 @@ def test_a_deleted_person_is_named_in_no_result_of_any_machine(go_to: Go) -> Non
     write_whole(media_path("results/pictures/findings-1.json"), f'{{"participant": "{code}"}}'.encode())
     file_store.publish("results/pictures/findings-1.json")
     go_to("second")
-    done = recruitment.delete_participant(code=code)
+    done = delete_participant(code=code)
     assert done.renamed_in == ("results/pictures/findings-1.json",)
     go_to("first")
     file_store.sweep_copies()

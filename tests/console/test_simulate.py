@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from humanexp.console.arguments import persona_mix, whole_number
 from humanexp.participation.models import Session
-from humanexp.recruitment import services as recruitment
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
@@ -59,7 +59,7 @@ def test_an_unknown_study_is_named() -> None:
 
 def test_people_s_studies_are_left_alone(transactional_db: None, open_gates: None) -> None:
     study = make_study()
-    recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=5))
+    publish(study=study, terms=LaunchTerms(to="link", assignments=5))
     with pytest.raises(CommandError, match="is for people"):
         simulate()
     assert not Session.objects.exists()
@@ -71,7 +71,7 @@ def test_a_study_that_is_not_published_has_to_be(scripted_study: Study) -> None:
 
 
 def test_more_participants_than_places_are_refused_before_anybody_enters(scripted_study: Study) -> None:
-    recruitment.publish(study=scripted_study, terms=recruitment.LaunchTerms(to="link", assignments=2))
+    publish(study=scripted_study, terms=LaunchTerms(to="link", assignments=2))
     with pytest.raises(CommandError, match="2 free places, fewer than 3"):
         simulate()
     assert not Session.objects.exists()
@@ -82,6 +82,6 @@ def test_a_site_that_does_not_answer_is_named_at_once(scripted_study: Study, set
     with socket.socket() as nobody:  # bound, not listening
         nobody.bind(("127.0.0.1", 0))
         settings.PUBLIC_URL = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        recruitment.publish(study=scripted_study, terms=recruitment.LaunchTerms(to="link", assignments=3))
+        publish(study=scripted_study, terms=LaunchTerms(to="link", assignments=3))
         with pytest.raises(CommandError, match="which is PUBLIC_URL"):
             simulate()

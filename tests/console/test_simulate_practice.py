@@ -17,7 +17,7 @@ from analysis.spec.design import PracticeDesign
 from humanexp.jobs import runner
 from humanexp.participation.models import Session
 from humanexp.participation.selectors import holding_slots
-from humanexp.recruitment import services as recruitment
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import Persona, TruePicture, personas
 from humanexp.studies import services
@@ -80,7 +80,7 @@ def test_whoever_guesses_ends_in_practice_and_is_told_of_separately(
             }
         )
     )
-    recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=4))
+    publish(study=study, terms=LaunchTerms(to="link", assignments=4))
     mix = "careful=0.5,random=0.5"
     call_command("simulate", study.slug, "--participants", "4", "--mix", mix, "--seed", "3", stdout=StringIO())
     runner.run_waiting()

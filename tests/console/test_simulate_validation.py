@@ -16,7 +16,7 @@ from analysis.tables import TRIALS
 from humanexp.core.models import User
 from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment import services as recruitment
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.screening.selectors import current_verdicts
 from humanexp.studies import services
 from tests.factories import SIZE_PX, make_stimulus_set
@@ -41,7 +41,7 @@ def test_personas_judge_pictures_and_everything_downstream_takes_it(
             }
         )
     )
-    recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=12))
+    publish(study=study, terms=LaunchTerms(to="link", assignments=12))
     said = StringIO()
     mix = "careful=0.4,careless=0.2,yes-sayer=0.2,random=0.2"
     call_command("simulate", study.slug, "--participants", "10", "--mix", mix, "--seed", "3", stdout=said)

@@ -22,8 +22,8 @@ from schemathesis.specs.openapi import checks as openapi
 
 from humanexp.core.models import User
 from humanexp.participation.models import Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests import state
 from tests.contract.test_openapi import COMMITTED
 from tests.factories import Tab, draft_study
@@ -81,7 +81,7 @@ def researcher(stimulus_set: object) -> User:
 def campaign(researcher: User) -> Campaign:
     """A plain link to the researcher's study."""
     study = draft_study(by=researcher)
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=6))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=6))
 
 
 def nobody(campaign: Campaign) -> Shown:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from humanexp.recruitment.recruiters import registry
+from humanexp.recruiters import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = re.compile(r"mturk|mechanical[ -]turk|amazon|marketplace|prolific|cloudresearch|\bsona\b|is_link", re.IGNORECASE)
@@ -18,7 +18,9 @@ CODE = re.compile(
 )
 #: Adapters with their words, sites of their own with their pages, what is frozen, and what others wrote.
 APART = (
-    "humanexp/recruitment/recruiters/",
+    *(f"humanexp/recruiters/{adapter}" for adapter in ("link.py", "mturk/", "presets/", "prolific/", "shipped.py")),
+    # the port tells them apart in words, as does the list of what is known
+    *(f"humanexp/recruiters/{port}.py" for port in ("port", "registry", "keys", "tickets", "memory")),
     "humanexp/marketplace/",
     "humanexp/panel/",
     "humanexp/templates/marketplace/",
@@ -53,7 +55,7 @@ OF_THE_SITE = {
 MEANT_OTHERWISE = {
     "analysis/spec/link.py": "the presets of links that a study file can name",
     "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
-    "humanexp/recruitment/pages/views/take.py": "the same fact, told to the page",
+    "humanexp/entry/pages/take.py": "the same fact, told to the page",
     "humanexp/templates/participation/run/_start.html": "the same fact",
     "humanexp/templates/recruitment/take/_device.html": "the same fact",
     "humanexp/templates/recruitment/take/_small.html": "the same fact",

@@ -17,7 +17,7 @@ from django.test import RequestFactory
 from django.utils import translation
 
 from humanexp.core.languages import language_of
-from humanexp.recruitment.consent import HOUSE_LANGUAGES, HOUSE_VERSION
+from humanexp.recruiters.facts import HOUSE_LANGUAGES, HOUSE_VERSION
 from tests.texts import CONSENT, ROOT, catalogue, participant_texts
 
 OTHERS = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]

@@ -18,7 +18,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.core.languages import brought_language
 from humanexp.core.models import StoredBundle
 from humanexp.core.text_bundles import CONSENT, TextBundle, bundle_template, catalogue_keys
-from humanexp.recruitment.consent import HOUSE_VERSION
+from humanexp.recruiters.facts import HOUSE_VERSION
 from humanexp.studies.facts import StudyFacts
 from tests.made_up import TAG, bundle_file, made_up_bundle, said
 from tests.texts import participant_texts

@@ -21,8 +21,8 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation import services as participation
 from humanexp.participation.models import Response
-from humanexp.recruitment import services as recruitment
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms
 from humanexp.screening import services as screening
 from humanexp.studies import services as studies
 from tests.counterfactuals.test_search import done
@@ -193,14 +193,14 @@ def test_missing_answers_are_waited_for(run) -> None:
 def test_rounds_stay_within_their_cap(run) -> None:
     first = run.rounds.get(step=0)
     with pytest.raises(CapExceeded, match="may cost"):
-        services.publish_round(one=first, terms=recruitment.LaunchTerms(to="marketplace", reward_cents=5000))
-    campaign = services.publish_round(one=first, terms=recruitment.LaunchTerms(to="link"))
+        services.publish_round(one=first, terms=LaunchTerms(to="marketplace", reward_cents=5000))
+    campaign = services.publish_round(one=first, terms=LaunchTerms(to="link"))
     assert campaign.assignments == first.study.planned_sessions
 
 
 def test_the_next_round_is_published_like_the_last_within_the_cap(run) -> None:
     first = run.rounds.get(step=0)
-    services.publish_round(one=first, terms=recruitment.LaunchTerms(to="link"))
+    services.publish_round(one=first, terms=LaunchTerms(to="link"))
     judge(first, refuse=set())
     step(first)
     second = run.rounds.get(step=1)
@@ -242,7 +242,7 @@ def test_scripted_people_judge_over_http(live_server: Any, settings: Any, order)
         )
     )  # fmt: skip
     done(job)
-    services.publish_round(one=run.rounds.get(step=0), terms=recruitment.LaunchTerms(to="link"))
+    services.publish_round(one=run.rounds.get(step=0), terms=LaunchTerms(to="link"))
     while run.completed_at is None:
         latest = run.rounds.latest("step")
         call_command("simulate", latest.study.slug, participants=3, mix={"careful": 1.0}, seed=3)

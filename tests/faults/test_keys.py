@@ -17,20 +17,20 @@ pytestmark = pytest.mark.process
 
 RECRUIT = """
 from humanexp.studies.models import StudyFamily
-from humanexp.recruitment.services.people import person_for
+from humanexp.recruiters.people import person_for
 family = StudyFamily.objects.get_or_create(slug="blur")[0]
 person_for(environment="link", worker_id="{worker}", family=family)
 """
 EXCLUDE = """
 from humanexp.studies.models import StudyFamily
-from humanexp.recruitment.models import Exclusion
-from humanexp.recruitment.selectors.people import exclusion_code
+from humanexp.recruiters.models.people import Exclusion
+from humanexp.recruiters.people import exclusion_code
 family = StudyFamily.objects.get_or_create(slug="blur")[0]
 Exclusion.objects.create(family=family, code=exclusion_code(environment="link", worker_id="{worker}"))
 """
 ASK = """
 from humanexp.studies.models import StudyFamily
-from humanexp.recruitment.selectors.people import is_excluded
+from humanexp.recruiters.people import is_excluded
 print(is_excluded(StudyFamily.objects.get(slug="blur"), environment="link", worker_id="ann"))
 """
 

@@ -16,16 +16,16 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.recruitment import services
-from humanexp.recruitment.models import (
-    Assignment,
-    Call,
-    Campaign,
-    Difference,
-    Payment,
-    RecruiterAccount,
-)
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.ledger.models.books import Difference
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.rejections import reject
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import plan_bonus, settle
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.states import AssignmentState, WriteState
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.faults.liar import LIES, Liar, lying
 from tests.marketplace.server import MarketplaceServer
@@ -55,8 +55,8 @@ def settled() -> bool:
 def until(condition: Callable[[], bool], what: str) -> int:
     """Rounds of what the job runner does each minute, until it is so; how many it took."""
     for number in range(1, ROUNDS + 1):
-        services.sync()
-        services.send(environment="marketplace")
+        sync()
+        send(environment="marketplace")
         if condition():
             return number
     waiting = [(str(row), row.state, row.attempts, row.last_error) for row in Call.objects.all()]
@@ -107,7 +107,7 @@ def test_everybody_is_paid_once_and_nothing_stops(
         assert not Difference.objects.filter(state="open").exists()
         assert RecruiterAccount.objects.get(environment="marketplace").pause == ""
         Payment.objects.update(confirmed_at=timezone.now() - timedelta(hours=1))
-        [book] = services.reconcile(environment="marketplace")
+        [book] = reconcile(environment="marketplace")
         assert (book.adds_up, book.ledger_cents, book.hits_unread) == (True, book.theirs_cents, 0)
         assert set(liar.told) == LIES, "the test tests something: each lie was told"
         record_property("lies", dict(liar.told))
@@ -138,16 +138,16 @@ def through_the_liar(
     rounds += until(lambda: Assignment.objects.filter(state="submitted").count() == PEOPLE, "submissions")
     rows = list(Assignment.objects.order_by("pk"))
     for row in rows[:REJECTED]:
-        services.reject(
+        reject(
             assignment=row,
             reason="Answers came before the pictures.",
             evidence="Every answer was given before the picture was shown, in all three trials.",
             by=by,
         )
-    services.settle(study=campaign.study)
+    settle(study=campaign.study)
     for row in rows[REJECTED::2]:
-        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
     rounds += until(settled, "the payments")
-    services.reconcile(environment="marketplace")
-    services.stop(study=campaign.study)
+    reconcile(environment="marketplace")
+    stop(study=campaign.study)
     return rounds + until(settled, "the stop")

@@ -17,8 +17,10 @@ from analysis.spec import Link
 from analysis.spec.toml import read_toml
 from humanexp.core.errors import InputRefused
 from humanexp.participation.models import Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign, Exclusion, RecruitedPerson
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models.people import Exclusion, RecruitedPerson
+from humanexp.recruiters.people import ids_of
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.inputs.handed import handed_in
 from tests.recruitment.studies import Visitor, make_study
 
@@ -58,7 +60,7 @@ class TestExclusions:
         ],
     )
     def test_variants(self, content: bytes) -> None:
-        assert services.ids_of(content, source="list.csv") == ["P1", "P2"]
+        assert ids_of(content, source="list.csv") == ["P1", "P2"]
 
     @pytest.mark.parametrize(
         ("content", "said"),
@@ -72,17 +74,17 @@ class TestExclusions:
     )
     def test_what_may_be_no_list_of_ids_is_refused_without_repeating_an_id(self, content: bytes, said: str) -> None:
         with pytest.raises(InputRefused, match=said) as refused:
-            services.ids_of(content, source="list.csv")
+            ids_of(content, source="list.csv")
         assert "9.74" not in str(refused.value)
         with pytest.raises(TableRefused, match="Excel workbook"):
-            services.ids_of(b"PK\x03\x04", source="list.csv")
+            ids_of(b"PK\x03\x04", source="list.csv")
 
     @pytest.mark.parametrize(
         "ids",
         [["ABCDEFGHIJKLMN", "A1BCDEFGHIJKLM", "A2BCDEFGHIJKLM"], ["P1", "maria", "P2", "P3"], ["rapid", "anna"]],
     )
     def test_an_id_without_a_digit_is_no_header(self, ids: list[str]) -> None:
-        assert services.ids_of("\n".join(ids).encode(), source="list.txt") == ids
+        assert ids_of("\n".join(ids).encode(), source="list.txt") == ids
 
     def test_hashes_are_no_ids(self, tmp_path: Path) -> None:
         """One in 64 hashes has no digit: no header is looked for among them."""
@@ -101,7 +103,7 @@ class TestExclusions:
 class TestAddresses:
     def launched(self, preset: str = "prolific") -> Campaign:
         link = Link(preset=preset)
-        return services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=3, link=link))
+        return publish(study=make_study(), terms=LaunchTerms(to="link", assignments=3, link=link))
 
     def opened(self, campaign: Campaign, **ids: str) -> Any:
         """What the page says at once, and what the server says to whoever goes on all the same."""

@@ -19,7 +19,7 @@ from analysis.errors import AnalysisError
 from analysis.published_trials import read_published_trials
 from analysis.tables import PREDICTIONS
 from humanexp.core.errors import InputRefused
-from humanexp.recruitment.services.id_lists import ids_of
+from humanexp.recruiters.people import ids_of
 from humanexp.stimuli.sources import labels
 from tests.analysis.test_tables import ROW
 

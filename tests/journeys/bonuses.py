@@ -11,12 +11,12 @@ import django
 def main(slug: str, cents: str) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
     django.setup()
-    from humanexp.recruitment import services
-    from humanexp.recruitment.models import Assignment
-    from humanexp.recruitment.states import LISTED
+    from humanexp.ledger.settlement import plan_bonus
+    from humanexp.recruiters.models.campaigns import Assignment
+    from humanexp.recruiters.states import LISTED
 
     for assignment in Assignment.objects.filter(campaign__study__slug=slug, state__in=LISTED):
-        services.plan_bonus(assignment=assignment, amount_cents=int(cents), cause="thanks", reason="Well done.")
+        plan_bonus(assignment=assignment, amount_cents=int(cents), cause="thanks", reason="Well done.")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruitment import services
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.journeys import firefox as browsers
@@ -156,7 +156,7 @@ def test_a_way_through_the_study(
 ) -> None:
     study = studies.make_study(drawings, design=DESIGNS[task], brings=[made_up_bundle()])
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
-    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     entry = firefox.opens(1280, 860)
     entry.goes_to(f"{live_server.url}/take/{link.entry}/?language={language}")
     entry.clicks("[data-consent]")

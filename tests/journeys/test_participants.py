@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from analysis.spec.design import DiscriminationDesign
+from humanexp.ledger.sender import send
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.looks import PHONE
@@ -71,15 +73,15 @@ def campaign(request: pytest.FixtureRequest, drawings: Path) -> Campaign:
     # Questions at the end, as a new study has them.
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     study.refresh_from_db()
-    terms = services.LaunchTerms(
+    terms = LaunchTerms(
         to=row["way"],
         assignments=1,
         reward_cents=120 * is_hit,
         contact="lab@example.org",
         title=f"Look {next(_numbers)}",
     )
-    made = services.publish(study=study, terms=terms)
-    services.send(environment="marketplace") if is_hit else None
+    made = publish(study=study, terms=terms)
+    send(environment="marketplace") if is_hit else None
     return made
 
 
@@ -113,7 +115,7 @@ def test_a_way_through_the_study(
         # Finish has submitted the work: nothing is left to press.
         outer.bring_to_front()
         outer.get_by_role("heading", name="Your work has been submitted").wait_for(timeout=PATIENCE_MS)
-        assert services.sync(study=campaign.study).submitted == 1
+        assert sync(study=campaign.study).submitted == 1
     else:
         outer.bring_to_front()
         outer.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)

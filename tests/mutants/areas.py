@@ -20,7 +20,7 @@ _MONEY = (
     "test_settling.py",
     "pages",
 )
-_SERVICES = ("counterfactuals", "evaluations", "jobs", "participation", "recruitment", "results", "stimuli", "studies")
+_SERVICES = ("counterfactuals", "evaluations", "jobs", "participation", "results", "stimuli", "studies")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ AREAS: dict[str, tuple[Suspects, ...]] = {
     "services": tuple(
         Suspects((f"humanexp/{app}/services.py", f"humanexp/{app}/services/**/*.py"), (f"tests/{app}", _ROLES))
         for app in _SERVICES
+    )
+    + tuple(
+        Suspects((f"humanexp/{package}/*.py",), (_RECRUITMENT, _ROLES)) for package in ("entry", "ledger", "recruiting")
     ),
     "rules": (
         Suspects(("analysis/acceptance/*.py",), ("tests/analysis/acceptance", "tests/screening")),
@@ -46,13 +49,13 @@ AREAS: dict[str, tuple[Suspects, ...]] = {
     ),
     "money": (
         Suspects(
-            ("humanexp/recruitment/pricing.py", "humanexp/recruitment/money.py"),
+            ("humanexp/recruiters/money.py",),
             (f"{_RECRUITMENT}/test_pricing.py", f"{_RECRUITMENT}/test_budgets.py", f"{_RECRUITMENT}/pages"),
         ),
         Suspects(
             tuple(
-                f"humanexp/recruitment/services/{name}.py"
-                for name in ("budgeting", "compensating", "reconciling", "rejecting", "settling", "deliveries/money")
+                f"humanexp/ledger/{name}.py"
+                for name in ("bonuses", "budgets", "reconciliation", "rejections", "settlement", "deliveries")
             ),
             (*(f"{_RECRUITMENT}/{name}" for name in _MONEY), _ROLES),
         ),

@@ -9,9 +9,11 @@ from typing import Any
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Runner
+from humanexp.ledger.models.calls import Payment
 from humanexp.notices import services
 from humanexp.notices.models import Address
-from humanexp.recruitment.models import ApprovalChange, Assignment, Campaign, CampaignHold, Payment
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.models import ApprovalChange, CampaignHold
 from humanexp.studies.models import Study, StudyFamily
 
 

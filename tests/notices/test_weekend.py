@@ -14,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.notices import services
 from humanexp.notices.models import Observation
 from humanexp.participation.models import Participant, Session
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
 from tests.clocks import HandClock
 from tests.notices.receivers import Receiver
 from tests.notices.surroundings import (

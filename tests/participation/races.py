@@ -145,13 +145,13 @@ def judge_one(study):
 
 def launch_once(study):
     """Eight clicks on one page's button."""
-    from humanexp.recruitment import services
-    from humanexp.recruitment.models import Call
+    from humanexp.ledger.models.calls import Call
+    from humanexp.recruiting.launch import LaunchTerms, publish
 
     def click():
-        services.publish(
+        publish(
             study=study,
-            terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100),
+            terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=100),
             shown_campaigns=0,
             skip_preflight=True,
         )

@@ -15,7 +15,7 @@ from humanexp.core.limits import Allowance
 from humanexp.participation import credentials, services
 from humanexp.participation.models import RefusedCall, Session
 from humanexp.participation.services import auditing
-from humanexp.recruitment import services as recruitment
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.factories import Tab, new_session
 from tests.participation.hostile import JUNK, MISSING, Endpoint, Hostile
 
@@ -168,7 +168,7 @@ def patient(monkeypatch):
 
 
 def test_a_thousand_hostile_calls_store_nothing(study, patient, settings):
-    campaign = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=3))
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=3))
     mine, other = new_session(study, "P-1"), new_session(study, "P-2")
     client = Client(raise_request_exception=False)
     tab = Tab(client, mine, lease=LEASE)

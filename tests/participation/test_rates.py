@@ -98,7 +98,7 @@ import django
 django.setup()
 from django.test import RequestFactory
 from humanexp.core.caller_hash import caller_of
-from humanexp.recruitment.services.openings import BEGUN
+from humanexp.entry.admission import BEGUN
 request, campaign = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1"), types.SimpleNamespace(pk=7)
 if child == 0:
     BEGUN.add(caller_of(request), campaign, 12)
@@ -139,7 +139,7 @@ for end in (ours[1], theirs[1]):
     if child == 0:
         import django
         django.setup()
-        from humanexp.recruitment.services.openings import OPENINGS
+        from humanexp.entry.admission import OPENINGS
         granted = sum(OPENINGS.spend(("one caller", 7)) == 0 for _ in range(OPENINGS.burst))
         assert OPENINGS.spend(("another caller", 7)) == 0
         os.write(end, struct.pack("q", granted))
@@ -149,7 +149,7 @@ assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
 granted = [struct.unpack("q", os.read(end, 8))[0] for end in (ours[0], theirs[0])]
 import django
 django.setup()
-from humanexp.recruitment.services.openings import OPENINGS
+from humanexp.entry.admission import OPENINGS
 filled = OPENINGS.per_s * (time.monotonic() - began)
 assert OPENINGS.burst <= sum(granted) <= OPENINGS.burst + filled + 1, granted
 assert OPENINGS.spend(("one caller", 7)) > 0 or filled >= 1

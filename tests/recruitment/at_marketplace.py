@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
+from humanexp.ledger.sender import send
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish as publish_campaign
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient, running
 from tests.recruitment.workers import Worker
@@ -61,8 +62,8 @@ def launch(marketplace: MarketplaceServer, study: Study) -> Callable[..., Campai
 
     def publish(**terms: Any) -> Campaign:
         wanted = {"assignments": 2, "reward_cents": 120, "title": f"Pictures {next(_numbers)}", **terms}
-        campaign = services.publish(study=study, terms=services.LaunchTerms(to="marketplace", **wanted))
-        services.send(environment="marketplace")
+        campaign = publish_campaign(study=study, terms=LaunchTerms(to="marketplace", **wanted))
+        send(environment="marketplace")
         campaign.refresh_from_db()
         return campaign
 

@@ -11,10 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from humanexp.core.errors import NotFound
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
+from humanexp.ledger.sender import send
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
+from humanexp.recruiters.registry import recruiter_for
+from humanexp.recruiting import launch
+from humanexp.recruiting.launch import LaunchTerms
 from humanexp.studies.models import Study
 from tests.panel.server import Lab, PanelServer, Person
 from tests.recruitment.studies import Visitor
@@ -66,8 +68,8 @@ def launch_at_panel(lab: Lab, study: Study) -> Callable[..., Campaign]:
             "estimated_minutes": 5,
             **terms,
         }
-        campaign = services.publish(study=study, terms=services.LaunchTerms(to="panel", **wanted))
-        report = services.send(environment="panel")
+        campaign = launch.publish(study=study, terms=LaunchTerms(to="panel", **wanted))
+        report = send(environment="panel")
         assert not report.remarks, report.remarks
         campaign.refresh_from_db()
         return campaign

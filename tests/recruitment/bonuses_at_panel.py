@@ -9,11 +9,12 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core import clock
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment
-from humanexp.recruitment.services.people import person_for
-from humanexp.recruitment.services.sending import SendReport
-from humanexp.recruitment.states import AssignmentState, HitState
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.sender import SendReport, send
+from humanexp.ledger.settlement import plan_bonus
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.people import person_for
+from humanexp.recruiters.states import AssignmentState, HitState
 from humanexp.studies.models import Study
 from tests.panel.server import Lab
 
@@ -61,10 +62,10 @@ class Bonuses:
         return made
 
     def promise(self, row: Assignment, cents: int = 40, cause: str = "care") -> Payment:
-        return services.plan_bonus(assignment=row, amount_cents=cents, cause=cause, reason="For your care.")
+        return plan_bonus(assignment=row, amount_cents=cents, cause=cause, reason="For your care.")
 
     def send(self) -> SendReport:
-        return services.send(environment="panel")
+        return send(environment="panel")
 
     def settle(self) -> None:
         """The panel pays, and we look."""

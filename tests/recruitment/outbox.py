@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.services import sending
+from humanexp.ledger import sender
+from humanexp.ledger.sender import SendReport
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.polling import sync
 from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
@@ -23,8 +24,8 @@ FAULTS = [
 ]
 
 
-def send() -> sending.SendReport:
-    return services.send(environment="marketplace")
+def send() -> SendReport:
+    return sender.send(environment="marketplace")
 
 
 def bonuses(other_side: Any, assignment: Assignment) -> list[str]:
@@ -35,6 +36,6 @@ def bonuses(other_side: Any, assignment: Assignment) -> list[str]:
 def submitted(campaign: Campaign, new_worker: NewWorker, count: int = 1) -> list[Assignment]:
     for _ in range(count):
         new_worker().do(campaign)
-    services.sync(study=campaign.study)
+    sync(study=campaign.study)
     send()  # qualifications: who has taken part does not see it any more
     return list(Assignment.objects.filter(campaign=campaign, state="submitted"))

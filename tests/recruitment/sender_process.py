@@ -34,12 +34,18 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from humanexp.core.errors import CapExceeded  # noqa: E402
-from humanexp.recruitment import selectors, services  # noqa: E402
-from humanexp.recruitment.models import Assignment, Hit, Payment, RecruiterAccount  # noqa: E402
-from humanexp.recruitment.services.entering import Arrival  # noqa: E402
-from humanexp.recruitment.services.people import person_for  # noqa: E402
-from humanexp.recruitment.services.resuming import Proof  # noqa: E402
-from humanexp.recruitment.states import AssignmentState  # noqa: E402
+from humanexp.entry import arrival  # noqa: E402
+from humanexp.entry.arrival import Arrival  # noqa: E402
+from humanexp.entry.resumption import Proof  # noqa: E402
+from humanexp.ledger import sender  # noqa: E402
+from humanexp.ledger.budgets import budget_of, set_study_cap  # noqa: E402
+from humanexp.ledger.models.calls import Payment  # noqa: E402
+from humanexp.ledger.settlement import plan_bonus, settle  # noqa: E402
+from humanexp.recruiters.models.campaigns import Assignment, Hit, RecruiterAccount  # noqa: E402
+from humanexp.recruiters.people import person_for  # noqa: E402
+from humanexp.recruiters.states import AssignmentState  # noqa: E402
+from humanexp.recruiting import polling  # noqa: E402
+from humanexp.recruiting.launch import LaunchTerms, publish  # noqa: E402
 from humanexp.studies.models import Study  # noqa: E402
 from tests.marketplace.server import WorkerClient  # noqa: E402
 from tests.recruitment.studies import make_study  # noqa: E402
@@ -47,9 +53,9 @@ from tests.recruitment.studies import make_study  # noqa: E402
 
 def prepare(count: int) -> dict[str, Any]:
     study = make_study()
-    terms = services.LaunchTerms(to="marketplace", assignments=count, reward_cents=50, cap_cents=100_000)
-    campaign = services.publish(study=study, terms=terms, skip_preflight=True)
-    services.send(environment="marketplace")
+    terms = LaunchTerms(to="marketplace", assignments=count, reward_cents=50, cap_cents=100_000)
+    campaign = publish(study=study, terms=terms, skip_preflight=True)
+    sender.send(environment="marketplace")
     hit = campaign.hits.get()
     for _ in range(count):
         worker = WorkerClient(settings.MARKETPLACE_URL).sign_up()
@@ -64,14 +70,14 @@ def prepare(count: int) -> dict[str, Any]:
             evidence="session",
             submitted_at=timezone.now(),
         )
-    services.settle(study=study)
+    settle(study=study)
     for row in Assignment.objects.all():
-        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
     return {"hit_id": hit.hit_id, "planned": Payment.objects.count()}
 
 
 def send() -> dict[str, Any]:
-    report = services.send(environment="marketplace")
+    report = sender.send(environment="marketplace")
     return {"confirmed": report.confirmed, "waiting": report.waiting, "remarks": report.remarks}
 
 
@@ -102,13 +108,13 @@ def ledger() -> dict[str, Any]:
 
 
 def enter(count: int) -> dict[str, Any]:
-    terms = services.LaunchTerms(to="marketplace", assignments=4, reward_cents=50)
-    campaign = services.publish(study=make_study(), terms=terms, skip_preflight=True)
+    terms = LaunchTerms(to="marketplace", assignments=4, reward_cents=50)
+    campaign = publish(study=make_study(), terms=terms, skip_preflight=True)
     together = threading.Barrier(count)
 
     def click(_: int) -> str:
         together.wait()
-        entered = services.enter(
+        entered = arrival.enter(
             campaign=campaign,
             arrival=Arrival(consents=True, assignment_id="A1", worker_id="AWORKER1", proof=Proof(opening="one page")),
         )
@@ -122,13 +128,13 @@ def enter(count: int) -> dict[str, Any]:
 def promise(count: int) -> dict[str, Any]:
     """N people plan a bonus at the same moment; the study's cap holds two of them, another campaign's cap all."""
     study = Study.objects.get()
-    services.set_study_cap(study=study, cap_cents=selectors.budget_of(study, "USD").committed_cents + 100, by=None)
+    set_study_cap(study=study, cap_cents=budget_of(study, "USD").committed_cents + 100, by=None)
     together = threading.Barrier(count)
 
     def plan(row: Assignment) -> int:
         together.wait()
         try:
-            services.plan_bonus(assignment=row, amount_cents=40, cause="at once", reason="For your care.")
+            plan_bonus(assignment=row, amount_cents=40, cause="at once", reason="For your care.")
             return 1
         except CapExceeded:
             return 0
@@ -137,7 +143,7 @@ def promise(count: int) -> dict[str, Any]:
 
     with ThreadPoolExecutor(count) as pool:
         planned = sum(pool.map(plan, Assignment.objects.order_by("pk")[:count]))
-    return {"planned": planned, "left": selectors.budget_of(study, "USD").left_cents}
+    return {"planned": planned, "left": budget_of(study, "USD").left_cents}
 
 
 def sync(count: int, rounds: int) -> dict[str, Any]:
@@ -147,7 +153,7 @@ def sync(count: int, rounds: int) -> dict[str, Any]:
     def poll(_: int) -> int:
         together.wait()
         try:
-            return services.sync().hits
+            return polling.sync().hits
         finally:
             connection.close()
 

@@ -15,7 +15,7 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.core.storage import media_path, write_whole
 from humanexp.participation.models import Session
 from humanexp.participation.selectors import session_for_token
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies import services as studies
 from humanexp.studies.models import Protocol, Study, StudyFamily

@@ -11,14 +11,22 @@ from django.core.management import call_command
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, KeysRefused, NotAllowed
 from humanexp.core.models import User
 from humanexp.jobs import runner
-from humanexp.recruitment import recruiters, selectors, services
-from humanexp.recruitment.account_codes import TAKEN
-from humanexp.recruitment.models import Assignment, Campaign, Pause, RecruiterAccount
-from humanexp.recruitment.recruiters import keys, recruiter_for
-from humanexp.recruitment.recruiters.memory import Memory
-from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.selectors.people import code_of
-from humanexp.recruitment.services.lease import pause
+from humanexp.ledger.budgets import set_month_cap
+from humanexp.ledger.lease import pause
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import clear
+from humanexp.recruiters import keys, registry
+from humanexp.recruiters.keys import TAKEN
+from humanexp.recruiters.memory import Memory
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Pause, RecruiterAccount
+from humanexp.recruiters.people import code_of
+from humanexp.recruiters.registry import recruiter_for, registered
+from humanexp.recruiting.accounts import open_account, pause_account, resume_account
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.extension import stop_campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.addresses import VALUES, addresses
 
@@ -34,12 +42,12 @@ def memory() -> Iterator[Memory]:
 
 @pytest.fixture
 def second(memory: Memory) -> RecruiterAccount:
-    return services.open_account(kind="memory", code="memory-2", name="Second grant", workspace="w-2", by=None)
+    return open_account(kind="memory", code="memory-2", name="Second grant", workspace="w-2", by=None)
 
 
 def launched(study: Study, to: str) -> Campaign:
-    terms = services.LaunchTerms(to=to, assignments=2, reward_cents=50, cap_cents=1_000)
-    return services.publish(study=study, terms=terms)
+    terms = LaunchTerms(to=to, assignments=2, reward_cents=50, cap_cents=1_000)
+    return publish(study=study, terms=terms)
 
 
 def worked(memory: Memory, campaign: Campaign) -> Assignment:
@@ -47,24 +55,24 @@ def worked(memory: Memory, campaign: Campaign) -> Assignment:
     account = memory.of(campaign.environment)
     ticket = account.accept(campaign.hits.get().hit_id, "P1")
     account.submit(ticket.submission)
-    services.sync()
+    sync()
     row = Assignment.objects.get(assignment_id=ticket.submission, environment=campaign.environment)
-    services.clear(assignment=row, by=None)
+    clear(assignment=row, by=None)
     return row
 
 
 def test_each_has_its_own_outbox_money_and_books(study: Study, memory: Memory, second: RecruiterAccount) -> None:
     for to in ("memory", "memory-2"):
         launched(study, to)
-    services.send()
+    send()
     for campaign in Campaign.objects.order_by("pk"):
         worked(memory, campaign)
     before = [memory.of(to).held_cents for to in ("memory", "memory-2")]
-    services.send(environment="memory-2")
+    send(environment="memory-2")
     spent = [was - memory.of(to).held_cents for was, to in zip(before, ("memory", "memory-2"), strict=True)]
     assert spent == [0, 55]
-    services.send()
-    books = services.reconcile()
+    send()
+    books = reconcile()
     assert [(book.environment, book.ledger_cents, book.adds_up) for book in books] == [
         ("memory", 50, True),
         ("memory-2", 50, True),
@@ -73,7 +81,7 @@ def test_each_has_its_own_outbox_money_and_books(study: Study, memory: Memory, s
 
 def test_a_pause_and_a_cap_hold_for_one_account(study: Study, memory: Memory, second: RecruiterAccount) -> None:
     pause("memory-2", Pause.KEYS, "refused")
-    services.set_month_cap(environment="memory-2", cap_cents=10, by=None)
+    set_month_cap(environment="memory-2", cap_cents=10, by=None)
     assert RecruiterAccount.objects.filter(environment="memory", pause=Pause.KEYS).count() == 0
     with pytest.raises(CapExceeded):
         launched(study, "memory-2")
@@ -84,39 +92,39 @@ def test_a_persons_pause_holds_back_money_and_places_and_lets_offers_close(
     study: Study, memory: Memory, second: RecruiterAccount
 ) -> None:
     campaign = launched(study, "memory-2")
-    services.send()
+    send()
     worked(memory, campaign)
     held = memory.of("memory-2").held_cents
-    services.pause_account(code="memory-2", by=None)
-    services.stop_campaign(campaign=campaign)
-    report = services.send(environment="memory-2")
+    pause_account(code="memory-2", by=None)
+    stop_campaign(campaign=campaign)
+    report = send(environment="memory-2")
     assert memory.of("memory-2").held_cents == held and report.waiting == 1
     assert not memory.of("memory-2").offer(campaign.hits.get().hit_id).is_open
-    assert [one.text for one in selectors.attention(study) if one.kind == "paused"] == [
+    assert [one.text for one in attention(study) if one.kind == "paused"] == [
         "Second grant is paused: no places are opened and nobody is paid through it."
     ]
-    services.resume_account(code="memory-2", by=None)
+    resume_account(code="memory-2", by=None)
     runner.run_waiting()
     assert memory.of("memory-2").held_cents == held - 55
 
 
 def test_it_is_known_by_its_own_name_and_is_of_its_kind(study: Study, memory: Memory, second: RecruiterAccount) -> None:
-    account = recruiters.account_of("memory-2")
+    account = registry.account_of("memory-2")
     assert (account.name, account.currency, account.workspace) == ("Second grant", "USD", "w-2")
-    assert recruiters.name_of("memory-2") == "Second grant"
-    assert "memory-2" in recruiters.codes()
-    assert "memory-2" in recruiters.those(pays=True)
-    assert "memory-2" not in recruiters.those(pays=False)
-    rows = RecruiterAccount.objects.filter(recruiters.at(pays=True))
+    assert registry.name_of("memory-2") == "Second grant"
+    assert "memory-2" in registry.codes()
+    assert "memory-2" in registry.those(pays=True)
+    assert "memory-2" not in registry.those(pays=False)
+    rows = RecruiterAccount.objects.filter(registry.at(pays=True))
     assert set(rows.values_list("environment", flat=True)) >= {"memory-2"}
-    assert not RecruiterAccount.objects.filter(recruiters.at(vouches=False), environment="memory-2").exists()
+    assert not RecruiterAccount.objects.filter(registry.at(vouches=False), environment="memory-2").exists()
     # the same id is the same person, whichever account paid for the place
     codes = {code_of(environment=to, worker_id="P1", family=study.family) for to in ("memory", "memory-2")}
     assert len(codes) == 1
 
 
 def test_a_second_account_has_keys_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    services.open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
+    open_account(kind="marketplace", code="market-b", name="Class of 2026", by=None)
     with pytest.raises(KeysRefused, match="RECRUITER_MARKET_B_ACCESS_KEY_ID and RECRUITER_MARKET_B_SECRET_ACCESS_KEY"):
         recruiter_for("market-b")
     monkeypatch.setenv("RECRUITER_MARKET_B_ACCESS_KEY_ID", "AKIAMARKETB")
@@ -139,14 +147,14 @@ def test_no_account_takes_the_secret_of_something_else_for_its_key(
     settings.METRICS_TOKEN = "opens the metrics"  # noqa: S105
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_TOKEN", "PANEL_2_TOKEN", "METRICS_ACCESS_KEY_ID"):
         monkeypatch.setenv(name, "of-something-else")
-    services.open_account(kind=kind, code=code, name="Another", by=None)
-    account = recruiters.account_of(code)
+    open_account(kind=kind, code=code, name="Another", by=None)
+    account = registry.account_of(code)
     names = account.kind.key_names(account)
     assert names and keys.missing(names) == list(names)
     prefix = f"RECRUITER_{code.upper().replace('-', '_')}_"
     assert all(name.startswith(prefix) for name in names)
     for kind_of_first in ("panel", "prolific", "marketplace"):
-        first = recruiters.account_of(kind_of_first)
+        first = registry.account_of(kind_of_first)
         assert all(name.startswith(kind_of_first.upper()) for name in first.kind.key_names(first))
 
 
@@ -163,7 +171,7 @@ def test_no_account_takes_the_secret_of_something_else_for_its_key(
 )
 def test_what_an_account_needs(memory: Memory, given: dict[str, str], field: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        services.open_account(**{"kind": "memory", "code": "other", "name": "Other", "by": None, **given})
+        open_account(**{"kind": "memory", "code": "other", "name": "Other", "by": None, **given})
     assert list(caught.value.fields) == [field]
     assert not RecruiterAccount.objects.filter(name="Other").exists()
 
@@ -171,11 +179,11 @@ def test_what_an_account_needs(memory: Memory, given: dict[str, str], field: str
 def test_who_opens_one_and_how_often(memory: Memory, second: RecruiterAccount) -> None:
     for code in ("memory", "memory-2"):
         with pytest.raises(Conflict):
-            services.open_account(kind="memory", code=code, name="Again", by=None)
+            open_account(kind="memory", code=code, name="Again", by=None)
     with pytest.raises(InvalidRequest, match="'mars' is no kind"):
-        services.open_account(kind="mars", code="mars", name="Mars", by=None)
+        open_account(kind="mars", code="mars", name="Mars", by=None)
     with pytest.raises(NotAllowed):
-        services.open_account(kind="memory", code="mine", name="Mine", by=User.objects.create(username="ada"))
+        open_account(kind="memory", code="mine", name="Mine", by=User.objects.create(username="ada"))
 
 
 def test_the_first_accounts_are_there_from_the_beginning_and_once() -> None:

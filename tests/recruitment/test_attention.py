@@ -11,12 +11,24 @@ from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import AuditEvent, User
+from humanexp.ledger import sender
+from humanexp.ledger.bonuses import compensate, note_paid_by_hand
+from humanexp.ledger.budgets import raise_cap
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.outbox import try_keys_again
+from humanexp.ledger.owed import owed as everybody_owed, owed_cents
+from humanexp.ledger.payments import notices
+from humanexp.ledger.rejections import reject, rejections, signs_against
+from humanexp.ledger.settlement import clear, override_rejection, plan_bonus, settle
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
 from humanexp.participation.services import leave_session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Call, Campaign, Payment
-from humanexp.recruitment.selectors import Attention
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.alert_words import Attention
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.people import notify
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.studies import Visitor
@@ -35,18 +47,18 @@ def ada(study: Study) -> User:
 
 
 def send() -> Any:
-    return services.send(environment="marketplace")
+    return sender.send(environment="marketplace")
 
 
 def told(study: Study, kind: str) -> Attention:
-    [found] = [one for one in selectors.attention(study) if one.kind == kind]
+    [found] = [one for one in attention(study) if one.kind == kind]
     assert found.text
     assert found.resolution
     return found
 
 
 def nothing_waits(study: Study) -> bool:
-    return not [one for one in selectors.attention(study) if one.tone != "note"]
+    return not [one for one in attention(study) if one.tone != "note"]
 
 
 def let_the_deadline_pass(campaign: Campaign) -> None:
@@ -62,14 +74,14 @@ class TestFinishedHereAndNeverSubmitted:
         visitor.open()
         visitor.answer_all()
         worker.client.give_back(visitor.person["assignmentId"])
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         return worker, Assignment.objects.get()
 
     def test_until_the_deadline_they_may_still_submit(self, lost: tuple[Worker, Assignment], ada: User) -> None:
         _, row = lost
         assert nothing_waits(row.campaign.study)
         with pytest.raises(Conflict, match="can still submit"):
-            services.compensate(assignment=row, by=ada)
+            compensate(assignment=row, by=ada)
 
     def test_then_they_are_paid_by_hand_where_no_bonus_reaches_them(
         self, lost: tuple[Worker, Assignment], ada: User
@@ -77,21 +89,21 @@ class TestFinishedHereAndNeverSubmitted:
         _, row = lost
         study = row.campaign.study
         let_the_deadline_pass(row.campaign)
-        services.sync(study=study)
+        sync(study=study)
         row.refresh_from_db()
         assert (row.state, row.session.state) == ("returned", "completed")
         with pytest.raises(Conflict, match="has not listed this assignment"):
-            services.plan_bonus(assignment=row, amount_cents=10, cause="care", reason="For your care.")
+            plan_bonus(assignment=row, amount_cents=10, cause="care", reason="For your care.")
         assert told(study, "not-submitted").subject_pk == row.pk
         with pytest.raises(Conflict, match="for submitted work alone"):
-            services.compensate(assignment=row, by=ada)
+            compensate(assignment=row, by=ada)
         for _ in range(2):
-            services.note_paid_by_hand(assignment=row, by=ada)
+            note_paid_by_hand(assignment=row, by=ada)
         assert nothing_waits(study) and not Payment.objects.exists()
         assert AuditEvent.objects.filter(action="pay-by-hand").count() == 1
         assert Session.objects.get().is_verified, "who decides to pay vouches for the work"
         with pytest.raises(Conflict, match="was paid by hand"):
-            services.compensate(assignment=row, by=ada)
+            compensate(assignment=row, by=ada)
 
     def test_who_was_paid_by_hand_and_submits_after_all_is_looked_at_first(
         self, lost: tuple[Worker, Assignment], ada: User
@@ -99,12 +111,12 @@ class TestFinishedHereAndNeverSubmitted:
         _, row = lost
         study = row.campaign.study
         let_the_deadline_pass(row.campaign)
-        services.sync(study=study)
-        services.note_paid_by_hand(assignment=row, by=ada)
+        sync(study=study)
+        note_paid_by_hand(assignment=row, by=ada)
         Assignment.objects.update(state="submitted", evidence="receipt", submitted_at=timezone.now())
-        assert services.settle(study=study).planned == 0
-        assert [(one.why, one.hold) for one in selectors.owed(study)] == [("submitted", "look")]
-        services.clear(assignment=row, by=ada)
+        assert settle(study=study).planned == 0
+        assert [(one.why, one.hold) for one in everybody_owed(study)] == [("submitted", "look")]
+        clear(assignment=row, by=ada)
         assert Payment.objects.get().kind == "reward"
 
     def test_who_has_other_work_here_gets_a_bonus_on_it(
@@ -112,8 +124,8 @@ class TestFinishedHereAndNeverSubmitted:
     ) -> None:
         _, row = lost
         let_the_deadline_pass(row.campaign)
-        services.sync(study=row.campaign.study)
-        services.raise_cap(campaign=row.campaign, cap_cents=1_000, by=ada)
+        sync(study=row.campaign.study)
+        raise_cap(campaign=row.campaign, cap_cents=1_000, by=ada)
         other = Assignment.objects.create(
             campaign=row.campaign,
             hit=row.campaign.hits.get(),
@@ -123,7 +135,7 @@ class TestFinishedHereAndNeverSubmitted:
             state="approved",
         )
         for _ in range(2):
-            paid = services.compensate(assignment=row, by=ada)
+            paid = compensate(assignment=row, by=ada)
         assert (paid.kind, paid.assignment, paid.amount_cents) == ("compensation", other, 120)
         assert Payment.objects.count() == 1
         assert nothing_waits(row.campaign.study)
@@ -136,14 +148,14 @@ class TestFinishedHereAndNeverSubmitted:
         visitor.open()
         receipt = visitor.answer_all()["receipt"]
         let_the_deadline_pass(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert told(campaign.study, "not-submitted")
         worker.submit(visitor, receipt)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert nothing_waits(campaign.study)
         with pytest.raises(Conflict, match="pay its reward"):
-            services.compensate(assignment=Assignment.objects.get(), by=ada)
-        assert services.settle(study=campaign.study).planned == 1
+            compensate(assignment=Assignment.objects.get(), by=ada)
+        assert settle(study=campaign.study).planned == 1
 
 
 class TestLeftEarly:
@@ -166,15 +178,15 @@ class TestLeftEarly:
         left = Session.objects.get()
         Session.objects.update(opened_at=(left.left_at or left.withdrawn_at) - timedelta(minutes=5))
         let_the_deadline_pass(campaign)
-        services.sync(study=study)
+        sync(study=study)
         row = Assignment.objects.get()
         assert row.state == "returned" and (row.session.left_at is not None) is keeps
         assert row.session.state == ("open" if keeps else "withdrawn"), "answers that stay are not taken back later"
         if cents is None:
             assert nothing_waits(study)
             return
-        assert told(study, "not-submitted").subject_pk == row.pk and selectors.owed_cents(row) == cents
-        [owed] = selectors.owed(study)
+        assert told(study, "not-submitted").subject_pk == row.pk and owed_cents(row) == cents
+        [owed] = everybody_owed(study)
         assert (owed.amount_cents, owed.hold) == (cents, "by-hand")
 
     def test_the_share_is_never_more_than_the_pay(self, launch: Launch, new_worker: NewWorker) -> None:
@@ -185,17 +197,17 @@ class TestLeftEarly:
         visitor.open()
         leave_session(claim=SessionClaim(visitor.session.pk, visitor.session.token_nonce))
         Session.objects.update(opened_at=timezone.now() - timedelta(days=1))
-        assert selectors.owed_cents(Assignment.objects.get()) == campaign.reward_cents
+        assert owed_cents(Assignment.objects.get()) == campaign.reward_cents
 
 
 class TestSubmittedThereAndUnknownHere:
     def test_it_is_shown_and_a_person_clears_it(self, launch: Launch, new_worker: NewWorker, ada: User) -> None:
         campaign, worker = launch(), new_worker()
         worker.submit(worker.accept(campaign))
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         found = told(campaign.study, "unmatched")
         assert (found.count, found.subject_pk) == (1, Assignment.objects.get().pk)
-        services.clear(assignment=Assignment.objects.get(), by=ada)
+        clear(assignment=Assignment.objects.get(), by=ada)
         assert nothing_waits(campaign.study)
         assert send().confirmed == 1
 
@@ -211,8 +223,8 @@ class TestReturnedAndAcceptedAgainUnderTheSameId:
         assert again.open(secret=visitor.secret()).status_code == 201
         assert again.session == first
         worker.submit(again, again.answer_all()["receipt"])
-        services.sync(study=campaign.study)
-        assert services.settle(study=campaign.study).planned == 1
+        sync(study=campaign.study)
+        assert settle(study=campaign.study).planned == 1
         assert nothing_waits(campaign.study)
 
     def test_by_another_worker_is_two_rows_and_one_is_paid(self, launch: Launch, new_worker: NewWorker) -> None:
@@ -222,14 +234,14 @@ class TestReturnedAndAcceptedAgainUnderTheSameId:
         before.open()  # the first one had it, began, and gave it back
         visitor.open()
         second.submit(visitor, visitor.answer_all()["receipt"])
-        report = services.sync(study=campaign.study)
+        report = sync(study=campaign.study)
         assert (report.submitted, report.unmatched, report.returned) == (1, 0, 1)
         states = dict(Assignment.objects.values_list("person__worker_id", "state"))
         assert states == {first.worker_id: "returned", second.worker_id: "submitted"}
         assert Session.objects.get(pk=before.session.pk).state == "withdrawn"
         found = told(campaign.study, "taken-over")
         assert (found.tone, found.count) == ("note", 1)
-        assert services.settle(study=campaign.study).planned == 1
+        assert settle(study=campaign.study).planned == 1
         send()
         assert Payment.objects.get().assignment.person.worker_id == second.worker_id
 
@@ -246,8 +258,8 @@ class TestOneWorkerWithSeveralHits:
         receipt = second.answer_all()["receipt"]
         worker.submit(second, receipt)
         worker.submit(first, receipt)
-        services.sync(study=campaign.study)
-        assert services.settle(study=campaign.study).planned == 1
+        sync(study=campaign.study)
+        assert settle(study=campaign.study).planned == 1
         found = told(campaign.study, "unmatched")
         paid = Assignment.objects.get(session__isnull=False)
         assert Payment.objects.get().assignment_id == paid.pk
@@ -262,14 +274,14 @@ class TestOneWorkerWithSeveralHits:
         assert second.open().json()["begin_here"] is True
         assert second.open(beginHere=True).status_code == 201
         worker.submit(second, second.answer_all()["receipt"])
-        report = services.sync(study=campaign.study)
+        report = sync(study=campaign.study)
         assert (report.submitted, report.unmatched) == (2, 1)
         assert Session.objects.filter(is_verified=True).count() == 1
-        assert services.settle(study=campaign.study).planned == 1
+        assert settle(study=campaign.study).planned == 1
         found = told(campaign.study, "extra")
         extra = Assignment.objects.get(evidence="extra")
         assert found.subject_pk == extra.pk and not extra.session.is_verified
-        services.clear(assignment=extra, by=ada)
+        clear(assignment=extra, by=ada)
         assert Payment.objects.count() == 2
         assert Session.objects.filter(is_verified=True).count() == 1
 
@@ -280,9 +292,9 @@ class TestKeys:
     ) -> None:
         campaign = launch()
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         send()
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         marketplace.arm("*", "expired_key", times=1_000)
         send()
         assert "Nothing is sent" in told(campaign.study, "keys").resolution
@@ -291,19 +303,19 @@ class TestKeys:
             assert send().confirmed == 0
         assert Payment.objects.get().attempts <= 1
         marketplace.clear_faults()
-        services.try_keys_again(environment="marketplace", by=ada)
-        services.sync(study=campaign.study)
-        assert "keys" not in {one.kind for one in selectors.attention(campaign.study)}
+        try_keys_again(environment="marketplace", by=ada)
+        sync(study=campaign.study)
+        assert "keys" not in {one.kind for one in attention(campaign.study)}
         assert send().confirmed == 1
         assert nothing_waits(campaign.study)
 
     def test_polling_finds_it_out_too(self, marketplace: MarketplaceServer, launch: Launch) -> None:
         campaign = launch()
         marketplace.arm("*", "expired_key", times=1_000)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert told(campaign.study, "keys")
         marketplace.clear_faults()
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert nothing_waits(campaign.study)
 
 
@@ -326,9 +338,9 @@ class TestHitThatFilledWhilePublishingWasCut:
             assert visitor.open().status_code == 201
             worker.submit(visitor, visitor.answer_all()["receipt"])
         assert send().confirmed == 1
-        assert services.sync(study=campaign.study).submitted == 2
+        assert sync(study=campaign.study).submitted == 2
         assert campaign.hits.get().state == "closed"
-        assert services.settle(study=campaign.study).planned == 2
+        assert settle(study=campaign.study).planned == 2
         assert send().confirmed == 2
         assert nothing_waits(campaign.study)
 
@@ -340,17 +352,17 @@ class TestRejections:
         visitor = worker.accept(campaign)
         visitor.open()
         worker.submit(visitor)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         return Assignment.objects.get()
 
     def test_one_sign_is_not_enough_without_written_evidence(self, row: Assignment, ada: User) -> None:
-        assert selectors.signs_against(row) == ("submitted before the last trial",)
+        assert signs_against(row) == ("submitted before the last trial",)
         with pytest.raises(InvalidRequest) as caught:
-            services.reject(assignment=row, reason=REASON, by=ada)
+            reject(assignment=row, reason=REASON, by=ada)
         assert list(caught.value.fields) == ["evidence"]
-        services.reject(assignment=row, reason=REASON, by=ada, evidence="The same mouse path in both sessions.")
+        reject(assignment=row, reason=REASON, by=ada, evidence="The same mouse path in both sessions.")
         send()
-        [rejected] = selectors.rejections(row.campaign.study)
+        [rejected] = rejections(row.campaign.study)
         assert (rejected.assignment, rejected.reason) == (row.pk, REASON)
         # The recruiter's clock says when it was submitted; the tests' marketplace may be days ahead.
         row.refresh_from_db()
@@ -360,14 +372,14 @@ class TestRejections:
         assert rejected.days_left >= 30
 
     def test_after_thirty_days_it_is_too_late_to_override(self, row: Assignment, ada: User) -> None:
-        services.reject(assignment=row, reason=REASON, by=ada, evidence="The same mouse path in both sessions.")
+        reject(assignment=row, reason=REASON, by=ada, evidence="The same mouse path in both sessions.")
         send()
         Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=29, hours=1))
-        assert selectors.rejections(row.campaign.study)[0].days_left == 1
+        assert rejections(row.campaign.study)[0].days_left == 1
         Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
-        assert selectors.rejections(row.campaign.study)[0].days_left == 0
+        assert rejections(row.campaign.study)[0].days_left == 0
         with pytest.raises(Conflict, match="for 30 days"):
-            services.override_rejection(assignment=row, by=ada)
+            override_rejection(assignment=row, by=ada)
 
 
 class TestMessages:
@@ -378,11 +390,11 @@ class TestMessages:
         unknown = Worker(marketplace)  # whose work was never judged here: the recruiter passes no words on
         known.do(campaign)
         unknown.accept(campaign).open()
-        services.sync(study=campaign.study)
-        services.settle(study=campaign.study)
+        sync(study=campaign.study)
+        settle(study=campaign.study)
         send()
         rows = list(Assignment.objects.filter(campaign=campaign))
-        services.notify(assignments=[*rows, *rows], subject="Thank you", text="The results are out.", by=ada)
+        notify(assignments=[*rows, *rows], subject="Thank you", text="The results are out.", by=ada)
         assert Call.objects.filter(kind="message").count() == 2
         marketplace.arm("NotifyWorkers", "throttle")
         for _ in range(3):
@@ -390,14 +402,14 @@ class TestMessages:
         states = dict(Call.objects.filter(kind="message").values_list("assignment__person__worker_id", "state"))
         assert states == {known.worker_id: "confirmed", unknown.worker_id: "refused"}
         assert "could not reach" in Call.objects.filter(kind="message").get(state="refused").last_error
-        services.notify(assignments=rows[:1], subject="Again", text="One more word.", by=ada)
+        notify(assignments=rows[:1], subject="Again", text="One more word.", by=ada)
         marketplace.arm("NotifyWorkers", "drop_before")
         for _ in range(2):
             send()
         last = Call.objects.filter(kind="message").get(payload__subject="Again")
         assert (last.state, last.attempts) == ("refused", 1)
         assert "may have arrived" in last.last_error
-        assert selectors.notices(campaign.study).count() == 3
+        assert notices(campaign.study).count() == 3
 
 
 def _person(visitor: Visitor) -> dict[str, str]:
@@ -412,10 +424,10 @@ def _person(visitor: Visitor) -> dict[str, str]:
 def test_a_recruiter_that_nobody_asks_is_an_alarm_while_a_campaign_is_live(launch: Launch) -> None:
     """The page said "last asked two days ago" as it says "a minute ago"."""
     campaign = launch(assignments=3)
-    services.sync(study=campaign.study)
-    assert not [one for one in selectors.attention(campaign.study) if one.kind == "not-asked"]
+    sync(study=campaign.study)
+    assert not [one for one in attention(campaign.study) if one.kind == "not-asked"]
     Campaign.objects.update(synced_at=timezone.now() - timedelta(minutes=12))
     found = told(campaign.study, "not-asked")
     assert found.tone == "bad" and "for 12 minutes" in found.text
-    services.stop(study=campaign.study)
-    assert not [one for one in selectors.attention(campaign.study) if one.kind == "not-asked"]
+    stop(study=campaign.study)
+    assert not [one for one in attention(campaign.study) if one.kind == "not-asked"]

@@ -14,11 +14,17 @@ from analysis.spec import Terms
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError
 from humanexp.core.models import User
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Call, Campaign, CampaignHold, HoldReason, PlaceBatch
-from humanexp.recruitment.recruiters.memory import Memory
-from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.services import standing
+from humanexp.ledger.models.calls import Call
+from humanexp.ledger.sender import send
+from humanexp.recruiters.memory import Memory
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.registry import registered
+from humanexp.recruiting import standing
+from humanexp.recruiting.batches import batch_standing, continue_batches, open_batches, opened_places
+from humanexp.recruiting.extension import extend, pause_campaign, resume_campaign, stop_campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.models import CampaignHold, HoldReason, PlaceBatch
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.clocks import HandClock
 from tests.panel.server import Lab, PanelServer
@@ -57,18 +63,16 @@ def boss(study: Study) -> User:
 
 
 def launch(study: Study, places: int = 10) -> Campaign:
-    terms = services.LaunchTerms(
-        to="memory", assignments=places, assignments_per_hit=places, reward_cents=50, cap_cents=10_000
-    )
-    campaign = services.publish(study=study, terms=terms)
-    services.send(environment="memory")
+    terms = LaunchTerms(to="memory", assignments=places, assignments_per_hit=places, reward_cents=50, cap_cents=10_000)
+    campaign = publish(study=study, terms=terms)
+    send(environment="memory")
     return campaign
 
 
 def run_job() -> int:
     """What the job does every minute."""
-    opened = services.open_batches()
-    services.send()
+    opened = open_batches()
+    send()
     return opened
 
 
@@ -77,7 +81,7 @@ def there(memory: Memory, campaign: Campaign) -> int:
 
 
 def held(campaign: Campaign) -> str:
-    standing = selectors.batch_standing(campaign)
+    standing = batch_standing(campaign)
     assert standing is not None
     return standing.held_by
 
@@ -105,15 +109,15 @@ def test_a_job_that_runs_twice_or_dies_opens_nothing_twice(study: Study, memory:
     campaign = launch(study)
     hand.go(hours=6)
     with pytest.raises(KeyboardInterrupt), transaction.atomic():  # killed before it has stored anything
-        services.open_batches()
+        open_batches()
         raise KeyboardInterrupt
     assert PlaceBatch.objects.count() == 1
-    assert services.open_batches() == 1  # killed before it has sent anything
+    assert open_batches() == 1  # killed before it has sent anything
     assert there(memory, campaign) == 4
     hand.go(hours=6)
-    assert services.open_batches() == 0, "one is on its way"
-    services.send()
-    services.send()
+    assert open_batches() == 0, "one is on its way"
+    send()
+    send()
     assert there(memory, campaign) == 8
     hand.go(hours=12)
     assert [run_job() for _ in range(3)] == [1, 0, 0]
@@ -137,9 +141,9 @@ def test_an_alarm_stops_the_batches_until_somebody_has_looked(
     assert "give their places back" in held(campaign)
     viewer = User.objects.create_user("viewer")
     with pytest.raises(ApplicationError):
-        services.continue_batches(campaign=campaign, by=viewer)
+        continue_batches(campaign=campaign, by=viewer)
     assert run_job() == 0
-    services.continue_batches(campaign=campaign, by=boss)
+    continue_batches(campaign=campaign, by=boss)
     assert not held(campaign)
     assert run_job() == 1
 
@@ -155,7 +159,7 @@ def test_a_low_wage_that_is_over_stops_nothing(study: Study, memory: Memory, han
 
 def test_a_stopped_campaign_opens_none(study: Study, memory: Memory, hand: HandClock) -> None:
     campaign = launch(study)
-    services.stop_campaign(campaign=campaign, by=None)
+    stop_campaign(campaign=campaign, by=None)
     hand.go(hours=6)
     assert run_job() == 0
     assert there(memory, campaign) == 4
@@ -163,8 +167,8 @@ def test_a_stopped_campaign_opens_none(study: Study, memory: Memory, hand: HandC
 
 def test_more_places_come_in_batches_too(study: Study, memory: Memory, hand: HandClock) -> None:
     campaign = launch(study, places=6)
-    services.extend(campaign=campaign, places=3, by=None)
-    services.send()
+    extend(campaign=campaign, places=3, by=None)
+    send()
     assert there(memory, campaign) == 4
     for _ in range(4):
         hand.go(hours=24)
@@ -175,15 +179,15 @@ def test_more_places_come_in_batches_too(study: Study, memory: Memory, hand: Han
 def test_without_batches_all_are_opened(transactional_db: None, memory: Memory, hand: HandClock) -> None:
     campaign = launch(make_study("at-once"))
     assert there(memory, campaign) == 10
-    assert selectors.batch_standing(campaign) is None
+    assert batch_standing(campaign) is None
     hand.go(hours=24)
     assert run_job() == 0
 
 
 def test_a_place_that_costs_more_in_a_larger_offer_is_opened_at_once(study: Study) -> None:
-    terms = services.LaunchTerms(to="link", assignments=10)
-    campaign = services.publish(study=study, terms=terms)
-    assert selectors.opened_places(campaign) == 10
+    terms = LaunchTerms(to="link", assignments=10)
+    campaign = publish(study=study, terms=terms)
+    assert opened_places(campaign) == 10
     assert not campaign.batches.exists()
 
 
@@ -220,11 +224,11 @@ def test_the_panel_is_given_totals_and_a_lost_answer_adds_nothing(
     assert places(lab, campaign) == 4
     make_due(campaign)
     panel.arm("study.PATCH", "lost_after", times=1)
-    assert services.open_batches() == 1
-    services.send(environment="panel")
+    assert open_batches() == 1
+    send(environment="panel")
     assert Call.objects.filter(kind="extend").exclude(state="confirmed").exists()
-    assert services.open_batches() == 0
-    services.send(environment="panel")
+    assert open_batches() == 0
+    send(environment="panel")
     assert places(lab, campaign) == 8
     make_due(campaign)
     assert run_job() == 1
@@ -235,13 +239,13 @@ def test_batches_pause_with_the_campaign(
     lab: Lab, panel: PanelServer, any_hour: None, launch_at_panel: Callable[..., Campaign], boss: User
 ) -> None:
     campaign = launch_at_panel(assignments=10)
-    services.pause_campaign(campaign=campaign, by=boss)
-    services.send(environment="panel")
+    pause_campaign(campaign=campaign, by=boss)
+    send(environment="panel")
     make_due(campaign)
     assert run_job() == 0
     assert "paused" in held(campaign)
-    services.resume_campaign(campaign=campaign, by=boss)
-    services.send(environment="panel")
+    resume_campaign(campaign=campaign, by=boss)
+    send(environment="panel")
     assert run_job() == 1
     assert places(lab, campaign) == 8
 
@@ -252,10 +256,10 @@ def test_the_next_batch_opens_a_study_again_whose_places_are_all_taken(
     campaign = launch_at_panel(assignments=6)
     for _ in range(4):
         come(panel, campaign).finish()
-    services.sync()
+    sync()
     assert lab.get(f"studies/{campaign.hits.get().hit_id}/")["status"] == "AWAITING REVIEW"
     make_due(campaign)
     assert run_job() == 1
     come(panel, campaign).finish()
-    services.sync()
+    sync()
     assert campaign.assignments_taken.filter(state="submitted").count() == 5

@@ -12,19 +12,18 @@ from django.db import IntegrityError, transaction
 
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import (
-    Assignment,
-    Difference,
-    Payment,
-    RecruiterAccount,
-)
-from humanexp.recruitment.recruiters import prolific_transport
-from humanexp.recruitment.recruiters.bonus_calls import Listing
-from humanexp.recruitment.recruiters.prolific_client import ProlificClient
-from humanexp.recruitment.services import counting
-from humanexp.recruitment.services.paying_in_calls import FORGOTTEN, UNPROVED
-from humanexp.recruitment.states import WriteState
+from humanexp.ledger.bonus_calls import FORGOTTEN, UNPROVED
+from humanexp.ledger.budgets import budget_of
+from humanexp.ledger.decisions import found_paid, parked_bonuses, pay_again
+from humanexp.ledger.lease import count_send, file_of, notice_restoring
+from humanexp.ledger.models.books import Difference
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.reconciliation import is_held, reconcile
+from humanexp.recruiters.models.campaigns import Assignment, RecruiterAccount
+from humanexp.recruiters.port import Listing
+from humanexp.recruiters.prolific.client import ProlificClient
+from humanexp.recruiters.prolific.transport import Refused
+from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 from tests.panel.server import PanelServer
 from tests.recruitment.bonuses_at_panel import Bonuses, at_panel
@@ -71,7 +70,7 @@ def test_accepted_is_not_paid_before_the_recruiter_lists_it(bonuses: Bonuses) ->
         assert (before.bonuses_cents, after.bonuses_cents, before.lines) == (0, 120, 3)
         assert (before.cents, after.cents, one.look_at) == ((), (40,), None)
     assert [bonuses.got(row) for row in rows] == [[40]] * 3
-    assert not services.reconcile(environment="panel")[0].differences
+    assert not reconcile(environment="panel")[0].differences
 
 
 def test_a_person_is_asked_for_only_after_a_day_and_a_look(bonuses: Bonuses, panel: PanelServer) -> None:
@@ -115,7 +114,7 @@ def test_what_may_have_been_done_is_never_sent_again_by_a_machine(
         bonuses.pass_time(hours=30)
         bonuses.send()
     assert (states(), bonuses.got(row)) == ([WriteState.PARKED], [])
-    assert selectors.budget_of(bonuses.campaign.study, "GBP").committed_cents >= payment.cost_cents
+    assert budget_of(bonuses.campaign.study, "GBP").committed_cents >= payment.cost_cents
 
 
 @pytest.mark.parametrize("is_carried_out", [True, False])
@@ -251,7 +250,7 @@ def test_a_refused_call_was_not_carried_out(bonuses: Bonuses, monkeypatch: pytes
     bonuses.promise(row)
 
     def refused(self: ProlificClient, plan: str) -> None:
-        raise prolific_transport.Refused("Prolific: status 400.", status=400)
+        raise Refused("Prolific: status 400.", status=400)
 
     monkeypatch.setattr(ProlificClient, "pay_bonuses", refused)
     bonuses.send()
@@ -264,10 +263,7 @@ class TestDeciding:
         row, payment = parked_one(bonuses, panel)
         earlier = Listing.of(payment.evidence_before)
         assert earlier is not None
-        assert (
-            services.pay_again(study=row.campaign.study, payments=[payment.pk], note="Not on their site.", by=payer)
-            == 1
-        )
+        assert pay_again(study=row.campaign.study, payments=[payment.pk], note="Not on their site.", by=payer) == 1
         bonuses.send()
         bonuses.settle()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
@@ -285,7 +281,7 @@ class TestDeciding:
         panel.control("switches", settling_s=10**7)  # paid, but only much later
         row, payment = parked_one(bonuses, panel, "lost_after")
         assert payment.state == WriteState.PARKED
-        services.pay_again(study=row.campaign.study, payments=[payment.pk], note="It seems lost.", by=payer)
+        pay_again(study=row.campaign.study, payments=[payment.pk], note="It seems lost.", by=payer)
         bonuses.pass_time(days=3_000)
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
@@ -293,7 +289,7 @@ class TestDeciding:
 
     def test_found_paid_is_settled_and_written_down(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
         row, payment = parked_one(bonuses, panel)
-        services.found_paid(study=row.campaign.study, payments=[payment.pk], note="Paid on the site.", by=payer)
+        found_paid(study=row.campaign.study, payments=[payment.pk], note="Paid on the site.", by=payer)
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [])
         assert Payment.objects.get().look_at is None
@@ -313,15 +309,15 @@ class TestDeciding:
         row, payment = parked_one(bonuses, panel)
         study = row.campaign.study
         with pytest.raises(InvalidRequest):
-            services.pay_again(study=study, payments=[payment.pk], note=" ", by=payer)
+            pay_again(study=study, payments=[payment.pk], note=" ", by=payer)
         with pytest.raises(InvalidRequest):
-            services.pay_again(study=study, payments=[], note="why", by=payer)
+            pay_again(study=study, payments=[], note="why", by=payer)
         stranger = User.objects.create_user("eve")
-        for decide in (services.pay_again, services.found_paid):
+        for decide in (pay_again, found_paid):
             with pytest.raises(NotAllowed):
                 decide(study=study, payments=[payment.pk], note="why", by=stranger)
-        services.found_paid(study=study, payments=[payment.pk], note="seen", by=payer)
-        for decide in (services.pay_again, services.found_paid):
+        found_paid(study=study, payments=[payment.pk], note="seen", by=payer)
+        for decide in (pay_again, found_paid):
             with pytest.raises(Conflict):
                 decide(study=study, payments=[payment.pk], note="again", by=payer)
 
@@ -336,7 +332,7 @@ class TestBooks:
         bonuses.pass_time(minutes=20)
         payment = bonuses.promise(rows[0])
         bonuses.promise(rows[1])
-        [book] = services.reconcile(environment="panel")
+        [book] = reconcile(environment="panel")
         assert len(book.differences) == 1 and rows[0].person.worker_id not in book.differences[0]  # type: ignore[union-attr]
         found = Difference.objects.get()
         assert (found.theirs_cents, found.ours_cents, found.payment) == (40, None, payment)
@@ -358,7 +354,7 @@ class TestBooks:
         monkeypatch.setattr(
             requests, "request", lambda method, url, **more: calls.append(url) or send(method, url, **more)
         )
-        [book] = services.reconcile(environment="panel")
+        [book] = reconcile(environment="panel")
         assert (book.ledger_cents, book.theirs_cents, book.differences) == (120, 120, [])
         assert len(calls) <= most
 
@@ -371,11 +367,11 @@ class TestBooks:
         bonuses.settle()
         for operation in ("submissions-of-study.GET", "cost.GET"):
             panel.arm(operation, "bad_gateway", times=2)
-            [book] = services.reconcile(environment="panel")
+            [book] = reconcile(environment="panel")
             assert (book.hits_unread, book.theirs_cents) == (0, 40)
             panel.control("clear")
             panel.arm(operation, "bad_gateway", times=3)
-            [book] = services.reconcile(environment="panel")
+            [book] = reconcile(environment="panel")
             assert book.hits_unread == 1
             assert "“Pictures” were not compared" in book.remarks[0]
             panel.control("clear")
@@ -389,23 +385,23 @@ class TestBooks:
         bonuses.send()
         bonuses.settle()
         assert bonuses.got(row) == [40, 40]
-        [book] = services.reconcile(environment="panel")
+        [book] = reconcile(environment="panel")
         assert (book.ledger_cents, book.theirs_cents, len(book.differences)) == (40, 80, 1)
-        assert selectors.is_held(row)
+        assert is_held(row)
 
     def test_what_is_parked_is_neither_a_difference_nor_settled(self, bonuses: Bonuses, panel: PanelServer) -> None:
         parked_one(bonuses, panel)
-        [book] = services.reconcile(environment="panel")
+        [book] = reconcile(environment="panel")
         assert (book.differences, book.on_the_way) == ([], 1)
 
     def test_a_restored_database_sends_nothing_that_it_may_have_sent(self, bonuses: Bonuses) -> None:
         [row, later] = bonuses.people(2)
         bonuses.promise(row)
         bonuses.promise(later)
-        counting.count_send("panel")
+        count_send("panel")
         RecruiterAccount.objects.update(sends=0)  # as a backup has it
         bonuses.send()
-        services.reconcile(environment="panel")
+        reconcile(environment="panel")
         bonuses.send()
         assert set(states()) == {WriteState.PARKED}
         assert set(Payment.objects.values_list("last_error", flat=True)) == {FORGOTTEN}
@@ -420,9 +416,9 @@ class TestSetBack:
         for row in rows:
             bonuses.promise(row, cents=50)
         planned = {row.pk: row.__dict__.copy() for row in Payment.objects.all()}
-        assert not counting.notice_restoring("panel")
+        assert not notice_restoring("panel")
         counted = RecruiterAccount.objects.get(environment="panel").sends
-        file = counting.file_of("panel").read_text()
+        file = file_of("panel").read_text()
         bonuses.send()
         bonuses.settle()
         assert set(states()) == {WriteState.CONFIRMED} and [bonuses.got(row) for row in rows] == [[50]] * count
@@ -430,7 +426,7 @@ class TestSetBack:
             kept = {field.attname: facts[field.attname] for field in Payment._meta.concrete_fields}
             Payment.objects.filter(pk=pk).update(**kept)
         RecruiterAccount.objects.filter(environment="panel").update(sends=counted, bonus_proved_at=None)
-        counting.file_of("panel").write_text(file)
+        file_of("panel").write_text(file)
         return rows
 
     @pytest.mark.gate
@@ -443,11 +439,11 @@ class TestSetBack:
         assert [bonuses.got(row) for row in rows] == [[50]] * 4
         assert set(states()) == {WriteState.PARKED}
         assert "lists £0.50" in Payment.objects.earliest("pk").last_error
-        parked = selectors.parked_bonuses(bonuses.campaign.study)
+        parked = parked_bonuses(bonuses.campaign.study)
         assert [one.before.cents for one in parked if one.before] == [(50,)] * 4
         ids = list(Payment.objects.values_list("pk", flat=True))
-        services.found_paid(study=bonuses.campaign.study, payments=ids[1:], note="Theirs.", by=payer)
-        services.pay_again(study=bonuses.campaign.study, payments=ids[:1], note="Another one.", by=payer)
+        found_paid(study=bonuses.campaign.study, payments=ids[1:], note="Theirs.", by=payer)
+        pay_again(study=bonuses.campaign.study, payments=ids[:1], note="Another one.", by=payer)
         bonuses.send()
         bonuses.settle()
         assert [bonuses.got(row) for row in rows] == [[50, 50], [50], [50], [50]]
@@ -470,7 +466,7 @@ class TestSetBack:
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.PARKED], [30])
         assert "lists £0.30" in Payment.objects.get().last_error
-        services.pay_again(
+        pay_again(
             study=bonuses.campaign.study, payments=[Payment.objects.get().pk], note="That was for the bus.", by=payer
         )
         bonuses.send()
@@ -484,9 +480,9 @@ class TestSetBack:
         bonuses.send()
         bonuses.settle()
         bonuses.promise(row, cause="later")
-        counting.file_of("panel").unlink()
+        file_of("panel").unlink()
         bonuses.send()
-        services.reconcile(environment="panel")
+        reconcile(environment="panel")
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED, WriteState.PARKED], [40])
         assert Payment.objects.get(cause="later").last_error == FORGOTTEN

@@ -14,9 +14,10 @@ from django.test import Client
 
 from humanexp.core.errors import CapExceeded, CostNotConfirmed, InputRefused, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Call, Payment, RecruiterAccount
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.ledger.bonuses import BonusList, pay_bonuses, read_bonuses
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.recruiters.models.campaigns import Assignment, RecruiterAccount
+from humanexp.recruiters.states import AssignmentState, WriteState
 from tests.recruitment.bonuses_at_panel import Bonuses
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,13 +51,13 @@ def code_of(row: Assignment) -> str:
     return row.person.participant.code
 
 
-def read(bonuses: Bonuses, text: str) -> services.BonusList:
-    return services.read_bonuses(study=bonuses.campaign.study, content=text.encode(), source="list.csv")
+def read(bonuses: Bonuses, text: str) -> BonusList:
+    return read_bonuses(study=bonuses.campaign.study, content=text.encode(), source="list.csv")
 
 
-def pay(bonuses: Bonuses, found: services.BonusList, by: User, **changed: Any) -> list[Payment]:
+def pay(bonuses: Bonuses, found: BonusList, by: User, **changed: Any) -> list[Payment]:
     terms = {"reason": REASON, "shown_total_cents": found.total_cents, **changed}
-    return services.pay_bonuses(study=bonuses.campaign.study, bonuses=found, by=by, **terms)
+    return pay_bonuses(study=bonuses.campaign.study, bonuses=found, by=by, **terms)
 
 
 class TestReading:

@@ -15,9 +15,10 @@ from analysis.spec.toml import to_toml
 from humanexp.core.languages import brought_language
 from humanexp.core.models import StoredBundle, User
 from humanexp.participation.models import Session
-from humanexp.recruitment import services
-from humanexp.recruitment.consent import HOUSE_VERSION
-from humanexp.recruitment.models import AgreedText, Campaign
+from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.models import AgreedText
 from humanexp.results.tables import sessions_of
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
@@ -33,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("open_gates")]
 def campaign() -> Campaign:
     study = make_study("brought")
     study = studies.bring_language(study=study, bundle=made_up_bundle())
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4, reward_cents=0))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=4, reward_cents=0))
 
 
 def page_of(campaign: Campaign, query: str = "") -> str:
@@ -69,7 +70,7 @@ def test_the_switch_offers_it_and_the_page_speaks_it(campaign: Campaign) -> None
 )
 def test_people_whom_a_site_has_sent_read_about_pay_in_it(link: Link, sentence: str) -> None:
     study = studies.bring_language(study=make_study("brought"), bundle=made_up_bundle())
-    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4, link=link))
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=4, link=link))
     page = Client().get(f"/take/{campaign.entry}/consent/?language={TAG}").text
     assert said(sentence) in page and sentence not in page
 
@@ -86,9 +87,7 @@ def test_a_study_can_begin_in_it(campaign: Campaign) -> None:
     campaign.study.save()
     assert f'<html lang="{TAG}" dir="rtl"' in page_of(campaign)
     assert '<html lang="en">' in page_of(campaign, "?language=en")
-    other = services.publish(
-        study=make_study("other"), terms=services.LaunchTerms(to="link", assignments=4, reward_cents=0)
-    )
+    other = publish(study=make_study("other"), terms=LaunchTerms(to="link", assignments=4, reward_cents=0))
     assert '<html lang="en">' in page_of(other, f"?language={TAG}"), "a language of one study is none of another's"
 
 

@@ -13,11 +13,30 @@ from django.utils import timezone
 from analysis.campaigns import quantile
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
+from humanexp.ledger.bonuses import compensate, top_up
+from humanexp.ledger.budgets import (
+    budget_of,
+    committed_cents,
+    month_budget,
+    raise_cap,
+    reserve,
+    set_month_cap,
+    set_study_cap,
+)
+from humanexp.ledger.figures import money_of
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.payments import tally_of
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import plan_bonus, settle, try_again
+from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Call, Campaign, Payment
-from humanexp.recruitment.services.budgeting import reserve
-from humanexp.recruitment.services.people import person_for
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.people import person_for
+from humanexp.recruiting import launch
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.extension import extend, prolong, quote_extension, stop
+from humanexp.recruiting.launch import LaunchTerms, compare_sizes
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.studies import Visitor, make_study
@@ -28,8 +47,8 @@ MARKET = "http://localhost:8001"
 
 
 def publish(study: Study, **terms: Any) -> Campaign:
-    return services.publish(
-        study=study, terms=services.LaunchTerms(to="marketplace", **{"assignments": 2, "reward_cents": 100, **terms})
+    return launch.publish(
+        study=study, terms=LaunchTerms(to="marketplace", **{"assignments": 2, "reward_cents": 100, **terms})
     )
 
 
@@ -55,54 +74,54 @@ def submission(campaign: Campaign, number: int = 1, state: str = "submitted") ->
 
 
 def bonus(assignment: Assignment, cents: int, cause: str = "care") -> Payment:
-    return services.plan_bonus(assignment=assignment, amount_cents=cents, cause=cause, reason="For your care.")
+    return plan_bonus(assignment=assignment, amount_cents=cents, cause=cause, reason="For your care.")
 
 
 @pytest.mark.django_db
 class TestCaps:
     def test_the_studys_cap_holds_over_all_its_campaigns(self, ada: User) -> None:
         study = make_study()
-        services.set_study_cap(study=study, cap_cents=500, by=ada)
+        set_study_cap(study=study, cap_cents=500, by=ada)
         publish(study)  # 240
-        assert selectors.budget_of(study, "USD").left_cents == 260
+        assert budget_of(study, "USD").left_cents == 260
         with pytest.raises(CapExceeded, match=r"\$3\.60 with fees, and \$2\.60 of the study's cap of \$5\.00"):
             publish(study, assignments=3)
         assert Campaign.objects.count() == 1
         row = submission(publish(study, cap_cents=1_000))
-        assert selectors.budget_of(study, "USD").left_cents == 20
+        assert budget_of(study, "USD").left_cents == 20
         with pytest.raises(CapExceeded, match="study's cap"):
             bonus(row, 18)  # 18 + 4
         bonus(row, 16)  # 16 + 3
-        assert selectors.budget_of(study, "USD").left_cents == 1
-        services.set_study_cap(study=study, cap_cents=None, by=ada)
-        assert selectors.budget_of(study, "USD").left_cents is None
+        assert budget_of(study, "USD").left_cents == 1
+        set_study_cap(study=study, cap_cents=None, by=ada)
+        assert budget_of(study, "USD").left_cents is None
         bonus(row, 100, "more")
 
     def test_the_months_cap_holds_over_all_studies_of_a_recruiter(self, ada: User) -> None:
-        services.set_month_cap(environment="marketplace", cap_cents=500, by=ada)
+        set_month_cap(environment="marketplace", cap_cents=500, by=ada)
         publish(make_study())
         other = make_study("blur")
         with pytest.raises(CapExceeded, match="month's cap"):
             publish(other, assignments=3)
         publish(other)
-        assert selectors.month_budget("marketplace").committed_cents == 480
-        assert selectors.month_budget("sandbox").cap_cents is None
+        assert month_budget("marketplace").committed_cents == 480
+        assert month_budget("sandbox").cap_cents is None
         # last month's promises are not this month's
         Call.objects.filter(hit__campaign__study=other).update(created_at=timezone.now() - timedelta(days=40))
-        assert selectors.month_budget("marketplace").committed_cents == 240
+        assert month_budget("marketplace").committed_cents == 240
         with pytest.raises(InvalidRequest):
-            services.set_month_cap(environment="link", cap_cents=1, by=ada)
+            set_month_cap(environment="link", cap_cents=1, by=ada)
 
     def test_a_stopped_campaign_gives_back_what_nobody_took(self) -> None:
         study = make_study()
         campaign = publish(study, assignments=5)
         submission(campaign)
         submission(campaign, 2, "returned")
-        assert selectors.committed_cents(campaign) == 600
+        assert committed_cents(campaign) == 600
         Campaign.objects.update(state="stopped")
         campaign.refresh_from_db()
-        assert selectors.committed_cents(campaign) == 120
-        assert selectors.month_budget("marketplace").committed_cents == 120
+        assert committed_cents(campaign) == 120
+        assert month_budget("marketplace").committed_cents == 120
 
     def test_money_is_promised_inside_the_transaction_that_plans_it(
         self, django_db_blocker: Any, transactional_db: None
@@ -117,10 +136,10 @@ class TestCaps:
         row = submission(campaign)
         with pytest.raises(CapExceeded, match="campaign's cap"):
             bonus(row, 50)
-        services.raise_cap(campaign=campaign, cap_cents=300, by=ada)
+        raise_cap(campaign=campaign, cap_cents=300, by=ada)
         bonus(row, 50)
         with pytest.raises(Conflict, match=r"promised \$3.00"):
-            services.raise_cap(campaign=campaign, cap_cents=299, by=ada)
+            raise_cap(campaign=campaign, cap_cents=299, by=ada)
 
     def test_a_refused_bonus_is_promised_anew_before_it_is_sent_again(self, ada: User) -> None:
         """While it is refused it counts against no cap: others may have been promised the money."""
@@ -130,22 +149,22 @@ class TestCaps:
         Payment.objects.filter(pk=refused.pk).update(state="refused")
         bonus(row, other, "speed")
         with pytest.raises(CapExceeded, match=r"costs \$0\.60 with its fee, and \$0\.12 of the campaign's cap"):
-            services.try_again(payment=Payment.objects.get(pk=refused.pk), by=ada)
-        services.raise_cap(campaign=campaign, cap_cents=400, by=ada)
-        services.set_month_cap(environment="marketplace", cap_cents=300, by=None)
+            try_again(payment=Payment.objects.get(pk=refused.pk), by=ada)
+        raise_cap(campaign=campaign, cap_cents=400, by=ada)
+        set_month_cap(environment="marketplace", cap_cents=300, by=None)
         with pytest.raises(CapExceeded, match="month's cap"):
-            services.try_again(payment=Payment.objects.get(pk=refused.pk), by=ada)
-        services.set_month_cap(environment="marketplace", cap_cents=None, by=None)
-        assert services.try_again(payment=Payment.objects.get(pk=refused.pk), by=ada).state == "planned"
+            try_again(payment=Payment.objects.get(pk=refused.pk), by=ada)
+        set_month_cap(environment="marketplace", cap_cents=None, by=None)
+        assert try_again(payment=Payment.objects.get(pk=refused.pk), by=ada).state == "planned"
 
     def test_a_compensation_is_paid_once_whatever_is_listed_meanwhile(self, ada: User) -> None:
         campaign = publish(make_study(), cap_cents=1_000)
         lost, listed = submission(campaign, 1, "returned"), submission(campaign, 2)
         Assignment.objects.filter(pk=listed.pk).update(person=lost.person)
-        first = services.compensate(assignment=lost, by=ada)
+        first = compensate(assignment=lost, by=ada)
         newer = submission(campaign, 3)
         Assignment.objects.filter(pk=newer.pk).update(person=lost.person)
-        assert services.compensate(assignment=lost, by=ada) == first
+        assert compensate(assignment=lost, by=ada) == first
         assert Payment.objects.count() == 1
 
     def test_liability_is_what_may_still_be_owed(self) -> None:
@@ -156,7 +175,7 @@ class TestCaps:
         submission(campaign, 3, "approved")
         Payment.objects.filter(pk=bonus(row, 100).pk).update(state="confirmed")
         bonus(row, 50, "more")
-        (sums,) = selectors.money_of(selectors.tally_of(study))
+        (sums,) = money_of(tally_of(study))
         assert (sums.open_cents, sums.under_way_cents, sums.submitted_cents) == (240, 120, 120)
         assert (sums.promised_extra_cents, sums.spent_cents) == (60, 120)
         assert sums.due_cents == 540
@@ -165,12 +184,12 @@ class TestCaps:
 class TestExtending:
     def test_small_hits_are_filled_up_and_never_grow_to_ten(self, launch: Launch, ada: User, other_side: Any) -> None:
         campaign = launch(assignments=11, reward_cents=100)  # 9 and 2
-        wanted = services.quote_extension(campaign=campaign, places=9)
+        wanted = quote_extension(campaign=campaign, places=9)
         assert ([(hit.number, more) for hit, more in wanted.grown], wanted.new_sizes) == ([(2, 7)], (2,))
         assert wanted.total_cents == 9 * 120
-        services.extend(campaign=campaign, places=9, by=ada, confirm_total_cents=1080)
-        assert services.send(environment="marketplace").confirmed == 2
-        assert services.send(environment="marketplace").confirmed == 0
+        extend(campaign=campaign, places=9, by=ada, confirm_total_cents=1080)
+        assert send(environment="marketplace").confirmed == 2
+        assert send(environment="marketplace").confirmed == 0
         assert sorted(campaign.hits.values_list("max_assignments", flat=True)) == [2, 9, 9]
         there = [other_side.get_hit(HITId=hit.hit_id)["HIT"]["MaxAssignments"] for hit in campaign.hits.all()]
         assert sorted(there) == [2, 9, 9]
@@ -183,10 +202,10 @@ class TestExtending:
     ) -> None:
         campaign = launch(assignments=10, assignments_per_hit=10, reward_cents=100)
         marketplace.arm("CreateAdditionalAssignmentsForHIT", fault)
-        services.extend(campaign=campaign, places=3, by=ada)
-        assert services.send(environment="marketplace").waiting == 1
-        assert selectors.attention(campaign.study)[0].kind == "cut-hit"
-        assert services.send(environment="marketplace").confirmed == 1
+        extend(campaign=campaign, places=3, by=ada)
+        assert send(environment="marketplace").waiting == 1
+        assert attention(campaign.study)[0].kind == "cut-hit"
+        assert send(environment="marketplace").confirmed == 1
         [hit] = campaign.hits.all()
         assert other_side.get_hit(HITId=hit.hit_id)["HIT"]["MaxAssignments"] == hit.max_assignments == 13
         campaign.refresh_from_db()
@@ -201,20 +220,20 @@ class TestExtending:
             ({"places": 23}, StudyRefused),
         ):
             with pytest.raises(error):
-                services.extend(campaign=campaign, by=ada, **change)
-        services.set_study_cap(study=campaign.study, cap_cents=300, by=ada)
+                extend(campaign=campaign, by=ada, **change)
+        set_study_cap(study=campaign.study, cap_cents=300, by=ada)
         with pytest.raises(CapExceeded):
-            services.extend(campaign=campaign, places=1, by=ada)
-        services.stop(study=campaign.study)
+            extend(campaign=campaign, places=1, by=ada)
+        stop(study=campaign.study)
         with pytest.raises(Conflict):
-            services.extend(campaign=campaign, places=1, by=ada)
+            extend(campaign=campaign, places=1, by=ada)
         assert Call.objects.filter(kind="extend").count() == 0
 
     def test_a_stop_takes_planned_extensions_back(self, launch: Launch, ada: User) -> None:
         campaign = launch()
-        services.extend(campaign=campaign, places=2, by=ada)
-        services.stop(study=campaign.study)
-        assert services.send(environment="marketplace").confirmed == 1
+        extend(campaign=campaign, places=2, by=ada)
+        stop(study=campaign.study)
+        assert send(environment="marketplace").confirmed == 1
         campaign.refresh_from_db()
         assert (campaign.state, campaign.hits.get().max_assignments) == ("stopped", 2)
 
@@ -224,14 +243,14 @@ class TestExtending:
         """Else the campaign is being stopped for ever, and all its places count against the caps."""
         campaign = launch(assignments=10, assignments_per_hit=10, reward_cents=100)
         marketplace.arm("CreateAdditionalAssignmentsForHIT", "drop_before")
-        services.extend(campaign=campaign, places=3, by=ada)
-        services.send(environment="marketplace")
-        services.stop(study=campaign.study)
+        extend(campaign=campaign, places=3, by=ada)
+        send(environment="marketplace")
+        stop(study=campaign.study)
         marketplace.arm("GetHIT", "service_fault", times=3)  # every try to ask about the extension
-        assert services.send(environment="marketplace").waiting == 1
-        services.send(environment="marketplace")
+        assert send(environment="marketplace").waiting == 1
+        send(environment="marketplace")
         campaign.refresh_from_db()
-        assert (campaign.state, selectors.budget_of(campaign.study, "USD").committed_cents) == ("stopped", 0)
+        assert (campaign.state, budget_of(campaign.study, "USD").committed_cents) == ("stopped", 0)
 
     def test_an_extension_of_a_hit_that_is_gone_holds_nobody_up(
         self,
@@ -243,27 +262,27 @@ class TestExtending:
     ) -> None:
         campaign = launch(assignments=1, cap_cents=5_000)
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
-        services.settle(study=campaign.study)
-        services.send(environment="marketplace")
-        services.extend(campaign=campaign, places=1, by=ada)
+        sync(study=campaign.study)
+        settle(study=campaign.study)
+        send(environment="marketplace")
+        extend(campaign=campaign, places=1, by=ada)
         bonus(Assignment.objects.get(), 20)
         other_side.delete_hit(HITId=campaign.hits.get().hit_id)
-        services.send(environment="marketplace")
+        send(environment="marketplace")
         assert Payment.objects.get(kind="bonus").state == "confirmed"
         assert Call.objects.get(kind="extend").state == "sending"  # states may lag behind for half an hour
         Call.objects.update(first_sent_at=timezone.now() - timedelta(hours=1))
-        services.send(environment="marketplace")
+        send(environment="marketplace")
         assert Call.objects.get(kind="extend").state == "refused"
         campaign.refresh_from_db()
         assert (campaign.assignments, campaign.quoted_cents) == (1, 144)
 
     def test_more_time(self, marketplace: MarketplaceServer, launch: Launch, ada: User, other_side: Any) -> None:
         campaign = launch(lifetime_s=3600)
-        services.prolong(campaign=campaign, days=20, by=ada)
+        prolong(campaign=campaign, days=20, by=ada)
         marketplace.arm("UpdateExpirationForHIT", "drop_after_commit")
-        services.send(environment="marketplace")
-        assert services.send(environment="marketplace").confirmed == 1
+        send(environment="marketplace")
+        assert send(environment="marketplace").confirmed == 1
         hit = campaign.hits.get()
         assert other_side.get_hit(HITId=hit.hit_id)["HIT"]["Expiration"] == hit.expires_at
         assert hit.expires_at is not None
@@ -293,7 +312,7 @@ class TestWages:
     def test_breaks_are_no_work(self, campaign: Campaign) -> None:
         self.took(campaign, 1, 300, 30, 30)  # 6 minutes
         self.took(campaign, 2, 3600, 3600, 30)  # read for 10 minutes at most, a minute, half a minute
-        wage = selectors.wage_of(campaign.study)
+        wage = wage_of(campaign.study)
         assert (wage.source, wage.sessions) == ("active", 2)
         assert wage.median_minutes == pytest.approx((6 + 11.5) / 2)
         # of each person: 1,000 and 521.7 cents an hour
@@ -302,28 +321,28 @@ class TestWages:
         assert wage.is_under_floor
 
     def test_before_anybody_came_a_pilot_or_the_plan_tells(self, campaign: Campaign) -> None:
-        assert selectors.wage_of(campaign.study).source == "plan"
+        assert wage_of(campaign.study).source == "plan"
         self.took(campaign, 1, 300, 30, 30)
         later = make_study("noise-2", family="noise")
-        pilot = selectors.wage_of(later)
+        pilot = wage_of(later)
         assert (pilot.source, pilot.sessions, pilot.median_minutes) == ("pilot", 1, pytest.approx(6))
 
     def test_a_top_up_brings_everybody_to_the_floor_once(self, campaign: Campaign, ada: User, settings: Any) -> None:
         settings.WAGE_FLOOR_CENTS = 1_200
         slow, quick = self.took(campaign, 1, 300, 30, 30), self.took(campaign, 2, 60, 30, 30)
         submission(campaign, 3)  # nobody knows how long
-        plan = selectors.top_up_plan(campaign.study)
+        plan = top_up_plan(campaign.study)
         assert (plan.people, plan.cents, plan.fee_cents, plan.unknown) == (1, 20, 4, 1)  # 6 minutes of 12 dollars
         assert (plan.rows[0].assignment, plan.rows[0].hourly_cents) == (slow.pk, 1_000)
         with pytest.raises(CostNotConfirmed):
-            services.top_up(study=campaign.study, confirm_total_cents=23, by=ada)
-        services.top_up(study=campaign.study, confirm_total_cents=24, by=ada)
+            top_up(study=campaign.study, confirm_total_cents=23, by=ada)
+        top_up(study=campaign.study, confirm_total_cents=24, by=ada)
         assert list(Payment.objects.values_list("assignment", "amount_cents", "cause")) == [
             (slow.pk, 20, "top-up-1200")
         ]
         with pytest.raises(Conflict, match="No one is below"):
-            services.top_up(study=campaign.study, by=ada)
-        services.top_up(study=campaign.study, floor_cents=3_000, by=ada)  # the difference alone
+            top_up(study=campaign.study, by=ada)
+        top_up(study=campaign.study, floor_cents=3_000, by=ada)  # the difference alone
         paid = dict(Payment.objects.filter(cause="top-up-3000").values_list("assignment", "amount_cents"))
         assert paid == {slow.pk: 180}  # two minutes of the quick one are a dollar, which they have
         assert Payment.objects.filter(assignment=quick).count() == 0
@@ -331,9 +350,9 @@ class TestWages:
     def test_a_top_up_beyond_a_cap_pays_nobody(self, campaign: Campaign, ada: User) -> None:
         for number in (1, 2):
             self.took(campaign, number, 600, 60, 60)
-        services.set_study_cap(study=campaign.study, cap_cents=500, by=ada)
+        set_study_cap(study=campaign.study, cap_cents=500, by=ada)
         with pytest.raises(CapExceeded):
-            services.top_up(study=campaign.study, floor_cents=1_500, by=ada)
+            top_up(study=campaign.study, floor_cents=1_500, by=ada)
         assert not Payment.objects.exists()
 
 
@@ -342,5 +361,5 @@ def test_quantiles() -> None:
 
 
 def test_sizes_are_compared() -> None:
-    sizes = services.compare_sizes(to="marketplace", assignments=20, reward_cents=100)
+    sizes = compare_sizes(to="marketplace", assignments=20, reward_cents=100)
     assert (sizes.small.total_cents, sizes.large.total_cents, sizes.saved_cents) == (2400, 2800, 400)

@@ -11,10 +11,11 @@ import pytest
 from django.conf import settings as platform_settings
 
 from analysis.spec.terms import WorkerRequirements
-from humanexp.recruitment import money, services
-from humanexp.recruitment.recruiters import capabilities_of
-from humanexp.recruitment.recruiters.base import OfferOrder, OfferTerms, RewardOrder
-from humanexp.recruitment.recruiters.mturk import MTurkRecruiter
+from humanexp.recruiters import money
+from humanexp.recruiters.mturk.recruiter import MTurkRecruiter
+from humanexp.recruiters.port import OfferOrder, OfferTerms, RewardOrder
+from humanexp.recruiters.registry import capabilities_of
+from humanexp.recruiting.launch import quote
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
 
 #: People who take every place; a HIT is done by each at most once.
@@ -34,7 +35,7 @@ class Shape:
 
     @property
     def quoted(self) -> Any:
-        return services.quote(
+        return quote(
             to="marketplace",
             assignments=self.places,
             reward_cents=self.reward_cents,
@@ -150,7 +151,7 @@ def test_masters_and_many_places_are_held_as_quoted(
         shape = Shape(number)
         shape.places, shape.per_hit = draw.randint(1, 150), draw.choice([9, 10, 57, 150])
         masters = bool(number % 2)
-        quoted = services.quote(
+        quoted = quote(
             to="marketplace",
             assignments=shape.places,
             reward_cents=shape.reward_cents,

@@ -11,9 +11,12 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from humanexp.core.models import User
+from humanexp.ledger.budgets import launchers_of, month_budget
+from humanexp.ledger.models.calls import Payment
 from humanexp.participation.models import Participant, Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Campaign, Payment
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 from tests.recruitment.workers import Worker
@@ -69,11 +72,11 @@ def test_who_may_spend_on_the_command_line(closed_accounts: None) -> None:
     shown = run("recruiter", "spending", "marketplace")
     assert "at most $0.00 in a month" in shown and "treasurers, administrators and nobody else may launch" in shown
     assert "at most $5.00" in run("recruiter", "spending", "marketplace", "--limit", "5", "--launchers", "eve")
-    assert selectors.launchers_of("marketplace").usernames == ("eve",)
+    assert launchers_of("marketplace").usernames == ("eve",)
     for wrong in (("--limit", "7", "--launchers", "eva"), ("--limit", "a lot")):
         with pytest.raises(CommandError):
             run("recruiter", "spending", "marketplace", *wrong)
-    assert selectors.month_budget("marketplace").cap_cents == 500
+    assert month_budget("marketplace").cap_cents == 500
     said = run("recruiter", "spending", "marketplace", "--limit", "none", "--everybody")
     assert "no limit in a month" in said and "everybody may launch" in said
     with pytest.raises(CommandError, match="No money goes through"):
@@ -83,9 +86,7 @@ def test_who_may_spend_on_the_command_line(closed_accounts: None) -> None:
 @pytest.mark.django_db
 def test_lists_of_people_go_in_and_out(tmp_path: Path) -> None:
     study, other = make_study(), make_study("blur")
-    Visitor(
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1)), worker_id="panel-1"
-    ).open()
+    Visitor(publish(study=study, terms=LaunchTerms(to="link", assignments=1)), worker_id="panel-1").open()
     ids, hashes = tmp_path / "ids.txt", tmp_path / "hashes.txt"
     ids.write_text("panel-7\n\npanel-8\n")
     assert "2 added, 0 were" in run(
@@ -203,9 +204,9 @@ class TestRefusals:
         wanted = ("publish", "noise", "--to", "production", "--assignments", "10", "--reward", "1")
         assert "real money: $12.00" in self.refused(*wanted)
         assert "cost is $12.00, not $11.99" in self.refused(*wanted, "--confirm-total", "11.99")
-        services.publish(
+        publish(
             study=Study.objects.get(),
-            terms=services.LaunchTerms(to="production", assignments=10, reward_cents=100),
+            terms=LaunchTerms(to="production", assignments=10, reward_cents=100),
             confirm_total_cents=1200,
         )
         assert Campaign.objects.get().quoted_cents == 1200
@@ -213,11 +214,11 @@ class TestRefusals:
 
 @pytest.mark.django_db
 def test_deleting_says_what_goes_and_wants_a_yes() -> None:
-    link = services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=make_study(), terms=LaunchTerms(to="link", assignments=1))
     visitor = Visitor(link)
     visitor.open()
     visitor.answer_all()
-    services.sync()
+    sync()
     code = Participant.objects.get().code
     with pytest.raises(CommandError, match="Nothing was deleted"):
         run("delete_participant", code)

@@ -16,9 +16,14 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent
 from humanexp.participation.models import Participant, Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.consent import HOUSE_VERSION, HOUSE_VERSION_WITHOUT_BLOCKS
-from humanexp.recruitment.models import AgreedText, Assignment, Campaign, RecruitedPerson
+from humanexp.recruiters.facts import HOUSE_VERSION, HOUSE_VERSION_WITHOUT_BLOCKS
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_approval
+from humanexp.recruiting.extension import extend, prolong
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.models import AgreedText
 from humanexp.studies.models import Study
 from tests.clocks import HandClock
 from tests.recruitment.studies import Visitor, make_study
@@ -38,11 +43,11 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def link(slug: str = "blocks", **ethics: Any) -> Campaign:
     study = make_study(slug, ethics=Ethics.from_dict(ethics))
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=4))
 
 
 def hit(study: Study) -> Campaign:
-    return services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
+    return publish(study=study, terms=LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
 
 
 def worker(campaign: Campaign, name: str = "AWORKER1") -> Visitor:
@@ -92,7 +97,7 @@ class TestBlocks:
 
     def test_a_studys_own_text_takes_the_place_of_the_sentences_of_the_house(self) -> None:
         study = make_study("own", consent="Our own words.", ethics=Ethics(purpose="To see.", storage="Here."))
-        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         page = Visitor(campaign).get().text
         assert "Our own words." in page and "To see." in page and "Here." in page
         assert "There are no trick questions" not in page and "We store your answers" not in page
@@ -203,7 +208,7 @@ class TestApproval:
         under_way, late = worker(campaign), worker(campaign, "AWORKER2")
         assert under_way.open().status_code == 201
         secret = under_way.secret()
-        services.withdraw_approval(study=campaign.study, by=None)
+        withdraw_approval(study=campaign.study, by=None)
         refused = late.open()
         assert refused.status_code == 409 and "please return it; that does you no harm" in refused.json()["detail"]
         assert under_way.open(secret=secret).status_code == 201, "a reload"
@@ -220,11 +225,11 @@ class TestApproval:
 
     def test_once_it_is_given_again_people_start(self) -> None:
         campaign = link()
-        services.withdraw_approval(study=campaign.study, by=None)
+        withdraw_approval(study=campaign.study, by=None)
         assert Visitor(campaign).open().status_code == 409
         with pytest.raises(InvalidRequest, match="is over"):
-            services.renew_approval(study=campaign.study, until=TODAY - timedelta(days=1), by=None)
-        services.renew_approval(study=campaign.study, until=TODAY, by=None)
+            renew_approval(study=campaign.study, until=TODAY - timedelta(days=1), by=None)
+        renew_approval(study=campaign.study, until=TODAY, by=None)
         assert Visitor(campaign).open().status_code == 201
         actions = list(
             AuditEvent.objects.filter(action__contains="approval").order_by("pk").values_list("action", flat=True)
@@ -234,48 +239,46 @@ class TestApproval:
     def test_a_launch_and_more_places_are_refused_without_it(self) -> None:
         study = make_study("ended", ethics=Ethics(approved_until="2020-01-31"))
         with pytest.raises(StudyRefused, match="ended on 2020-01-31"):
-            services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
-        services.renew_approval(study=study, until=None, by=None)
+            publish(study=study, terms=LaunchTerms(to="link", assignments=1))
+        renew_approval(study=study, until=None, by=None)
         campaign = hit(study)
-        services.withdraw_approval(study=study, by=None)
+        withdraw_approval(study=study, by=None)
         with pytest.raises(StudyRefused, match="was withdrawn"):
-            services.extend(campaign=campaign, places=1, by=None)
+            extend(campaign=campaign, places=1, by=None)
 
     def test_a_campaign_does_not_stay_open_longer_without_it(self) -> None:
         campaign = hit(make_study("ended", ethics=Ethics(approved_until=TODAY.isoformat())))
-        services.withdraw_approval(study=campaign.study, by=None)
+        withdraw_approval(study=campaign.study, by=None)
         with pytest.raises(StudyRefused, match="was withdrawn"):
-            services.prolong(campaign=campaign, days=3, by=None)
+            prolong(campaign=campaign, days=3, by=None)
 
     def test_another_consent_text_than_the_approved_one_blocks_launch_and_extension(self) -> None:
         study = make_study("other-text", ethics=Ethics(approved_consent="house-4"))
         with pytest.raises(StudyRefused, match=rf"approved_consent under \[ethics\].*{HOUSE_VERSION}"):
-            services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
-        services.renew_approval(study=study, until=None, by=None)
-        assert selectors.approval_of(study).has_another_text, "a new last day approves no text"
-        services.renew_approval(study=study, until=None, by=None, covers_shown_text=True)
+            publish(study=study, terms=LaunchTerms(to="link", assignments=1))
+        renew_approval(study=study, until=None, by=None)
+        assert approval_of(study).has_another_text, "a new last day approves no text"
+        renew_approval(study=study, until=None, by=None, covers_shown_text=True)
         campaign = hit(study)
         study.configuration["consent"], study.configuration["consent_version"] = "Our own words.", "2"
         study.save()
         campaign.refresh_from_db()
-        for act in (services.extend, services.prolong):
+        for act in (extend, prolong):
             with pytest.raises(StudyRefused, match="people would read 2"):
-                act(campaign=campaign, by=None, **({"places": 1} if act is services.extend else {"days": 3}))
+                act(campaign=campaign, by=None, **({"places": 1} if act is extend else {"days": 3}))
 
     def test_more_places_and_more_time_need_an_approval_by_name_once_strangers_can_come(self, settings: Any) -> None:
         campaign, named = link(), link("named", approval="Board of the lab, 2026-17")
         settings.PUBLIC_URL = "https://lab.example.org"
-        for act in (services.extend, services.prolong):
-            more = {"places": 1} if act is services.extend else {"days": 3}
+        for act in (extend, prolong):
+            more = {"places": 1} if act is extend else {"days": 3}
             with pytest.raises(StudyRefused, match=r"State under approval in \[ethics\]"):
                 act(campaign=campaign, by=None, **more)
-        services.prolong(campaign=named, days=3, by=None)
+        prolong(campaign=named, days=3, by=None)
 
     def test_scripted_participants_need_none(self) -> None:
         study = make_study("scripts", population="scripted", ethics=Ethics(approved_until="2020-01-31"))
-        assert not services.publish(
-            study=study, terms=services.LaunchTerms(to="link", assignments=1)
-        ).capabilities.vouches
+        assert not publish(study=study, terms=LaunchTerms(to="link", assignments=1)).capabilities.vouches
 
     @pytest.mark.parametrize(
         ("until", "said"),
@@ -288,7 +291,7 @@ class TestApproval:
     def test_the_researcher_is_told_before_and_after(self, until: date, said: list[str]) -> None:
         campaign = link(approved_until=(TODAY + timedelta(days=365)).isoformat())
         campaign.study.configuration["ethics"]["approved_until"] = until.isoformat()
-        found = [one for one in selectors.attention(campaign.study) if one.kind == "approval"]
+        found = [one for one in attention(campaign.study) if one.kind == "approval"]
         assert [one.tone for one in found] == said
         assert all("no one new can start" in one.text for one in found)
 

@@ -8,21 +8,22 @@ from dataclasses import replace
 import pytest
 
 from humanexp.core.errors import CapExceeded, InvalidRequest
-from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.pricing import FeeTable, Quote, QuoteTerms, quote
-from humanexp.recruitment.recruiters.memory import FEES, Memory
-from humanexp.recruitment.recruiters.registry import Account, registered
-from humanexp.recruitment.selectors import (
-    budget_of,
-    budgets_of,
-    ledger_rows,
-    money_of,
-    payment_summary,
-    tally_of,
-    top_up_plan,
-    wage_of,
-)
+from humanexp.ledger.budgets import budget_of, budgets_of, set_month_cap, set_study_cap
+from humanexp.ledger.figures import money_of, payment_summary
+from humanexp.ledger.owed import owed, payable, sums_of
+from humanexp.ledger.payments import ledger_rows, tally_of
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import clear, plan_bonus, settle
+from humanexp.ledger.wages import top_up_plan, wage_of
+from humanexp.recruiters import money
+from humanexp.recruiters.memory import FEES, Memory
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.money import FeeTable, Quote, QuoteTerms
+from humanexp.recruiters.registry import Account, registered
+from humanexp.recruiting.accounts import open_account
+from humanexp.recruiting.extension import quote_extension
+from humanexp.recruiting.launch import LaunchTerms, publish, quote
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,7 +52,7 @@ class Taxed(Memory):
 def memory() -> Iterator[Memory]:
     kind = Memory()
     with registered(kind):
-        services.open_account(kind="memory", code="pounds", name="Grant in pounds", currency="GBP", by=None)
+        open_account(kind="memory", code="pounds", name="Grant in pounds", currency="GBP", by=None)
         yield kind
 
 
@@ -59,13 +60,13 @@ def memory() -> Iterator[Memory]:
 def taxed() -> Iterator[Taxed]:
     kind = Taxed()
     with registered(kind):
-        services.open_account(kind="taxed", code="taxed-gbp", name="Grant in pounds", currency="GBP", by=None)
+        open_account(kind="taxed", code="taxed-gbp", name="Grant in pounds", currency="GBP", by=None)
         yield kind
 
 
 def launched(study: Study, to: str, *, reward_cents: int = 50, cap_cents: int = 1_000) -> Campaign:
-    terms = services.LaunchTerms(to=to, assignments=2, reward_cents=reward_cents, cap_cents=cap_cents)
-    return services.publish(study=study, terms=terms)
+    terms = LaunchTerms(to=to, assignments=2, reward_cents=reward_cents, cap_cents=cap_cents)
+    return publish(study=study, terms=terms)
 
 
 def submitted(kind: Memory, campaign: Campaign, person: str) -> Assignment:
@@ -73,17 +74,17 @@ def submitted(kind: Memory, campaign: Campaign, person: str) -> Assignment:
     account = kind.of(campaign.environment)
     ticket = account.accept(campaign.hits.get().hit_id, person)
     account.submit(ticket.submission)
-    services.sync()
+    sync()
     return Assignment.objects.get(assignment_id=ticket.submission, environment=campaign.environment)
 
 
 def paid_in_both(study: Study, memory: Memory) -> None:
     for to, reward in (("memory", 50), ("pounds", 80)):
         launched(study, to, reward_cents=reward)
-    services.send()
+    send()
     for number, campaign in enumerate(Campaign.objects.order_by("pk")):
-        services.clear(assignment=submitted(memory, campaign, f"P{number}"), by=None)
-    services.send()
+        clear(assignment=submitted(memory, campaign, f"P{number}"), by=None)
+    send()
 
 
 def test_amounts_are_written_with_the_sign_of_their_currency() -> None:
@@ -127,19 +128,19 @@ def test_the_ledger_file_names_the_currency_of_each_row(study: Study, memory: Me
 def test_settling_says_what_it_costs_in_each_currency(study: Study, memory: Memory) -> None:
     for to in ("memory", "pounds"):
         launched(study, to)
-    services.send()
+    send()
     for campaign in Campaign.objects.order_by("pk"):
         row = submitted(memory, campaign, f"P-{campaign.pk}")
         Assignment.objects.filter(pk=row.pk).update(evidence="receipt")
-    due = selectors.payable(selectors.owed(study))
-    assert (len(due), selectors.sums_of(due)) == (2, {"USD": 55, "GBP": 55})
-    assert services.settle(study=study).sums == {"USD": 55, "GBP": 55}
+    due = payable(owed(study))
+    assert (len(due), sums_of(due)) == (2, {"USD": 55, "GBP": 55})
+    assert settle(study=study).sums == {"USD": 55, "GBP": 55}
 
 
 class TestCaps:
     def test_each_currency_has_its_own(self, study: Study, memory: Memory) -> None:
-        services.set_study_cap(study=study, cap_cents=110, by=None)
-        services.set_study_cap(study=study, cap_cents=120, currency="GBP", by=None)
+        set_study_cap(study=study, cap_cents=110, by=None)
+        set_study_cap(study=study, cap_cents=120, currency="GBP", by=None)
         launched(study, "memory")
         launched(study, "pounds")
         with pytest.raises(CapExceeded, match=r"costs £1\.10 with fees, and £0\.10 of the study's cap of £1\.20"):
@@ -148,21 +149,21 @@ class TestCaps:
         assert [one.currency for one in budgets_of(study, tally_of(study))] == ["USD", "GBP"]
 
     def test_who_has_a_cap_in_one_currency_spends_in_no_other_without_one(self, study: Study, memory: Memory) -> None:
-        services.set_study_cap(study=study, cap_cents=1_000, by=None)
+        set_study_cap(study=study, cap_cents=1_000, by=None)
         with pytest.raises(CapExceeded, match="a cap in USD and none in GBP"):
             launched(study, "pounds")
-        services.set_study_cap(study=study, cap_cents=500, currency="GBP", by=None)
+        set_study_cap(study=study, cap_cents=500, currency="GBP", by=None)
         launched(study, "pounds")
 
     def test_a_month_cap_is_in_the_currency_of_its_account(self, study: Study, memory: Memory) -> None:
-        services.set_month_cap(environment="pounds", cap_cents=100, by=None)
+        set_month_cap(environment="pounds", cap_cents=100, by=None)
         with pytest.raises(CapExceeded, match=r"£1\.00 of the month's cap of £1\.00"):
             launched(study, "pounds")
         launched(study, "memory")
 
     def test_a_currency_that_nobody_pays_in_is_refused(self, study: Study) -> None:
         with pytest.raises(InvalidRequest, match="one of USD, GBP, EUR"):
-            services.set_study_cap(study=study, cap_cents=100, currency="XXX", by=None)
+            set_study_cap(study=study, cap_cents=100, currency="XXX", by=None)
 
 
 class TestQuotes:
@@ -170,34 +171,34 @@ class TestQuotes:
         table = replace(FEES, tax_percent=20)
         charge = table.on_reward(200, hit_size=1)
         assert (charge.fee_cents, charge.tax_cents, table.reward_fee_cents(200, hit_size=1)) == (20, 4, 24)
-        priced = quote(QuoteTerms(reward_cents=200, lots=((3, 3),)), fees=table, currency="GBP")
+        priced = money.quote(QuoteTerms(reward_cents=200, lots=((3, 3),)), fees=table, currency="GBP")
         assert (priced.rewards_cents, priced.fees_cents, priced.tax_cents, priced.total_cents) == (600, 60, 12, 672)
 
     def test_a_launch_is_priced_in_the_currency_of_its_account(self, study: Study, taxed: Taxed) -> None:
-        price = services.quote(to="taxed-gbp", assignments=2, reward_cents=200)
+        price = quote(to="taxed-gbp", assignments=2, reward_cents=200)
         assert (price.currency, price.tax_cents, price.total_cents, price.source) == ("GBP", 8, 448, "formula")
         campaign = launched(study, "taxed-gbp", reward_cents=200)
         assert campaign.quoted_cents == 448
 
     def test_a_recruiter_that_answers_is_believed_before_the_formula(self, study: Study, taxed: Taxed) -> None:
         taxed.is_asked = True
-        price = services.quote(to="taxed-gbp", assignments=2, reward_cents=200)
+        price = quote(to="taxed-gbp", assignments=2, reward_cents=200)
         assert (price.is_asked, price.fees_cents, price.total_cents) == (True, 99, 507)
         campaign = launched(study, "taxed-gbp", reward_cents=200)
-        services.send()
+        send()
         campaign.refresh_from_db()
-        wanted = services.quote_extension(campaign=campaign, places=1)
+        wanted = quote_extension(campaign=campaign, places=1)
         assert (wanted.quoted.is_asked, wanted.total_cents) == (True, 200 + 99 + 4)
 
     def test_the_ledger_keeps_the_tax_of_each_payment(self, study: Study, taxed: Taxed) -> None:
         campaign = launched(study, "taxed-gbp", reward_cents=200)
-        services.send()
+        send()
         row = submitted(taxed, campaign, "P1")
-        payment = services.clear(assignment=row, by=None)
+        payment = clear(assignment=row, by=None)
         assert (payment.amount_cents, payment.fee_cents, payment.tax_cents) == (200, 24, 4)
-        bonus = services.plan_bonus(assignment=row, amount_cents=100, cause="extra", reason="Thanks.")
+        bonus = plan_bonus(assignment=row, amount_cents=100, cause="extra", reason="Thanks.")
         assert (bonus.fee_cents, bonus.tax_cents, bonus.cost_cents) == (12, 2, 112)
-        services.send()
+        send()
         (sums,) = money_of(tally_of(study))
         assert (sums.owed_cents, sums.fee_cents, sums.tax_cents) == (300, 36, 6)
 

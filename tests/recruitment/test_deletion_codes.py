@@ -11,10 +11,11 @@ from django.test import Client
 from analysis.spec.ethics import Ethics
 from humanexp.core import clock
 from humanexp.core.models import AuditEvent
+from humanexp.entry import visitors
+from humanexp.entry.models import DeletionCode
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign, DeletionCode
-from humanexp.recruitment.services import deletion_codes
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db
@@ -22,12 +23,12 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def fresh_allowance() -> None:
-    deletion_codes.ATTEMPTS.clear()
+    visitors.ATTEMPTS.clear()
 
 
 def link(slug: str = "by-code", **ethics: Any) -> Campaign:
     study = make_study(slug, ethics=Ethics.from_dict(ethics))
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=4))
 
 
 def opened(client: Client, campaign: Campaign, **ids: str) -> str:

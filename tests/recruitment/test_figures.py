@@ -10,11 +10,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from humanexp.ledger.budgets import budget_of
+from humanexp.ledger.figures import figures_of, is_recruiting, money_of
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.payments import tally_of
+from humanexp.ledger.wages import wage_of
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment
-from humanexp.recruitment.services import LaunchTerms, publish
-from humanexp.recruitment.services.people import person_for
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.people import person_for
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
@@ -103,7 +109,7 @@ def stopped(campaign: Campaign) -> Campaign:
 
 
 def steps(study: Study) -> list[tuple[int, ...]]:
-    funnels = selectors.figures_of(study).funnels
+    funnels = figures_of(study).funnels
     return [(one.began, one.finished, one.submitted, one.approved, one.unmatched) for one in funnels]
 
 
@@ -115,7 +121,7 @@ class TestPeople:
         finishes(campaign, "THREE", "submitted")
         approved(finishes(campaign, "FOUR", "submitted"))
         assert steps(study) == [(4, 3, 2, 1, 0)]
-        assert selectors.figures_of(study).done == 2
+        assert figures_of(study).done == 2
 
     def test_unmatched_submissions_stand_apart(self, study: Study) -> None:
         """Began 2, finished 1, three unseen submissions: no step is larger than the one before."""
@@ -126,7 +132,7 @@ class TestPeople:
             unknown(campaign, name)
         approved(unknown(campaign, "Z"))
         assert steps(study) == [(2, 1, 1, 0, 3)]
-        assert selectors.figures_of(study).done == 1
+        assert figures_of(study).done == 1
 
     def test_of_a_link_there_is_no_pay_step(self, study: Study) -> None:
         campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=5))
@@ -135,8 +141,8 @@ class TestPeople:
         finisher = Visitor(campaign)
         finisher.open()
         finisher.answer_all()
-        services.sync(study=study)
-        figures = selectors.figures_of(study)
+        sync(study=study)
+        figures = figures_of(study)
         assert steps(study) == [(2, 1, 0, 0, 0)]
         assert (figures.done, figures.pays, figures.submits) == (1, False, False)
 
@@ -152,10 +158,10 @@ class TestPlaces:
         campaign = marketplace(study, places=6)
         for name in ("ONE", "TWO"):
             finishes(campaign, name, "submitted")
-        places = selectors.figures_of(study).places
+        places = figures_of(study).places
         assert (places.offered, places.taken, places.open, places.ended, places.planned) == (6, 2, 4, 0, 6)
         stopped(campaign)
-        places = selectors.figures_of(study).places
+        places = figures_of(study).places
         assert (places.offered, places.taken, places.open, places.ended, places.planned) == (6, 2, 0, 4, 2)
 
     def test_of_a_study_that_is_stopped_in_part(self, study: Study) -> None:
@@ -163,7 +169,7 @@ class TestPlaces:
         finishes(first, "ONE", "submitted")
         stopped(first)
         marketplace(study, places=8)
-        places = selectors.figures_of(study).places
+        places = figures_of(study).places
         assert (places.offered, places.taken, places.open, places.ended, places.planned) == (14, 1, 8, 5, 9)
 
 
@@ -175,7 +181,7 @@ class TestMoney:
         approved(row, cents=250, fee=50, kind="bonus")
         finishes(campaign, "TWO", "submitted")
         begins(campaign, "THREE")
-        (money,) = selectors.money_of(selectors.tally_of(study))
+        (money,) = money_of(tally_of(study))
         assert (money.quoted_cents, money.committed_cents) == (720, 720 + 300)
         assert (money.owed_cents, money.paid_cents, money.fee_cents) == (350, 0, 70)
         assert (money.spent_cents, money.spent_extra_cents) == (420, 300)
@@ -188,7 +194,7 @@ class TestMoney:
         row = finishes(campaign, "ONE", "submitted")
         approved(row)
         approved(row, cents=1_000, fee=200, kind="bonus")
-        (money,) = selectors.money_of(selectors.tally_of(study))
+        (money,) = money_of(tally_of(study))
         assert (money.spent_cents, money.committed_cents, money.spent_fraction) == (1_320, 1_320, 1.0)
 
     def test_of_a_stopped_campaign_counts_what_was_taken(self, study: Study) -> None:
@@ -196,29 +202,29 @@ class TestMoney:
         approved(finishes(campaign, "ONE", "submitted"))
         begins(campaign, "TWO")
         stopped(campaign)
-        (money,) = selectors.money_of(selectors.tally_of(study))
+        (money,) = money_of(tally_of(study))
         assert (money.quoted_cents, money.committed_cents) == (720, 240)
         assert (money.open_cents, money.under_way_cents, money.due_cents) == (0, 120, 120)
-        assert selectors.budget_of(study, "USD").committed_cents == 240
+        assert budget_of(study, "USD").committed_cents == 240
 
     def test_where_an_approval_pays_it_is_paid(self, study: Study) -> None:
         campaign = marketplace(study, places=1)
         approved(finishes(campaign, "ONE", "submitted"))
         Payment.objects.update(environment="production")
-        (money,) = selectors.money_of(selectors.tally_of(study))
+        (money,) = money_of(tally_of(study))
         assert (money.owed_cents, money.paid_cents, money.fee_cents) == (0, 100, 20)
 
     def test_planned_sending_and_refused(self, study: Study) -> None:
         campaign = marketplace(study, places=3)
         for name, state in (("ONE", "planned"), ("TWO", "sending"), ("THREE", "refused")):
             approved(finishes(campaign, name, "submitted"), state=state)
-        (money,) = selectors.money_of(selectors.tally_of(study))
+        (money,) = money_of(tally_of(study))
         assert (money.planned_cents, money.sending_cents, money.on_the_way_cents) == (120, 120, 240)
         assert (money.spent_cents, money.waiting, money.confirmed) == (0, 3, 0)
 
     def test_of_a_link(self, study: Study) -> None:
         publish(study=study, terms=LaunchTerms(to="link", assignments=5))
-        (money,) = selectors.money_of(selectors.tally_of(study))
+        (money,) = money_of(tally_of(study))
         assert (money.quoted_cents, money.committed_cents, money.due_cents, money.spent_fraction) == (0, 0, 0, 0.0)
 
 
@@ -228,15 +234,15 @@ class TestWage:
         visitor = Visitor(link)
         visitor.open()
         visitor.answer_all()
-        wage = selectors.wage_of(study)
+        wage = wage_of(study)
         assert wage.is_unpaid and wage.hourly_median_cents is None and not wage.is_under_floor
 
     def test_of_zero_pay_that_was_meant(self, study: Study) -> None:
         publish(study=study, terms=LaunchTerms(to="marketplace", assignments=5, unpaid=True))
-        assert selectors.wage_of(study).is_unpaid
+        assert wage_of(study).is_unpaid
 
     def test_before_a_campaign_it_is_the_suggested_one(self, study: Study) -> None:
-        wage = selectors.wage_of(study)
+        wage = wage_of(study)
         assert not wage.is_unpaid and wage.source == "plan"
 
     def test_of_people_with_their_bonuses(self, study: Study) -> None:
@@ -244,27 +250,27 @@ class TestWage:
         finishes(campaign, "ONE", "submitted")  # 30 cents for two minutes: 900 an hour
         slow = finishes(campaign, "TWO", "submitted", (120, 60, 60))  # four minutes: 450
         finishes(campaign, "THREE", "submitted", (360, 60, 60))  # eight minutes: 225
-        wage = selectors.wage_of(study)
+        wage = wage_of(study)
         assert (wage.source, wage.sessions, wage.unmeasured) == ("active", 3, 0)
         assert (wage.hourly_median_cents, wage.hourly_slow_cents) == pytest.approx((450, 337.5), abs=1)
         approved(slow, cents=20, fee=4, kind="bonus")  # 50 cents for four minutes: 750
-        wage = selectors.wage_of(study)
+        wage = wage_of(study)
         assert (wage.hourly_median_cents, wage.hourly_slow_cents) == pytest.approx((750, 487.5), abs=1)
 
     def test_of_different_rewards_each_by_their_own(self, study: Study) -> None:
         finishes(marketplace(study, reward_cents=30), "ONE", "submitted")
         finishes(marketplace(study, reward_cents=60), "TWO", "submitted")
-        assert selectors.wage_of(study).hourly_median_cents == pytest.approx(1_350, abs=1)
+        assert wage_of(study).hourly_median_cents == pytest.approx(1_350, abs=1)
 
     def test_whose_time_nobody_knows_is_said(self, study: Study) -> None:
         campaign = marketplace(study)
         finishes(campaign, "ONE", "submitted")
         unknown(campaign, "X")
-        assert selectors.wage_of(study).unmeasured == 1
+        assert wage_of(study).unmeasured == 1
 
     def test_it_is_said_too_where_nobodys_time_is_known(self, study: Study, admin_client: Client) -> None:
         unknown(marketplace(study), "X")
-        wage = selectors.wage_of(study)
+        wage = wage_of(study)
         assert (wage.source, wage.sessions, wage.unmeasured) == ("plan", 0, 1)
         for page in ("", "monitor/"):
             text = admin_client.get(f"/studies/{study.slug}/{page}").content.decode()
@@ -274,22 +280,22 @@ class TestWage:
         campaign = marketplace(study)
         finishes(campaign, "ONE", "submitted")
         Study.objects.update(population="scripted")
-        assert selectors.wage_of(Study.objects.get()).source == "plan"
+        assert wage_of(Study.objects.get()).source == "plan"
 
 
 class TestRecruiting:
     def test_a_study_is_not_recruiting_once_its_last_campaign_is_stopped(self, study: Study) -> None:
         campaign = marketplace(study)
-        assert selectors.is_recruiting(study)
+        assert is_recruiting(study)
         begins(campaign, "ONE")
         stopped(campaign)
-        assert selectors.is_recruiting(study), "somebody is at work"
+        assert is_recruiting(study), "somebody is at work"
         Assignment.objects.update(state="returned")
-        assert not selectors.is_recruiting(study)
+        assert not is_recruiting(study)
         marketplace(study)
-        assert selectors.is_recruiting(study)
+        assert is_recruiting(study)
 
     def test_its_only_link(self, study: Study) -> None:
         publish(study=study, terms=LaunchTerms(to="link", assignments=5))
-        services.stop(study=study)
-        assert not selectors.is_recruiting(study)
+        stop(study=study)
+        assert not is_recruiting(study)

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from humanexp.core.errors import RecruiterUnavailable
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.recruiters.shapes import hits_told
+from humanexp.ledger.sender import send
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.mturk.shapes import hits_told
+from humanexp.recruiters.registry import recruiter_for
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import listen, sync
 from tests.limits import until
 from tests.marketplace.queues import Queues
 from tests.marketplace.server import MarketplaceServer, running
@@ -60,16 +62,14 @@ def queue(queues: Queues, market: MarketplaceServer, keys: Any, settings: Any) -
 
 @pytest.fixture
 def campaign(queue: str) -> Campaign:
-    campaign = services.publish(
-        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=10)
-    )
-    services.send(environment="marketplace")
+    campaign = publish(study=make_study(), terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=10))
+    send(environment="marketplace")
     campaign.refresh_from_db()
     return campaign
 
 
 def listened(wanted: Callable[[], bool]) -> bool:
-    return until(lambda: bool(services.listen()) and wanted(), "it is heard of", every_s=0.1)
+    return until(lambda: bool(listen()) and wanted(), "it is heard of", every_s=0.1)
 
 
 def test_a_submission_is_seen_before_the_next_poll(market: MarketplaceServer, campaign: Campaign) -> None:
@@ -80,8 +80,8 @@ def test_a_submission_is_seen_before_the_next_poll(market: MarketplaceServer, ca
 def test_lost_hints_lose_nothing(market: MarketplaceServer, campaign: Campaign, queues: Queues, queue: str) -> None:
     Worker(market).do(campaign)
     queues.documents(queue.rpartition("/")[2])  # somebody else took the message
-    assert services.listen().hits == 0
-    assert services.sync(study=campaign.study).submitted == 1
+    assert listen().hits == 0
+    assert sync(study=campaign.study).submitted == 1
 
 
 def test_doubled_late_and_made_up_hints_change_nothing(campaign: Campaign, queues: Queues, queue: str) -> None:
@@ -97,19 +97,19 @@ def test_doubled_late_and_made_up_hints_change_nothing(campaign: Campaign, queue
         '{"a": 1}',
     ):
         queues.sqs.send_message(QueueUrl=queue, MessageBody=body)
-    report = services.listen()
+    report = listen()
     assert (report.hits, report.approved, report.remarks) == (1, 0, [])
     assert not Assignment.objects.exists()
-    assert services.listen().hits == 0  # taken out of the queue
+    assert listen().hits == 0  # taken out of the queue
 
 
 def test_a_queue_that_cannot_be_read_is_a_remark(campaign: Campaign, settings: Any) -> None:
     settings.MARKETPLACE_QUEUE_URL += "-gone"
     with pytest.raises(RecruiterUnavailable, match="queue of events"):
         recruiter_for("marketplace").hints()
-    [remark] = services.listen().remarks
+    [remark] = listen().remarks
     assert "cannot be read" in remark
-    assert services.sync(study=campaign.study).remarks == []
+    assert sync(study=campaign.study).remarks == []
 
 
 def test_bodies_that_are_no_notifications() -> None:

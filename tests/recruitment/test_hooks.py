@@ -14,12 +14,13 @@ from django.utils import timezone
 
 from humanexp.core.models import AuditEvent
 from humanexp.jobs.models import Job
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, HookEvent
-from humanexp.recruitment.recruiters import keys, recruiter_for
-from humanexp.recruitment.recruiters.prolific_hooks import signature
-from humanexp.recruitment.services.hearing import told_campaigns
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters import keys
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.prolific.hooks import signature
+from humanexp.recruiters.registry import recruiter_for
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.models import HookEvent
+from humanexp.recruiting.polling import listen, sync, told_campaigns
 from tests.limits import until
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import come
@@ -111,9 +112,9 @@ def test_an_event_leads_to_a_look_at_once(
     come(panel, campaign).finish()
     wait_for_events(3)
     assert Job.objects.filter(kind="recruitment.listen").count() == 1, "one look for all that came together"
-    assert services.listen().submitted == 1
+    assert listen().submitted == 1
     assert Assignment.objects.get().state == AssignmentState.SUBMITTED
-    assert services.listen().hits == 0, "what was told is looked at once"
+    assert listen().hits == 0, "what was told is looked at once"
 
 
 def test_doubled_and_shuffled_events_end_in_what_the_lists_say(
@@ -127,7 +128,7 @@ def test_doubled_and_shuffled_events_end_in_what_the_lists_say(
     panel.advance(70)
     wait_for_events(6)
     until(lambda: {event["status"] for event in events_at(lab)} == {"SUCCEEDED"}, lambda: str(events_at(lab)))
-    services.listen()
+    listen()
     assert HookEvent.objects.values("digest").distinct().count() == HookEvent.objects.count()
     assert set(Assignment.objects.values_list("state", flat=True)) == {AssignmentState.SUBMITTED}
 
@@ -174,7 +175,7 @@ class TestPosted:
         campaign = launch_at_panel()
         guest = come(panel, campaign)
         assert posted(told(guest.submission, status="APPROVED", participant_id="f" * 24)).status_code == 200
-        services.listen()
+        listen()
         assert Assignment.objects.get().state == AssignmentState.OPENED, "as the lists have it"
         event = HookEvent.objects.get()
         assert event.campaign == campaign
@@ -186,7 +187,7 @@ class TestPosted:
     ) -> None:
         launch_at_panel()
         posted(told("e" * 24))
-        assert services.listen().hits == 1
+        assert listen().hits == 1
 
     def test_what_is_old_is_forgotten(self) -> None:
         posted(told("a"))
@@ -210,7 +211,7 @@ def test_with_a_replaced_secret_events_are_refused_and_polling_goes_on(
 
     until(were_all_tried, lambda: str(events_at(lab)))
     assert not HookEvent.objects.exists()
-    services.sync()
+    sync()
     assert Assignment.objects.get().state == AssignmentState.SUBMITTED
     # The next launch reads it, and ends nobody's.
     [made] = lab.get("hooks/secrets/", workspace_id=lab.workspace_id)["results"]

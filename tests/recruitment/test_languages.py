@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from humanexp.participation.models import Session
-from humanexp.recruitment import services
-from humanexp.recruitment.consent import HOUSE_VERSION
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
@@ -26,7 +26,7 @@ def study() -> Study:
 @pytest.fixture
 def campaign(study: Study, settings: Any) -> Campaign:
     settings.MARKETPLACE_URL = MARKET
-    return services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
+    return publish(study=study, terms=LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
 
 
 def visitor(campaign: Campaign) -> Visitor:
@@ -77,7 +77,7 @@ def test_a_language_that_there_is_not_is_refused(campaign: Campaign) -> None:
 
 def test_a_studys_own_text_is_shown_as_it_is_in_every_language(settings: Any) -> None:
     own = make_study("own", consent="Our own words.", consent_version="ethics-7")
-    campaign = services.publish(study=own, terms=services.LaunchTerms(to="link", assignments=1))
+    campaign = publish(study=own, terms=LaunchTerms(to="link", assignments=1))
     page = page_of(campaign, "?language=de")
     assert "Our own words." in page and "Text ethics-7" in page
     assert Visitor(campaign).open(language="de").status_code == 201

@@ -13,10 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from humanexp.core.models import User
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.payments import latest_payments, tally_of
+from humanexp.ledger.wages import top_up_plan
 from humanexp.participation.models import Participant, Session, SessionState
-from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, RecruitedPerson
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.states import AssignmentState
 from humanexp.studies.models import Study
 from tests.plans import on_sqlite, plan_of, reads, rows_read
 from tests.recruitment.studies import make_study
@@ -72,7 +75,7 @@ def console(client: Client) -> Client:
 
 
 def test_the_tally_is_what_counting_one_by_one_says(study: Study) -> None:
-    tally, finished = selectors.tally_of(study), (SessionState.COMPLETED, SessionState.SUBMITTED)
+    tally, finished = tally_of(study), (SessionState.COMPLETED, SessionState.SUBMITTED)
     places: Counter[Any] = Counter()
     known: dict[str, list[int]] = {}
     for row in Assignment.objects.select_related("hit", "session"):
@@ -91,7 +94,7 @@ def test_the_tally_reads_no_row_of_the_many(study: Study) -> None:
     Hit.objects.update(max_assignments=9)
     Session.objects.update(state=SessionState.SUBMITTED)
     with CaptureQueriesContext(connection) as asked:
-        selectors.tally_of(study)
+        tally_of(study)
     people = [sql for sql in reads(asked, "recruitment_assignment") if "SELECT U0" not in sql]
     assert people and not rows_read(people, "recruitment_assignment")
     payments = reads(asked, "recruitment_call")
@@ -113,7 +116,7 @@ def test_a_page_counts_people_and_payments_once(console: Client, study: Study, p
 def test_a_page_of_the_ledger_is_walked_to_and_nothing_is_counted_again(
     console: Client, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("humanexp.recruitment.pages.views.ledger.PAGE_SIZE", 5)
+    monkeypatch.setattr("humanexp.ledger.pages.ledger.PAGE_SIZE", 5)
     address = f"/studies/{study.slug}/monitor/ledger/?state=confirmed&page=2"
     with CaptureQueriesContext(connection) as asked:
         page = console.get(address).context["page"]
@@ -131,8 +134,8 @@ def test_payments_that_are_looked_for_are_counted(console: Client, study: Study)
 
 
 def test_the_latest_payments_are_the_newest_of_the_study(study: Study) -> None:
-    assert selectors.latest_payments(study, 3) == list(Payment.objects.order_by("-pk")[:3])
-    assert selectors.latest_payments(make_study("other"), 3) == []
+    assert latest_payments(study, 3) == list(Payment.objects.order_by("-pk")[:3])
+    assert latest_payments(make_study("other"), 3) == []
 
 
 @on_sqlite
@@ -145,7 +148,7 @@ def test_only_whose_pay_lies_below_the_floor_are_fetched(study: Study) -> None:
     slow = worked.order_by("pk")[2]
     Session.objects.filter(pk=slow.session_id).update(active_s=3_600.0)
     with CaptureQueriesContext(connection) as asked:
-        plan = selectors.top_up_plan(study, floor_cents=725)
+        plan = top_up_plan(study, floor_cents=725)
     assert [row.assignment for row in plan.rows] == [slow.pk] and worked.count() > 10
     assert not reads(asked, "experiments_response"), "what a job has measured is not measured again"
     (people,) = [sql for sql in reads(asked, "recruitment_assignment") if "experiments_participant" in sql]

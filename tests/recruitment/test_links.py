@@ -18,10 +18,15 @@ from humanexp.core.models import User
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, LinkTerms, OutcomeCode, RecruitedPerson
-from humanexp.recruitment.recruiters.presets import HANDLING, address_for_site, presets
-from humanexp.recruitment.recruiters.tickets import Outcome
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, LinkTerms, OutcomeCode
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.people import exclude_people
+from humanexp.recruiters.presets import HANDLING, address_for_site, presets
+from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting.approvals import withdraw_approval
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.personal_data import delete_participant
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
@@ -39,7 +44,7 @@ def study() -> Study:
 
 def launched(study: Study, **link: Any) -> Campaign:
     stated = {"preset": "prolific", **link}
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3, link=Link(**stated)))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=3, link=Link(**stated)))
 
 
 @pytest.fixture
@@ -134,7 +139,7 @@ class TestReturnAddress:
         study = make_study("filed", recruitment={"link": link})
         for stated in (None, Link(preset="plain", pay="none")):
             with pytest.raises(InvalidRequest, match="every export contains"):
-                services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1, link=stated))
+                publish(study=study, terms=LaunchTerms(to="link", assignments=1, link=stated))
 
     def test_ids_of_one_name_unknown_presets_and_half_a_reward_are_refused(self, study: Study) -> None:
         same_name = {"person": "id", "submission": "id"}
@@ -170,7 +175,7 @@ class TestSiteCode:
 
     def test_the_study_file_says_it_too(self) -> None:
         study = make_study("filed", recruitment={"link": {"preset": "connect", "site_code": "A1B2"}})
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         assert code_of(Campaign.objects.get(), Outcome.FINISHED) == "A1B2"
 
 
@@ -188,7 +193,7 @@ class TestFrozen:
 
     def test_the_study_file_says_it_too(self) -> None:
         study = make_study("filed", recruitment={"link": {"preset": "plain", "person": "who", "return_address": BACK}})
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         terms = LinkTerms.objects.get()
         assert (terms.person_parameter, terms.return_address) == ("who", BACK)
 
@@ -208,11 +213,11 @@ class TestFrozen:
 
     def test_a_rehearsal_with_scripted_participants_has_no_site(self) -> None:
         study = make_study("rehearsed", population="scripted", recruitment={"link": {"preset": "prolific"}})
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         assert not LinkTerms.objects.exists()
 
     def test_a_link_that_anybody_hands_out_stays_as_it_was(self, study: Study) -> None:
-        plain = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        plain = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         assert not LinkTerms.objects.exists() and not OutcomeCode.objects.exists()
         guest = Visitor(plain, worker_id="panel-7", assignment_id="something")
         assert guest.open().status_code == 201
@@ -276,7 +281,7 @@ class TestEntry:
         assert RecruitedPerson.objects.values("participant").distinct().count() == 2
 
     def test_an_exclusion_list_has_bare_ids(self, campaign: Campaign, study: Study) -> None:
-        services.exclude_people(family=study.family, worker_ids=[PID], environment="link")
+        exclude_people(family=study.family, worker_ids=[PID], environment="link")
         refused = comes(campaign).open()
         assert refused.json()["way_out"] == {
             "outcome": "ineligible",
@@ -308,7 +313,7 @@ def test_deleting_somebody_forgets_the_site_s_ids(campaign: Campaign) -> None:
     person = RecruitedPerson.objects.get()
     sessions = [f"session:{session.code}" for session in person.participant.sessions.all()]
     job = jobs.submit("screening.judge", subject=sessions[0], session_id=1)
-    services.delete_participant(code=person.participant.code)
+    delete_participant(code=person.participant.code)
     job.refresh_from_db()
     assert job.subject == "session:deleted" and not Job.objects.filter(subject__in=sessions).exists()
     assert connection.connection is not None
@@ -383,7 +388,7 @@ class TestWayOut:
             visitor.open()
             visitor.answer_all()
         assert comes(campaign).open().json()["way_out"]["outcome"] == "full"
-        services.stop(study=study)
+        stop(study=study)
         assert comes(campaign).open().json()["way_out"]["outcome"] == "closed"
         assert declines(comes(campaign), "closed").json()["outcome"] == "closed"
 
@@ -439,12 +444,12 @@ class TestWayOut:
     def test_a_study_without_an_approval_in_force_sends_people_back(self, campaign: Campaign, study: Study) -> None:
         owner = User.objects.create_user("ada", is_staff=True)
         study.memberships.create(user=owner, role="owner")
-        services.withdraw_approval(study=study, by=owner)
+        withdraw_approval(study=study, by=owner)
         assert comes(campaign).open().json()["way_out"]["outcome"] == "closed"
 
 
 def test_a_full_study_says_so_before_anybody_agrees() -> None:
-    campaign = services.publish(study=make_study("one"), terms=services.LaunchTerms(to="link", assignments=1))
+    campaign = publish(study=make_study("one"), terms=LaunchTerms(to="link", assignments=1))
     before = Visitor(campaign, worker_id="late").get(p="late").content.decode()
     assert "All places are taken" not in before and "I agree to take part" in before
     first = Visitor(campaign, worker_id="first")

@@ -20,10 +20,10 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
     StateRefused,
 )
-from humanexp.recruitment.pricing import PUBLISHED_FEES
-from humanexp.recruitment.recruiters import capabilities_of, recruiter_for
-from humanexp.recruitment.recruiters.base import BonusOrder, OfferOrder, OfferTerms, RewardOrder
-from humanexp.recruitment.recruiters.mturk import CalledInTransaction, MTurkRecruiter
+from humanexp.recruiters.money import PUBLISHED_FEES
+from humanexp.recruiters.mturk.recruiter import CalledInTransaction, MTurkRecruiter
+from humanexp.recruiters.port import BonusOrder, OfferOrder, OfferTerms, RewardOrder
+from humanexp.recruiters.registry import capabilities_of, recruiter_for
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,9 +11,9 @@ from humanexp.core import clock
 from humanexp.core.models import AuditEvent
 from humanexp.participation.models import Response, Session
 from humanexp.participation.selectors import SILENT_AFTER
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.services import standing
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting import standing
+from humanexp.recruiting.polling import sync
 from tests.panel.server import PanelServer
 from tests.recruitment.at_panel import Guest, come
 from tests.recruitment.studies import LEASE, Visitor
@@ -52,7 +52,7 @@ def fall_silent(by: timedelta = SILENT_AFTER + timedelta(seconds=1)) -> None:
 @pytest.mark.parametrize("has_answers", [False, True])
 def test_it_goes_on_when_the_old_window_is_silent(panel: PanelServer, campaign: Campaign, has_answers: bool) -> None:
     guest = come(panel, campaign)
-    services.sync(study=campaign.study)
+    sync(study=campaign.study)
     if has_answers:
         answer(guest.visitor)
     fall_silent()
@@ -67,7 +67,7 @@ def test_it_goes_on_when_the_old_window_is_silent(panel: PanelServer, campaign: 
 
 def test_somebody_who_answers_is_not_put_out(panel: PanelServer, campaign: Campaign) -> None:
     guest = come(panel, campaign)
-    services.sync(study=campaign.study)
+    sync(study=campaign.study)
     fall_silent()
     answer(guest.visitor)
     assert elsewhere(guest).open(beginHere=True).status_code == 409
@@ -84,10 +84,10 @@ def test_nobody_goes_on_whom_the_recruiter_does_not_list(panel: PanelServer, cam
 
 def test_nobody_goes_on_with_a_place_that_was_given_back(panel: PanelServer, campaign: Campaign) -> None:
     guest = come(panel, campaign)
-    services.sync(study=campaign.study)
+    sync(study=campaign.study)
     answer(guest.visitor)
     guest.give_back()
-    services.sync(study=campaign.study)
+    sync(study=campaign.study)
     fall_silent()
     other = elsewhere(guest)
     other.open()

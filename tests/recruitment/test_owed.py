@@ -15,12 +15,19 @@ from django.test import Client
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, CostNotConfirmed
 from humanexp.core.models import User
+from humanexp.ledger.budgets import raise_cap, set_month_cap, set_study_cap
+from humanexp.ledger.decisions import look_again
+from humanexp.ledger.models.books import CampaignTopUp
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.owed import Hold, Why, owed, payable, sums_of
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import clear, pay_first_late, settle, settle_by_policies
 from humanexp.participation import services as participation
 from humanexp.participation.models import SessionState
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, CampaignTopUp, Payment, RecruiterAccount
-from humanexp.recruitment.selectors import Hold, Why
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.states import AssignmentState, WriteState
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study, StudyState
 from tests.factories import new_session
 from tests.panel.server import Lab, PanelServer
@@ -48,27 +55,27 @@ def console(payer: User) -> Client:
 def waits(study: Study) -> dict[str, tuple[Why, Hold | None]]:
     """By submission."""
     names = dict(Assignment.objects.values_list("pk", "assignment_id"))
-    return {names[row.assignment]: (row.why, row.hold) for row in selectors.owed(study)}
+    return {names[row.assignment]: (row.why, row.hold) for row in owed(study)}
 
 
 def late(panel: PanelServer, campaign: Campaign, count: int = 1) -> list[Guest]:
     """They do the whole of it, after the panel has ended their time."""
     guests = [come(panel, campaign) for _ in range(count)]
-    services.sync()
+    sync()
     panel.advance(31 * 60)
-    services.sync()
+    sync()
     for guest in guests:
         guest.visitor.answer_all()
-    services.sync()
+    sync()
     return guests
 
 
 def arrived(panel: PanelServer) -> None:
     """What is on its way is paid there, and seen."""
-    services.send(environment="panel")
+    send(environment="panel")
     panel.advance(20 * 60)
-    services.look_again(study=Study.objects.get(), by=User.objects.get(username="olga"))
-    services.send(environment="panel")
+    look_again(study=Study.objects.get(), by=User.objects.get(username="olga"))
+    send(environment="panel")
 
 
 class TestLate:
@@ -81,19 +88,19 @@ class TestLate:
         assert campaign.cap_cents == campaign.quoted_cents, "what a launch has by itself"
         first, second = late(panel, campaign, 2)
         assert waits(study) == dict.fromkeys((first.submission, second.submission), (Why.LATE, Hold.CAMPAIGN_CAP))
-        done = services.settle(study=study, by=payer)
+        done = settle(study=study, by=payer)
         assert (done.planned, done.held) == (0, {Hold.CAMPAIGN_CAP: 2})
-        services.raise_cap(campaign=campaign, cap_cents=campaign.cap_cents + 1_000, by=payer)
+        raise_cap(campaign=campaign, cap_cents=campaign.cap_cents + 1_000, by=payer)
         assert set(waits(study).values()) == {(Why.LATE, Hold.FIRST_BONUS)}
         row = Assignment.objects.get(assignment_id=first.submission)
         other = Assignment.objects.get(assignment_id=second.submission)
-        assert services.pay_first_late(assignment=row, by=payer).amount_cents == 175
+        assert pay_first_late(assignment=row, by=payer).amount_cents == 175
         assert waits(study) == {second.submission: (Why.LATE, Hold.FIRST_BONUS_SENT)}
         with pytest.raises(Conflict):
-            services.pay_first_late(assignment=other, by=payer)
+            pay_first_late(assignment=other, by=payer)
         arrived(panel)
         assert waits(study) == {second.submission: (Why.LATE, None)}
-        assert services.settle(study=study, by=payer).planned == 1
+        assert settle(study=study, by=payer).planned == 1
         arrived(panel)
         assert waits(study) == {}
         assert set(Payment.objects.values_list("state", "amount_cents")) == {(WriteState.CONFIRMED, 175)}
@@ -106,7 +113,7 @@ class TestLate:
         campaign = launch_at_panel(reward_cents=175, assignments=2, cap_cents=2_000)
         RecruiterAccount.objects.filter(environment="panel").update(bonus_proved_at=campaign.launched_at)
         late(panel, campaign)
-        assert [done.planned for done in services.settle_by_policies()] == [1]
+        assert [done.planned for done in settle_by_policies()] == [1]
 
     def test_the_pages_and_the_command_tell_of_them(
         self, panel: PanelServer, launch_at_panel: Launch, study: Study, console: Client, capsys: Any
@@ -122,7 +129,7 @@ class TestLate:
         assert "1 person, £2.34 with fees" in page
         call_command("settle", study.slug)
         assert "not paid: 1 (beyond the cap of the campaign)" in capsys.readouterr().out
-        services.raise_cap(campaign=campaign, cap_cents=2_000, by=User.objects.get())
+        raise_cap(campaign=campaign, cap_cents=2_000, by=User.objects.get())
         page = console.get(f"/studies/{study.slug}/monitor/settle/").content.decode()
         assert "Pay this one first" in page
         row = Assignment.objects.get()
@@ -138,9 +145,9 @@ class TestLate:
         treasurer = User.objects.create_superuser("mara")
         limit = campaign.quoted_cents
         if cap == "study":
-            services.set_study_cap(study=study, cap_cents=limit, currency="GBP", by=treasurer)
+            set_study_cap(study=study, cap_cents=limit, currency="GBP", by=treasurer)
         else:
-            services.set_month_cap(environment="panel", cap_cents=limit, by=treasurer)
+            set_month_cap(environment="panel", cap_cents=limit, by=treasurer)
         assert list(waits(study).values()) == [(Why.LATE, Hold(f"{cap}-cap"))]
         page = console.get(f"/studies/{study.slug}/monitor/").content.decode()
         assert said in page or said.replace("&#x27;", "'") in page
@@ -161,7 +168,7 @@ class TestTopUp:
         )  # fmt: skip
         assert waits(bonuses.campaign.study) == {row.assignment_id: (Why.TOP_UP, Hold.FIRST_BONUS)}
         with pytest.raises(Conflict):
-            services.pay_first_late(assignment=row, by=payer)
+            pay_first_late(assignment=row, by=payer)
         assert Payment.objects.count() == 1
         client = Client()
         client.force_login(payer)
@@ -177,12 +184,12 @@ class TestShown:
     ) -> None:
         campaign = launch_at_panel(reward_cents=175)
         come(panel, campaign).finish()
-        services.sync()
+        sync()
         address = f"/studies/{study.slug}/monitor/settle/"
-        shown = selectors.sums_of(selectors.payable(selectors.owed(study)))
+        shown = sums_of(payable(owed(study)))
         assert shown == {"GBP": 234}
         come(panel, campaign).finish()
-        services.sync()
+        sync()
         answer = console.post(address, {"shown": json.dumps(shown)})
         assert answer.status_code == 409 and "It comes to £4.68 by now" in answer.content.decode()
         assert Payment.objects.count() == 0
@@ -195,9 +202,9 @@ class TestShown:
 
     def test_no_less_is_paid_either(self, panel: PanelServer, launch_at_panel: Launch, study: Study) -> None:
         come(panel, launch_at_panel()).finish()
-        services.sync()
+        sync()
         with pytest.raises(CostNotConfirmed):
-            services.settle(study=study, shown={"GBP": 1_000})
+            settle(study=study, shown={"GBP": 1_000})
         assert Payment.objects.count() == 0
 
 
@@ -212,27 +219,27 @@ class TestNoPictures:
         guest = come(panel, launch_at_panel())
         guest.visitor.answer_all(fetches=False)
         guest.go_back(guest.way_out()["code"])
-        services.sync()
+        sync()
         assert waits(study) == {guest.submission: (Why.SUBMITTED, Hold.NO_PICTURES)}
-        assert [done.planned for done in services.settle_by_policies()] == [0]
-        assert services.settle(study=study).planned == 0
-        [told] = [one for one in selectors.attention(study) if one.kind == "no-pictures"]
+        assert [done.planned for done in settle_by_policies()] == [0]
+        assert settle(study=study).planned == 0
+        [told] = [one for one in attention(study) if one.kind == "no-pictures"]
         assert told.text == "1 person finished without fetching a single picture."
-        services.clear(assignment=Assignment.objects.get(), by=payer)
-        services.send(environment="panel")
-        services.send(environment="panel")
+        clear(assignment=Assignment.objects.get(), by=payer)
+        send(environment="panel")
+        send(environment="panel")
         assert lab.submission(guest.submission)["status"] == "APPROVED"
 
     def test_one_who_ran_out_of_time_waits_too(self, panel: PanelServer, launch_at_panel: Launch, study: Study) -> None:
         campaign = launch_at_panel(cap_cents=2_000, reward_cents=90)
         guest = come(panel, campaign)
-        services.sync()
+        sync()
         panel.advance(31 * 60)
-        services.sync()
+        sync()
         guest.visitor.answer_all(fetches=False)
-        services.sync()
+        sync()
         assert waits(study) == {guest.submission: (Why.LATE, Hold.NO_PICTURES)}
-        assert services.settle(study=study).planned == 0
+        assert settle(study=study).planned == 0
 
 
 def cut_short(guest: Guest, share: float) -> None:
@@ -258,12 +265,12 @@ class TestOutOfTime:
         back = guest.way_out()
         assert (back["outcome"], back["kind"]) == ("finished", "redirect")
         guest.go_back(back["code"])
-        services.sync()
+        sync()
         assert Assignment.objects.get().get_evidence_display() == "time ran out before the last round"
         assert waits(study) == {guest.submission: (Why.SUBMITTED, None)}
-        assert [done.planned for done in services.settle_by_policies()] == [1]
-        services.send(environment="panel")
-        services.send(environment="panel")
+        assert [done.planned for done in settle_by_policies()] == [1]
+        send(environment="panel")
+        send(environment="panel")
         assert lab.submission(guest.submission)["status"] == "APPROVED"
         assert Payment.objects.get().amount_cents == 120
 
@@ -273,12 +280,12 @@ class TestOutOfTime:
         guest = come(panel, launch_at_panel())
         cut_short(guest, 0.25)
         guest.go_back(guest.way_out()["code"])
-        services.sync()
+        sync()
         assert waits(study) == {guest.submission: (Why.SUBMITTED, Hold.LOOK)}
         assert lab.submission(guest.submission)["return_requested"] is None, "nobody asks them to give it back"
         page = console.get(f"/studies/{study.slug}/monitor/settle/").content.decode()
         assert "time ran out before half of the trials were answered" in page
-        services.clear(assignment=Assignment.objects.get(), by=payer)
+        clear(assignment=Assignment.objects.get(), by=payer)
         assert Payment.objects.get().amount_cents == 120
 
     @pytest.mark.parametrize(("share", "hold"), [(0.75, None), (0.25, Hold.LOOK)])
@@ -286,12 +293,12 @@ class TestOutOfTime:
         self, panel: PanelServer, launch_at_panel: Launch, study: Study, share: float, hold: Hold | None
     ) -> None:
         guest = come(panel, launch_at_panel(cap_cents=2_000, reward_cents=90))
-        services.sync()
+        sync()
         cut_short(guest, share)
         panel.advance(31 * 60)
-        services.sync()
+        sync()
         assert waits(study) == {guest.submission: (Why.LATE, hold)}
-        assert services.settle(study=study).planned == (hold is None)
+        assert settle(study=study).planned == (hold is None)
 
     def test_whoever_never_goes_back_is_owed_all_of_it_too(
         self, panel: PanelServer, launch_at_panel: Launch, study: Study
@@ -301,7 +308,7 @@ class TestOutOfTime:
         guest = come(panel, launch_at_panel())
         cut_short(guest, 0.75)
         Assignment.objects.update(state=AssignmentState.RETURNED)
-        [row] = selectors.owed(study)
+        [row] = owed(study)
         assert (row.why, row.amount_cents) == (Why.NOT_SUBMITTED, 120)
         assert guest.way_out()["outcome"] == "finished"
 
@@ -356,7 +363,7 @@ class TestAgainstAList:
                 expected[row.pk] = (Why.LATE, hold)
             elif row.state in BEGUN and session.state == SessionState.COMPLETED:
                 expected[row.pk] = (Why.NOT_SUBMITTED, Hold.OFFER)
-        found = selectors.owed(bonuses.campaign.study)
+        found = owed(bonuses.campaign.study)
         assert len(found) == len({row.assignment for row in found})
         assert {row.assignment: (row.why, row.hold) for row in found} == expected
         assert len(set(expected.values())) >= 4, "the lot has met most of it"

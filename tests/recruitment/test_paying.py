@@ -11,9 +11,14 @@ from django.utils import timezone
 
 from humanexp.core.errors import CapExceeded
 from humanexp.core.models import AuditEvent
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Call, Campaign, Pause, Payment, RecruiterAccount
-from humanexp.recruitment.states import HitState, WriteState
+from humanexp.ledger.figures import payment_summary
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.settlement import plan_bonus, settle
+from humanexp.recruiters.models.campaigns import Campaign, Pause, RecruiterAccount
+from humanexp.recruiters.states import HitState, WriteState
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.polling import sync
 from tests.limits import LIMIT
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
 from tests.recruitment.outbox import FAULTS, Launch, NewWorker, bonuses, send, submitted
@@ -26,13 +31,13 @@ class TestPaying:
         campaign = launch()
         rows = submitted(campaign, new_worker, 2)
         assert {row.evidence for row in rows} == {"receipt"}
-        assert services.settle(study=campaign.study).sums == {"USD": 288}
-        assert services.settle(study=campaign.study).planned == 0
+        assert settle(study=campaign.study).sums == {"USD": 288}
+        assert settle(study=campaign.study).planned == 0
         assert send().confirmed == 2
-        assert services.settle(study=campaign.study).planned == 0
+        assert settle(study=campaign.study).planned == 0
         assert send().confirmed == 0
         assert {row["AssignmentStatus"] for row in _listed(other_side, campaign)} == {"Approved"}
-        assert selectors.payment_summary(campaign.study) == {
+        assert payment_summary(campaign.study) == {
             "approved": 2,
             "rejected": 0,
             "bonuses": 0,
@@ -50,7 +55,7 @@ class TestPaying:
     ) -> None:
         campaign = launch()
         submitted(campaign, new_worker)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         marketplace.arm("ApproveAssignment", fault)
         send()
         send()
@@ -68,7 +73,7 @@ class TestPaying:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
         for _ in range(2):
-            services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+            plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         marketplace.arm("SendBonus", fault)
         send()
         assert bonuses(other_side, row) == ([] if fault in ("drop_before", "service_fault", "throttle") else ["0.33"])
@@ -83,9 +88,9 @@ class TestPaying:
     ) -> None:
         campaign = launch(assignments=6, cap_cents=5_000)
         rows = submitted(campaign, new_worker, 6)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         for row in rows:
-            services.plan_bonus(assignment=row, amount_cents=50, cause="care", reason="For your care.")
+            plan_bonus(assignment=row, amount_cents=50, cause="care", reason="For your care.")
         for operation in ("ApproveAssignment", "SendBonus"):
             for fault in ("drop_after_commit", "drop_before", "service_fault", "drop_after_commit"):
                 marketplace.arm(operation, fault)
@@ -93,7 +98,7 @@ class TestPaying:
             send()
         assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
         assert [bonuses(other_side, row) for row in rows] == [["0.50"]] * 6
-        [book] = services.reconcile(environment="marketplace")
+        [book] = reconcile(environment="marketplace")
         assert (book.ledger_cents, book.theirs_cents, book.payments) == (6 * 170, 6 * 170, 12)
         assert book.adds_up
 
@@ -103,7 +108,7 @@ class TestPaying:
         """A day later the recruiter has forgotten the token: the row is asked about twice, then sent again."""
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         marketplace.arm("SendBonus", "drop_before")
         send()
         Payment.objects.update(first_sent_at=timezone.now() - timedelta(hours=21))
@@ -120,7 +125,7 @@ class TestPaying:
     ) -> None:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         marketplace.arm("SendBonus", "drop_after_commit")
         send()
         marketplace.advance(30 * 3600)
@@ -134,7 +139,7 @@ class TestPaying:
         campaign = launch(assignments=1, cap_cents=200)  # the place costs 1.44
         [row] = submitted(campaign, new_worker)
         with pytest.raises(CapExceeded, match=r"0\.56 of the campaign's cap are left"):
-            services.plan_bonus(assignment=row, amount_cents=50, cause="care", reason="For your care.")
+            plan_bonus(assignment=row, amount_cents=50, cause="care", reason="For your care.")
         assert not Payment.objects.exists()
 
     def test_automatic_approval_is_booked(
@@ -143,20 +148,20 @@ class TestPaying:
         campaign = launch()
         submitted(campaign, new_worker)
         marketplace.advance(3 * 86_400 + 60)
-        assert services.sync(study=campaign.study).approved == 1
-        assert selectors.payment_summary(campaign.study)["total_cents"] == 144
-        assert services.settle(study=campaign.study).planned == 0
-        assert services.reconcile(environment="marketplace")[0].adds_up
+        assert sync(study=campaign.study).approved == 1
+        assert payment_summary(campaign.study)["total_cents"] == 144
+        assert settle(study=campaign.study).planned == 0
+        assert reconcile(environment="marketplace")[0].adds_up
 
     def test_automatic_approval_between_plan_and_payment(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker
     ) -> None:
         campaign = launch()
         submitted(campaign, new_worker)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         marketplace.advance(3 * 86_400 + 60)
         assert send().confirmed == 1
-        assert selectors.payment_summary(campaign.study)["total_cents"] == 144
+        assert payment_summary(campaign.study)["total_cents"] == 144
 
 
 class TestRefusals:
@@ -171,9 +176,9 @@ class TestRefusals:
         use_keys(poor)
         campaign = launch(assignments=1, cap_cents=9_000)  # holds 1.44
         [row] = submitted(campaign, new_worker)
-        services.plan_bonus(assignment=row, amount_cents=3_000, cause="large", reason="Very well done.")
-        services.plan_bonus(assignment=row, amount_cents=10, cause="small", reason="Well done.")
-        services.settle(study=campaign.study)
+        plan_bonus(assignment=row, amount_cents=3_000, cause="large", reason="Very well done.")
+        plan_bonus(assignment=row, amount_cents=10, cause="small", reason="Well done.")
+        settle(study=campaign.study)
         report = send()
         assert (report.confirmed, report.waiting) == (2, 1)
         assert "money" in report.remarks[0]
@@ -188,7 +193,7 @@ class TestRefusals:
     ) -> None:
         campaign = launch()
         submitted(campaign, new_worker)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         right = settings.MARKETPLACE_SECRET_ACCESS_KEY
         settings.MARKETPLACE_SECRET_ACCESS_KEY = "wrong" * 8
         report = send()
@@ -196,24 +201,24 @@ class TestRefusals:
         assert "keys" in report.remarks[0]
         lease = RecruiterAccount.objects.get(environment="marketplace")
         assert (lease.pause, lease.holder) == (Pause.KEYS, "")
-        assert selectors.attention(campaign.study)[0].tone == "bad"
-        assert "keys" in services.sync(study=campaign.study).remarks[0]
+        assert attention(campaign.study)[0].tone == "bad"
+        assert "keys" in sync(study=campaign.study).remarks[0]
         settings.MARKETPLACE_SECRET_ACCESS_KEY = right
         assert send().confirmed == 1
-        assert selectors.attention(campaign.study) == []
+        assert attention(campaign.study) == []
 
     def test_no_keys_at_all(self, launch: Launch, settings: Any) -> None:
         settings.MARKETPLACE_ACCESS_KEY_ID = ""
         campaign = launch()
         assert campaign.hits.get().state == HitState.PLANNED
-        assert "MARKETPLACE_ACCESS_KEY_ID" in selectors.attention(campaign.study)[0].text
+        assert "MARKETPLACE_ACCESS_KEY_ID" in attention(campaign.study)[0].text
 
     def test_a_marketplace_that_is_away_leaves_everything_as_it_was(self, launch: Launch, settings: Any) -> None:
         settings.MARKETPLACE_URL = "http://localhost:9"
         campaign = launch()
         assert Call.objects.get().state == WriteState.SENDING
         assert "cannot be reached" in Call.objects.get().last_error
-        assert "cannot be reached" in services.sync(study=campaign.study).remarks[0] or not campaign.hits.get().hit_id
+        assert "cannot be reached" in sync(study=campaign.study).remarks[0] or not campaign.hits.get().hit_id
 
 
 def _listed(other_side: Any, campaign: Campaign) -> list[dict[str, Any]]:

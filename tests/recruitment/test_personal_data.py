@@ -20,10 +20,23 @@ from humanexp.core import clock
 from humanexp.core.errors import Conflict, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.personal_data import WITHHELD
+from humanexp.ledger import sender
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Participant, Response, Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Exclusion, RecruitedPerson
-from humanexp.recruitment.selectors.personal_data import holdings, personal_data
+from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models.people import Exclusion, RecruitedPerson
+from humanexp.recruiters.people import is_excluded
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.personal_data import (
+    delete_participant,
+    forget_by_policies,
+    forget_ids,
+    holdings,
+    personal_data,
+    take_personal_data,
+)
+from humanexp.recruiting.polling import sync
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study, StudyMembership
 from tests.factories import new_session
@@ -43,7 +56,7 @@ def researcher(study: Study) -> User:
 
 
 def send() -> None:
-    services.send(environment="marketplace")
+    sender.send(environment="marketplace")
 
 
 @pytest.fixture
@@ -51,8 +64,8 @@ def paid(launch: Callable[..., Any], new_worker: Callable[..., Any]) -> Any:
     """A person who did a study, and was paid for it; another one is under way."""
     campaign, worker = launch(), new_worker()
     worker.do(campaign)
-    services.sync(study=campaign.study)
-    services.settle(study=campaign.study)
+    sync(study=campaign.study)
+    settle(study=campaign.study)
     send()
     return campaign, worker
 
@@ -157,7 +170,7 @@ class TestThePage:
     ) -> None:
         campaign = launch()
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         client = Client()
         client.force_login(researcher)
         assert "has not been paid yet" in client.get(self.url()).text
@@ -172,7 +185,7 @@ class TestThePage:
         participant = Participant.objects.get()
         new_session(other, code=participant.code)
         StudyMembership.objects.filter(study=other, user=researcher).delete()
-        for act in (services.delete_participant, services.take_personal_data):
+        for act in (delete_participant, take_personal_data):
             with pytest.raises(NotAllowed, match="other"):
                 act(code=participant.code, by=researcher)
         assert Participant.objects.filter(pk=participant.pk).exists()
@@ -192,30 +205,30 @@ class TestForgetting:
     ) -> None:
         campaign, worker = paid
         family = campaign.study.family
-        services.stop(study=campaign.study)
+        stop(study=campaign.study)
         send()
         later(monkeypatch, 31)
-        before = services.forget_ids(family=family, days=30, dry_run=True)
+        before = forget_ids(family=family, days=30, dry_run=True)
         assert (before.erased, RecruitedPerson.objects.count()) == (1, 1), "a dry run erases nothing"
-        assert services.forget_ids(family=family, days=30).erased == 1
+        assert forget_ids(family=family, days=30).erased == 1
         assert not RecruitedPerson.objects.exists() and Response.objects.count() == 3
-        assert selectors.is_excluded(family, environment=campaign.environment, worker_id=worker.worker_id)
+        assert is_excluded(family, environment=campaign.environment, worker_id=worker.worker_id)
         assert worker.worker_id not in json.dumps(personal_data(Participant.objects.get().code).to_dict(), default=str)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert not RecruitedPerson.objects.exists(), "polling does not bring it back"
-        assert services.reconcile(environment=campaign.environment)[0].adds_up
+        assert reconcile(environment=campaign.environment)[0].adds_up
 
     def test_not_while_the_family_recruits(self, paid: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         later(monkeypatch, 31)
         with pytest.raises(Conflict, match="still recruits"):
-            services.forget_ids(family=paid[0].study.family, days=30)
+            forget_ids(family=paid[0].study.family, days=30)
         assert RecruitedPerson.objects.count() == 1
 
     def test_not_of_who_was_here_lately(self, paid: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        services.stop(study=paid[0].study)
+        stop(study=paid[0].study)
         send()
         later(monkeypatch, 29)
-        done = services.forget_ids(family=paid[0].study.family, days=30)
+        done = forget_ids(family=paid[0].study.family, days=30)
         assert (done.erased, done.recent) == (0, 1) and RecruitedPerson.objects.count() == 1
 
     def test_not_of_who_is_owed_something(
@@ -223,21 +236,21 @@ class TestForgetting:
     ) -> None:
         campaign = launch()
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
-        services.stop(study=campaign.study)
+        sync(study=campaign.study)
+        stop(study=campaign.study)
         later(monkeypatch, 31)
-        done = services.forget_ids(family=campaign.study.family, days=30)
+        done = forget_ids(family=campaign.study.family, days=30)
         assert (done.erased, done.owed) == (0, 1) and RecruitedPerson.objects.count() == 1
 
     @pytest.mark.parametrize(("ahead", "days", "left"), [(400, 31, 0), (-400, 29, 1)])
     def test_a_recruiters_wrong_clock_moves_no_day(
         self, paid: Any, ahead: int, days: int, left: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        services.stop(study=paid[0].study)
+        stop(study=paid[0].study)
         send()
         Session.objects.update(submitted_at=clock.now() + timedelta(days=ahead))
         later(monkeypatch, days)
-        services.forget_ids(family=paid[0].study.family, days=30)
+        forget_ids(family=paid[0].study.family, days=30)
         assert RecruitedPerson.objects.count() == left
 
     @pytest.mark.parametrize(("days", "left"), [(0, 1), (30, 0), (90, 1)])
@@ -247,16 +260,16 @@ class TestForgetting:
         study = paid[0].study
         study.configuration = {**study.configuration, "ethics": {"ids_kept_days": days}}
         study.save(update_fields=["configuration"])
-        services.stop(study=study)
+        stop(study=study)
         send()
         later(monkeypatch, 31)
-        services.forget_by_policies()
+        forget_by_policies()
         assert RecruitedPerson.objects.count() == left
         assert Exclusion.objects.count() == 1 - left
 
     def test_the_command_says_first_what_would_go(self, paid: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         family = paid[0].study.family.slug
-        services.stop(study=paid[0].study)
+        stop(study=paid[0].study)
         send()
         later(monkeypatch, 31)
         with pytest.raises(CommandError, match="Nothing was erased"):

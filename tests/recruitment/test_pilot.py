@@ -14,9 +14,10 @@ from humanexp.console.models import Tone
 from humanexp.console.preflight import terms as checks
 from humanexp.console.preflight.check import Launch
 from humanexp.core.errors import StudyRefused
+from humanexp.ledger.terms import pilot_of, planned_pilot, suggested_terms
 from humanexp.participation.models import Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
@@ -31,7 +32,7 @@ def study(transactional_db: None) -> Study:
 
 
 def launch(study: Study, places: int) -> Campaign:
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=places))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=places))
 
 
 def finish(campaign: Campaign, *minutes: float) -> None:
@@ -54,37 +55,37 @@ def line(study: Study, to: str = "link") -> Any:
 
 def test_five_people_suggest_the_reward_and_the_time(study: Study) -> None:
     finish(launch(study, 8), *WORKED)
-    found = selectors.pilot_of(study)
+    found = pilot_of(study)
     # places 2.6 of 0..4: 8 + .6 * 4 = 10.4 minutes; at 12.00 an hour 2.08
     assert found.people == 5
     assert found.working_minutes == pytest.approx(10.4)
     assert found.reward_cents == 208
     assert found.slow_minutes is not None and found.least_minutes == pytest.approx(3 * found.slow_minutes)
-    assert selectors.suggested_terms(study).reward_cents == 208
+    assert suggested_terms(study).reward_cents == 208
     words = found.words("GBP")
     assert "Of 5 people" in words and "10.4 minutes" in words and "£2.08" in words and "£12.00 an hour" in words
     assert line(study).tone == Tone.GOOD and "10.4" in line(study).detail
 
 
 def test_four_people_suggest_nothing_and_are_said_to_be_too_few(study: Study) -> None:
-    before = selectors.suggested_terms(study).reward_cents
+    before = suggested_terms(study).reward_cents
     finish(launch(study, 8), *WORKED[:4])
-    found = selectors.pilot_of(study)
+    found = pilot_of(study)
     assert (found.people, found.working_minutes, found.reward_cents, found.least_minutes) == (4, None, None, None)
-    assert selectors.suggested_terms(study).reward_cents == before
+    assert suggested_terms(study).reward_cents == before
     assert "4 people" in found.words("GBP") and "from 5 people on" in found.words("GBP")
     assert "pilot of at most 8" in line(study).detail
 
 
 def test_the_plan_lets_nobody_launch_more_before_the_pilot(study: Study) -> None:
-    assert selectors.suggested_terms(study).assignments == 8
+    assert suggested_terms(study).assignments == 8
     with pytest.raises(StudyRefused, match="pilot of at most 8"):
         launch(study, 9)
     pilot = launch(study, 5)
     with pytest.raises(StudyRefused, match="at most 3 places"):
         launch(study, 4)
     finish(pilot, *WORKED)
-    assert selectors.planned_pilot(study) is None
+    assert planned_pilot(study) is None
     assert launch(study, 12).assignments == 12
 
 
@@ -93,10 +94,10 @@ def test_a_pilot_that_does_not_count_is_another_study_of_the_family(study: Study
     main = make_study("pilot-main", recruitment=Terms(hourly_cents=600))
     main.family, main.version = study.family, 2
     main.save()
-    found = selectors.pilot_of(main)
+    found = pilot_of(main)
     assert (found.people, found.elsewhere, found.reward_cents) == (5, study, 104)
     assert "in pilot" in found.words("GBP")
-    assert selectors.pilot_of(make_study("stranger")).people == 0
+    assert pilot_of(make_study("stranger")).people == 0
 
 
 def test_a_reward_below_the_suggestion_is_warned_of(study: Study) -> None:
@@ -112,7 +113,7 @@ def test_a_reward_below_the_suggestion_is_warned_of(study: Study) -> None:
 
 def test_scripted_participants_are_no_pilot() -> None:
     scripted = make_study("pilot-scripted", population="scripted", recruitment=Terms(pilot_places=5))
-    assert selectors.planned_pilot(scripted) is None
+    assert planned_pilot(scripted) is None
     assert "Scripted" in line(scripted).detail
 
 

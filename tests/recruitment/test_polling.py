@@ -8,12 +8,16 @@ from datetime import timedelta
 import pytest
 
 from humanexp.core import clock
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Hit
-from humanexp.recruitment.recruiters.base import BonusOrder, OfferOrder, RewardOrder
-from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
-from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.states import HitState
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import plan_bonus
+from humanexp.recruiters.memory import Memory, MemoryRecruiter
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.port import BonusOrder, OfferOrder, RewardOrder
+from humanexp.recruiters.registry import registered
+from humanexp.recruiters.states import HitState
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 
 PLACES, SIZE = 10_000, 9
@@ -31,10 +35,8 @@ def account() -> Iterator[MemoryRecruiter]:
 @pytest.fixture
 def campaign(study: Study, account: MemoryRecruiter) -> Campaign:
     """Published as ever, and grown to ten thousand places by rows alone: the plan of a test has no so many sessions."""
-    campaign = services.publish(
-        study=study, terms=services.LaunchTerms(to="memory", assignments=2, reward_cents=50, cap_cents=100_000)
-    )
-    services.send(environment="memory")
+    campaign = publish(study=study, terms=LaunchTerms(to="memory", assignments=2, reward_cents=50, cap_cents=100_000))
+    send(environment="memory")
     campaign.refresh_from_db()
     hits = []
     for number in range(2, PLACES // SIZE + 2):
@@ -61,7 +63,7 @@ def campaign(study: Study, account: MemoryRecruiter) -> Campaign:
             )
         )
     Hit.objects.bulk_create(hits)
-    services.sync()
+    sync()
     account.calls.clear()
     return campaign
 
@@ -77,7 +79,7 @@ def submitted(account: MemoryRecruiter, campaign: Campaign, people: int) -> list
 
 
 def test_a_quiet_round_asks_for_pages_and_no_list(campaign: Campaign, account: MemoryRecruiter) -> None:
-    report = services.sync()
+    report = sync()
     assert report.hits == PLACES // SIZE + 1
     assert account.calls["submissions"] == 0
     assert account.calls["offer"] == 0
@@ -86,36 +88,36 @@ def test_a_quiet_round_asks_for_pages_and_no_list(campaign: Campaign, account: M
 
 def test_a_round_reads_the_lists_that_have_changed(campaign: Campaign, account: MemoryRecruiter) -> None:
     submitted(account, campaign, 7)
-    assert services.sync().submitted == 7
+    assert sync().submitted == 7
     assert account.calls["submissions"] == 7
     assert account.calls.total() <= TENS + 7
     account.calls.clear()
-    assert services.sync().submitted == 0
+    assert sync().submitted == 0
     assert account.calls["submissions"] == 0  # what is known is not read again
 
 
 def test_a_decision_made_there_is_noticed(campaign: Campaign, account: MemoryRecruiter) -> None:
     [submission, other] = submitted(account, campaign, 2)
-    services.sync()
+    sync()
     account.pay(RewardOrder(submission_id=submission))
     account.reject(other, reason="Not done.")
-    report = services.sync()
+    report = sync()
     assert (report.approved, report.rejected) == (1, 1)
     account.pay(RewardOrder(submission_id=other, overrides_rejection=True))  # no count tells of this one
-    assert services.sync().approved == 1
+    assert sync().approved == 1
 
 
 def test_the_books_are_asked_about_what_is_unsettled(campaign: Campaign, account: MemoryRecruiter) -> None:
     submissions = submitted(account, campaign, 5)
-    services.sync()
+    sync()
     for submission in submissions:
         account.pay(RewardOrder(submission_id=submission))
-    services.sync()
-    services.send()
+    sync()
+    send()
 
     def asked() -> int:
         account.calls.clear()
-        [book] = services.reconcile(settled_too=False)
+        [book] = reconcile(settled_too=False)
         assert book.adds_up
         assert (book.ledger_cents, book.theirs_cents, book.payments) == (250, 250, 5)
         return account.calls["submissions"] + account.calls["bonuses"]
@@ -125,10 +127,10 @@ def test_the_books_are_asked_about_what_is_unsettled(campaign: Campaign, account
     Hit.objects.update(compared_at=clock.now() - timedelta(days=8))
     assert asked() == 2 * 5  # all the same, once a week
     row = Assignment.objects.get(assignment_id=submissions[0])
-    services.plan_bonus(assignment=row, amount_cents=5, cause="care", reason="For your care.", by=None)
-    services.send()
+    plan_bonus(assignment=row, amount_cents=5, cause="care", reason="For your care.", by=None)
+    send()
     account.calls.clear()
-    [book] = services.reconcile(settled_too=False)
+    [book] = reconcile(settled_too=False)
     assert (book.ledger_cents, book.theirs_cents) == (255, 255)
     assert account.calls["bonuses"] == 1
 
@@ -138,13 +140,13 @@ def test_money_that_somebody_else_paid_is_found_by_the_whole_comparison(
     campaign: Campaign, account: MemoryRecruiter
 ) -> None:
     [submission] = submitted(account, campaign, 1)
-    services.sync()
+    sync()
     account.pay(RewardOrder(submission_id=submission))
-    services.sync()
-    services.reconcile(settled_too=False)
+    sync()
+    reconcile(settled_too=False)
     account.pay(
         BonusOrder(submission_id=submission, person_id="P0", amount_cents=9, reason="by hand", marker="", token="h")
     )
-    assert services.reconcile(settled_too=False)[0].adds_up
-    assert not services.reconcile()[0].adds_up
-    assert not services.reconcile(settled_too=False)[0].adds_up  # a difference is looked at until it is gone
+    assert reconcile(settled_too=False)[0].adds_up
+    assert not reconcile()[0].adds_up
+    assert not reconcile(settled_too=False)[0].adds_up  # a difference is looked at until it is gone

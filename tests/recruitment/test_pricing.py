@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from humanexp.core.errors import InvalidRequest
-from humanexp.recruitment import money
-from humanexp.recruitment.pricing import NO_FEES, PUBLISHED_FEES, hourly_cents, quote, split, terms_of
-from humanexp.recruitment.services import publishing
+from humanexp.recruiters import money
+from humanexp.recruiters.money import NO_FEES, PUBLISHED_FEES, hourly_cents, split, terms_of
+from humanexp.recruiting.launch import quote
 
 
 @pytest.mark.parametrize(
@@ -33,15 +33,15 @@ def test_fee_of_masters_and_of_a_bonus() -> None:
 
 
 def test_small_hits_cost_less_and_the_sum_is_exact() -> None:
-    small = quote(terms_of(reward_cents=120, assignments=52, per_hit=9), fees=PUBLISHED_FEES)
+    small = money.quote(terms_of(reward_cents=120, assignments=52, per_hit=9), fees=PUBLISHED_FEES)
     assert small.hit_sizes == (9, 9, 9, 9, 9, 7)
     assert (small.rewards_cents, small.fees_cents, small.total_cents) == (6240, 1248, 7488)
-    large = quote(terms_of(reward_cents=120, assignments=52, per_hit=52), fees=PUBLISHED_FEES)
+    large = money.quote(terms_of(reward_cents=120, assignments=52, per_hit=52), fees=PUBLISHED_FEES)
     assert large.total_cents == 52 * 168
 
 
 def test_a_rest_under_ten_has_the_lower_fee() -> None:
-    mixed = quote(terms_of(reward_cents=100, assignments=13, per_hit=10), fees=PUBLISHED_FEES)
+    mixed = money.quote(terms_of(reward_cents=100, assignments=13, per_hit=10), fees=PUBLISHED_FEES)
     assert mixed.hit_sizes == (10, 3)
     assert mixed.fees_cents == 10 * 40 + 3 * 20
 
@@ -53,13 +53,13 @@ def test_split_covers_every_place() -> None:
 
 @pytest.mark.django_db
 def test_quote_of_the_service_knows_the_recruiters() -> None:
-    assert publishing.quote(to="link", assignments=40, reward_cents=0).total_cents == 0
-    assert publishing.quote(to="link", assignments=40, reward_cents=0).hit_sizes == (40,)
-    assert publishing.quote(to="marketplace", assignments=10, reward_cents=100).total_cents == 1200
+    assert quote(to="link", assignments=40, reward_cents=0).total_cents == 0
+    assert quote(to="link", assignments=40, reward_cents=0).hit_sizes == (40,)
+    assert quote(to="marketplace", assignments=10, reward_cents=100).total_cents == 1200
     with pytest.raises(InvalidRequest, match="choose one of link, marketplace"):
-        publishing.quote(to="mturk", assignments=1, reward_cents=1)
+        quote(to="mturk", assignments=1, reward_cents=1)
     with pytest.raises(InvalidRequest):
-        publishing.quote(to="marketplace", assignments=0, reward_cents=1)
+        quote(to="marketplace", assignments=0, reward_cents=1)
 
 
 def test_hourly() -> None:

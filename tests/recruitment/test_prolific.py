@@ -13,15 +13,29 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
+from humanexp.ledger.bonuses import compensate
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.outbox import is_paused
+from humanexp.ledger.owed import owed
+from humanexp.ledger.payments import places_left, unmatched
+from humanexp.ledger.rejections import reject
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import override_rejection, settle
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Call, Campaign, OutcomeCode, Payment, RecruitedPerson
-from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
-from humanexp.recruitment.recruiters.prolific_terms import least_minutes
-from humanexp.recruitment.recruiters.tickets import Outcome
-from humanexp.recruitment.services import standing
-from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, WriteState
+from humanexp.recruiters.campaigns import slow_minutes
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, OutcomeCode
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
+from humanexp.recruiters.prolific.terms import least_minutes
+from humanexp.recruiters.registry import fees_of
+from humanexp.recruiters.states import AssignmentState, CampaignState, HitState, WriteState
+from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting import standing
+from humanexp.recruiting.extension import extend, pause_campaign, resume_campaign, stop
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.people import notify
+from humanexp.recruiting.polling import sync
+from humanexp.recruiting.standing import verify_begun
 from humanexp.studies.models import Study
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import come, reserve
@@ -90,10 +104,10 @@ def test_a_lost_answer_never_makes_a_second_study(
     lab: Lab, panel: PanelServer, study: Study, operation: str, kind: str
 ) -> None:
     panel.arm(operation, kind)
-    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
-    assert services.send(environment="panel").waiting == 1
+    publish(study=study, terms=LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    assert send(environment="panel").waiting == 1
     panel.control("clear")
-    assert services.send(environment="panel").waiting == 0
+    assert send(environment="panel").waiting == 0
     assert [one["status"] for one in studies_of(lab)] == ["ACTIVE"]
     [write] = Call.objects.all()
     assert (write.state, write.hit.hit_id) == (WriteState.CONFIRMED, studies_of(lab)[0]["id"])
@@ -103,20 +117,20 @@ def test_a_draft_that_says_something_else_is_never_published(
     lab: Lab, study: Study, recruiter: ProlificRecruiter
 ) -> None:
     """Somebody, or a lost first try with older terms, left a draft of the same name."""
-    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    publish(study=study, terms=LaunchTerms(to="panel", assignments=2, reward_cents=120))
     name = Call.objects.get().token
     stray = lab.draft(internal_name=name, reward=900)
-    services.send(environment="panel")
+    send(environment="panel")
     [left] = studies_of(lab)
     assert (left["id"] != stray, left["reward"], left["status"]) == (True, 120, "ACTIVE")
 
 
 def test_more_than_was_approved_is_not_spent(lab: Lab, study: Study, settings: Any) -> None:
     settings.PANEL_ACADEMIC = False
-    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    publish(study=study, terms=LaunchTerms(to="panel", assignments=2, reward_cents=120))
     campaign = Campaign.objects.get()
     Call.objects.update(amount_cents=300)
-    report = services.send(environment="panel")
+    report = send(environment="panel")
     assert "approved" in report.remarks[0]
     assert [one["status"] for one in studies_of(lab)] == ["UNPUBLISHED"]
     assert campaign.hits.get().state == HitState.PLANNED
@@ -129,11 +143,11 @@ def test_without_money_there_is_a_draft_and_no_study(panel: PanelServer, lab: La
         poor.workspace_id,
         poor.project_id,
     )
-    services.publish(study=study, terms=services.LaunchTerms(to="panel", assignments=2, reward_cents=120))
-    assert "are free there" in services.send(environment="panel").remarks[0]
+    publish(study=study, terms=LaunchTerms(to="panel", assignments=2, reward_cents=120))
+    assert "are free there" in send(environment="panel").remarks[0]
     assert [one["status"] for one in studies_of(poor)] == ["UNPUBLISHED"]
     panel.control("deposits", workspace_id=poor.workspace_id, amount_cents=5_000)
-    services.send(environment="panel")
+    send(environment="panel")
     assert [one["status"] for one in studies_of(poor)] == ["ACTIVE"]
 
 
@@ -141,11 +155,11 @@ def test_places_are_absolute_and_added_once(
     lab: Lab, panel: PanelServer, launch_at_panel: Launch, recruiter: ProlificRecruiter
 ) -> None:
     campaign = launch_at_panel()
-    services.extend(campaign=campaign, places=3, by=None)
+    extend(campaign=campaign, places=3, by=None)
     panel.arm("study.PATCH", "lost_after")
-    assert services.send(environment="panel").waiting == 1
+    assert send(environment="panel").waiting == 1
     panel.control("clear")
-    services.send(environment="panel")
+    send(environment="panel")
     assert there(lab, campaign)["total_available_places"] == 5
     for _ in range(2):
         recruiter.change(campaign.hits.get().hit_id, places=5, token="same")
@@ -155,17 +169,17 @@ def test_places_are_absolute_and_added_once(
 def test_a_full_study_opens_again_with_more_places(lab: Lab, panel: PanelServer, launch_at_panel: Launch) -> None:
     campaign = launch_at_panel(assignments=1)
     come(panel, campaign).finish()
-    services.sync()
+    sync()
     assert there(lab, campaign)["status"] == "AWAITING REVIEW"
-    services.extend(campaign=campaign, places=1, by=None)
-    services.send(environment="panel")
+    extend(campaign=campaign, places=1, by=None)
+    send(environment="panel")
     assert (there(lab, campaign)["status"], len(studies_of(lab))) == ("ACTIVE", 1)
 
 
 def test_a_campaign_is_one_study_however_it_is_launched_and_extended(lab: Lab, launch_at_panel: Launch) -> None:
     campaign = launch_at_panel(assignments=4, assignments_per_hit=2)
-    services.extend(campaign=campaign, places=15, by=None)
-    services.send(environment="panel")
+    extend(campaign=campaign, places=15, by=None)
+    send(environment="panel")
     assert [one["total_available_places"] for one in studies_of(lab)] == [19]
 
 
@@ -187,17 +201,17 @@ def test_stop_ends_in_either_state_and_passes_through_unknown_words(
     panel.control(
         "switches", stop_awaits_review=awaits_review, processing_s=processing_s, processing_word="WINDING DOWN"
     )
-    services.stop(study=study)
-    services.send(environment="panel")
+    stop(study=study)
+    send(environment="panel")
     if processing_s:
         assert there(lab, campaign)["status"] == "WINDING DOWN"
-        services.sync()  # a word that nobody knows is no end and no failure
+        sync()  # a word that nobody knows is no end and no failure
         panel.advance(processing_s + 1)
-        services.send(environment="panel")
+        send(environment="panel")
     campaign.refresh_from_db()
     assert campaign.state == CampaignState.STOPPED
     assert there(lab, campaign)["status"] == ("AWAITING REVIEW" if awaits_review else "COMPLETED")
-    services.sync()
+    sync()
     assert there(lab, campaign)["status"] != "ACTIVE"
 
 
@@ -208,10 +222,10 @@ def test_a_rejected_place_is_offered_again_after_review_began(
     panel.control("switches", rejection_reopens=reopens)
     campaign = launch_at_panel(assignments=1)
     come(panel, campaign).finish()
-    services.sync()
+    sync()
     boss = django_user_model.objects.create_superuser("boss")
     row = Assignment.objects.get()
-    services.reject(
+    reject(
         assignment=row,
         reason="Nothing of what was sent can be read. " * 4,
         evidence="Looked at it twice, in both files.",
@@ -219,7 +233,7 @@ def test_a_rejected_place_is_offered_again_after_review_began(
         by=boss,
     )
     for _ in range(2):
-        services.send(environment="panel")
+        send(environment="panel")
     assert lab.submission(row.assignment_id)["status"] == "REJECTED"
     assert there(lab, campaign)["status"] == "ACTIVE"
 
@@ -233,7 +247,7 @@ def test_a_session_counts_once_the_recruiter_has_named_its_person(
     campaign = launch_at_panel()
     come(panel, campaign)
     assert counted(study) == 0
-    assert services.verify_begun(campaign=campaign) == 1
+    assert verify_begun(campaign=campaign) == 1
     assert counted(study) == 1
 
 
@@ -255,13 +269,13 @@ def test_a_made_up_submission_counts_nowhere(
         visitor.answer_all()
     if by == "job":
         Assignment.objects.update(opened_at=clock.now() - 2 * standing.LISTED_WITHIN)
-        services.verify_begun(campaign=campaign)
-    services.sync()
+        verify_begun(campaign=campaign)
+    sync()
     assert counted(study) == 0
-    assert selectors.places_left(campaign) == 3
+    assert places_left(campaign) == 3
     assert set(rows().values()) == {AssignmentState.RETURNED if by == "job" else AssignmentState.OPENED}
     assert owner.visitor.open().status_code == 201  # whose id it is takes part all the same
-    services.sync()
+    sync()
     assert counted(study) == 1
 
 
@@ -273,12 +287,12 @@ def test_ids_that_somebody_invents_cost_few_calls(panel_door: Door, launch_at_pa
         assert visitor.open().status_code == 201
     assert Job.objects.filter(kind="recruitment.verify").count() == 1
     for _ in range(20):
-        services.verify_begun(campaign=campaign)
+        verify_begun(campaign=campaign)
     assert panel_door.calls <= 3 * (standing.ASKING.burst + 1)
     assert set(rows().values()) == {AssignmentState.OPENED}  # a list may lag behind
     Assignment.objects.update(opened_at=clock.now() - 2 * standing.LISTED_WITHIN)
     standing.ASKING.clear()
-    services.verify_begun(campaign=campaign)
+    verify_begun(campaign=campaign)
     assert set(rows().values()) == {AssignmentState.RETURNED}
 
 
@@ -287,10 +301,10 @@ def test_ids_that_somebody_invents_cost_few_calls(panel_door: Door, launch_at_pa
 
 def settled(campaign: Campaign) -> None:
     """Look, plan, send, and look again."""
-    services.sync()
-    services.settle(study=campaign.study)
-    services.send(environment="panel")
-    services.sync()
+    sync()
+    settle(study=campaign.study)
+    send(environment="panel")
+    sync()
 
 
 def test_rewards_go_in_one_call_and_are_believed_when_they_are_read_back(
@@ -306,7 +320,7 @@ def test_rewards_go_in_one_call_and_are_believed_when_they_are_read_back(
     assert {payment.state for payment in Payment.objects.all()} == {WriteState.SENDING}
     assert set(rows().values()) == {AssignmentState.SUBMITTED}
     panel.advance(601)
-    services.sync()
+    sync()
     assert {payment.state for payment in Payment.objects.all()} == {WriteState.CONFIRMED}
     assert set(rows().values()) == {AssignmentState.APPROVED}
     assert panel.money(lab.workspace_id)["paid"] == 3 * 160
@@ -323,8 +337,8 @@ def test_a_lost_approval_pays_once(lab: Lab, panel: PanelServer, launch_at_panel
     settled(campaign)
     [payment] = Payment.objects.all()
     Payment.objects.update(first_sent_at=payment.first_sent_at and payment.first_sent_at - timedelta(minutes=11))
-    services.send(environment="panel")
-    services.sync()
+    send(environment="panel")
+    sync()
     assert Payment.objects.get().state == WriteState.CONFIRMED
     assert panel.money(lab.workspace_id)["paid"] == 160
 
@@ -345,18 +359,18 @@ def test_no_code_without_a_finished_session_is_asked_to_return_and_then_waits_fo
     campaign = launch_at_panel()
     guest = come(panel, campaign)
     guest.go_back("")
-    services.sync()
-    assert list(selectors.unmatched(study)) == [Assignment.objects.get()]
-    services.send(environment="panel")
+    sync()
+    assert list(unmatched(study)) == [Assignment.objects.get()]
+    send(environment="panel")
     asked = lab.submission(guest.submission)["return_requested"]
     assert "within 7 days" in asked
-    assert list(selectors.unmatched(study)) == []
+    assert list(unmatched(study)) == []
     settled(campaign)
     assert Payment.objects.count() == 0
     row = Assignment.objects.get()
     assert row.return_due_at is not None
     Assignment.objects.update(return_due_at=row.return_due_at - timedelta(days=7))
-    assert list(selectors.unmatched(study)) == [row]
+    assert list(unmatched(study)) == [row]
     messages = lab.get("messages/", user_id=row.person and row.person.worker_id)["results"]
     assert len(messages) == 1
 
@@ -368,10 +382,10 @@ def test_a_request_to_return_is_never_sent_twice(
     campaign = launch_at_panel()
     guest = come(panel, campaign)
     guest.go_back("")
-    services.sync()
+    sync()
     panel.arm("request-return.POST", kind)
     for _ in range(3):
-        services.send(environment="panel")
+        send(environment="panel")
     sent = lab.get("messages/", user_id=guest.visitor.person["workerId"])["results"]
     assert len(sent) == 1
 
@@ -381,7 +395,7 @@ def test_who_leaves_and_keeps_the_answers_returns_the_place_and_keeps_them(
 ) -> None:
     campaign = launch_at_panel(assignments=1)
     guest = come(panel, campaign)
-    services.sync()
+    sync()
     visitor = guest.visitor
     visitor.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
     answer = {"position": 0, "response": "cat", "rt_ms": 700.0, "clicks": [], "timing": {}}
@@ -389,7 +403,7 @@ def test_who_leaves_and_keeps_the_answers_returns_the_place_and_keeps_them(
     assert visitor.call("POST", "/api/v1/run/withdraw/", {"keep": True}).json() == {"state": "left"}
     guest.give_back()
     for _ in range(2):
-        services.sync()
+        sync()
     [session] = Session.objects.all()
     assert (session.state, session.erase_after) == (SessionState.OPEN, None)
     assert session.responses.count() == 1
@@ -403,17 +417,17 @@ def test_a_returned_place_is_a_withdrawal_at_any_time(
     campaign = launch_at_panel(assignments=1)
     guest = come(panel, campaign)
     if when == "at work":
-        services.sync()
+        sync()
     else:
         guest.visitor.answer_all()
     if when in ("submitted", "paid for soon"):
         guest.go_back(guest.way_out()["code"])
-        services.sync()
+        sync()
     if when == "paid for soon":
-        services.settle(study=study)
+        settle(study=study)
     guest.give_back()
-    services.sync()
-    services.send(environment="panel")
+    sync()
+    send(environment="panel")
     assert counted(study) == 0
     [session] = Session.objects.all()
     assert session.state == SessionState.WITHDRAWN
@@ -438,13 +452,13 @@ def test_who_gave_the_place_back_and_is_owed_something_is_paid_once_by_a_bonus(
     guest = come(panel, campaign)
     guest.visitor.answer_all()
     guest.give_back()
-    services.sync()
+    sync()
     row = Assignment.objects.get()
-    assert [(one.why, one.hold) for one in selectors.owed(study)] == [("not-submitted", "offer")]
+    assert [(one.why, one.hold) for one in owed(study)] == [("not-submitted", "offer")]
     for _ in range(2):
-        services.compensate(assignment=row, by=ada)
-    assert selectors.owed(study) == []
-    services.send(environment="panel")
+        compensate(assignment=row, by=ada)
+    assert owed(study) == []
+    send(environment="panel")
     [payment] = Payment.objects.all()
     assert (payment.assignment, payment.kind, payment.amount_cents) == (row, "compensation", 90)
     assert lab.submission(guest.submission)["bonus_payments"] == [90]
@@ -455,9 +469,9 @@ def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
 ) -> None:
     campaign = launch_at_panel(cap_cents=1_000, reward_cents=90)
     early, never = come(panel, campaign), come(panel, campaign)
-    services.sync()
+    sync()
     panel.advance(31 * 60)
-    services.sync()
+    sync()
     early.visitor.answer_all()
     settled(campaign)
     assert rows() == {
@@ -468,7 +482,7 @@ def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
     assert (payment.kind, payment.amount_cents, bool(payment.reason)) == ("compensation", 90, True)
     assert payment.assignment.assignment_id == early.submission
     assert early.visitor.session.state == SessionState.SUBMITTED
-    services.settle(study=study)
+    settle(study=study)
     assert Payment.objects.count() == 1
 
 
@@ -499,12 +513,12 @@ def test_nobody_is_kept_who_did_not_agree(panel: PanelServer, lab: Lab, launch_a
         content_type="application/json",
     )
     guest.go_back(answer.json()["code"])
-    services.sync()
+    sync()
     assert lab.submission(guest.submission)["return_requested"]
     assert (RecruitedPerson.objects.count(), Assignment.objects.count(), Session.objects.count()) == (0, 0, 0)
     assert campaign.outcome_codes.get(outcome="no-consent").turned_away == 1
     guest.give_back()
-    services.sync()
+    sync()
     assert RecruitedPerson.objects.count() == 0
 
 
@@ -514,7 +528,7 @@ def test_a_rejection_names_a_ground_and_no_check_is_one(
     campaign = launch_at_panel()
     guest = come(panel, campaign)
     guest.finish()
-    services.sync()
+    sync()
     row, boss = Assignment.objects.get(), django_user_model.objects.create_superuser("boss")
     long, why = "Nothing of what was sent can be read. " * 4, "Looked at in both files."
     for wrong in (
@@ -525,14 +539,14 @@ def test_a_rejection_names_a_ground_and_no_check_is_one(
         {"category": "NO_DATA", "reason": long, "evidence": ""},
     ):
         with pytest.raises(InvalidRequest):
-            services.reject(assignment=row, by=boss, **wrong)
-    services.reject(assignment=row, by=boss, category="NO_DATA", reason=long, evidence=why)
-    services.send(environment="panel")
-    services.sync()
+            reject(assignment=row, by=boss, **wrong)
+    reject(assignment=row, by=boss, category="NO_DATA", reason=long, evidence=why)
+    send(environment="panel")
+    sync()
     assert lab.submission(guest.submission)["status"] == "REJECTED"
-    services.override_rejection(assignment=Assignment.objects.get(), by=boss)
-    services.send(environment="panel")
-    services.sync()
+    override_rejection(assignment=Assignment.objects.get(), by=boss)
+    send(environment="panel")
+    sync()
     assert lab.submission(guest.submission)["status"] == "APPROVED"
     assert rows() == {guest.submission: AssignmentState.APPROVED}
 
@@ -542,8 +556,8 @@ def test_who_took_part_is_kept_in_a_group_that_every_study_of_the_family_exclude
 ) -> None:
     campaign = launch_at_panel()
     guest = come(panel, campaign)  # has begun, and finishes nothing
-    services.sync()
-    services.send(environment="panel")
+    sync()
+    send(environment="panel")
     [group] = lab.get("participant-groups/", workspace_id=lab.workspace_id)["results"]
     members = lab.get(f"participant-groups/{group['id']}/participants/")["results"]
     assert [one["participant_id"] for one in members] == [guest.visitor.person["workerId"]]
@@ -570,17 +584,17 @@ def test_a_person_pauses_and_opens_again_and_no_machine_ends_the_pause(
     boss = django_user_model.objects.create_superuser("boss")
     guest = come(panel, campaign)
     guest.finish()
-    services.sync()
-    services.pause_campaign(campaign=campaign, by=boss)
-    services.send(environment="panel")
+    sync()
+    pause_campaign(campaign=campaign, by=boss)
+    send(environment="panel")
     guest.give_back()
-    services.sync()
-    services.send(environment="panel")
-    assert selectors.is_paused(campaign)
+    sync()
+    send(environment="panel")
+    assert is_paused(campaign)
     assert there(lab, campaign)["status"] == "PAUSED"
-    services.resume_campaign(campaign=campaign, by=boss)
-    services.send(environment="panel")
-    assert not selectors.is_paused(campaign)
+    resume_campaign(campaign=campaign, by=boss)
+    send(environment="panel")
+    assert not is_paused(campaign)
     assert there(lab, campaign)["status"] == "ACTIVE"
 
 
@@ -590,11 +604,11 @@ def test_the_time_limit_follows_from_those_who_took_longest(
     pilot = launch_at_panel(assignments=5)
     for _ in range(5):
         come(panel, pilot).finish()
-    services.sync()
+    sync()
     for number, session in enumerate(Session.objects.order_by("pk")):
         taken = timedelta(minutes=10 + 5 * number)
         Session.objects.filter(pk=session.pk).update(opened_at=session.completed_at - taken)
-    slow = selectors.slow_minutes(study)
+    slow = slow_minutes(study)
     assert slow is not None and 30 <= slow <= 35
     campaign = launch_at_panel()
     assert there(lab, campaign)["maximum_allowed_time"] * 60 >= 3 * slow * 60 - 60
@@ -605,9 +619,9 @@ def test_people_are_written_to_about_their_study(lab: Lab, panel: PanelServer, l
     campaign = launch_at_panel()
     guest = come(panel, campaign)
     guest.finish()
-    services.sync()
-    services.notify(assignments=[Assignment.objects.get()], subject="Thank you", text="All is well.", by=None)
-    services.send(environment="panel")
+    sync()
+    notify(assignments=[Assignment.objects.get()], subject="Thank you", text="All is well.", by=None)
+    send(environment="panel")
     [told] = lab.get("messages/", user_id=guest.visitor.person["workerId"])["results"]
     assert told["body"] == "Thank you\n\nAll is well."
 

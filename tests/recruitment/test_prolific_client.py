@@ -14,9 +14,10 @@ import pytest
 from pydantic import ValidationError
 
 from humanexp.core.errors import KeysRefused, NotAtRecruiter, OutcomeUnknown, RecruiterUnavailable
-from humanexp.recruitment.recruiters import prolific_replies as replies
-from humanexp.recruitment.recruiters.prolific_client import ProlificClient
-from humanexp.recruitment.recruiters.prolific_transport import MOST_SAID, Refused
+from humanexp.recruiters.prolific import replies
+from humanexp.recruiters.prolific.client import ProlificClient
+from humanexp.recruiters.prolific.replies import Balance, Money, SubmissionInList
+from humanexp.recruiters.prolific.transport import MOST_SAID, Refused
 from tests.panel.server import CODE, Lab, PanelServer
 from tests.served import free_port
 
@@ -53,7 +54,7 @@ def client(lab: Lab) -> ProlificClient:
 def test_an_account_and_its_prices(lab: Lab, client: ProlificClient) -> None:
     assert client.me().id == lab.researcher_id
     assert [one.id for one in client.workspaces()] == [lab.workspace_id]
-    assert client.balance(lab.workspace_id) == replies.Balance(
+    assert client.balance(lab.workspace_id) == Balance(
         currency_code="GBP", total_balance=1_000_000, available_balance=1_000_000
     )
     project = client.create_project(lab.workspace_id, "Second")
@@ -74,7 +75,7 @@ def test_the_life_of_a_study(lab: Lab, panel: PanelServer, client: ProlificClien
     with pytest.raises(Refused, match="reward") as refused:
         client.change_study(study.id, {"reward": 500})
     assert refused.value.status == 400
-    assert client.study_cost(study.id, projected=True).rewards.rewards == replies.Money(amount=600, currency="GBP")
+    assert client.study_cost(study.id, projected=True).rewards.rewards == Money(amount=600, currency="GBP")
     draft = client.create_study(lab.terms())
     client.delete_study(draft.id)
     with pytest.raises(NotAtRecruiter):
@@ -236,7 +237,7 @@ def test_where_people_sit_and_who_they_are_is_dropped(lab: Lab) -> None:
     lab.people(study, 1)
     telltale = lab.get(f"studies/{study}/submissions/")["results"][0]
     assert telltale["ip"] and telltale["strata"]
-    kept = replies.SubmissionInList.model_validate(telltale)
+    kept = SubmissionInList.model_validate(telltale)
     assert {"ip", "strata"}.isdisjoint(kept.model_dump())
     assert telltale["ip"] not in repr(kept) and kept.model_extra is None
     taken = {name for one in vars(replies).values() if hasattr(one, "model_fields") for name in one.model_fields}
@@ -335,6 +336,6 @@ def test_an_answer_about_something_else_is_none() -> None:
 
 def test_amounts_are_whole() -> None:
     balance = {"currency_code": "GBP", "total_balance": 150.0, "available_balance": 150}
-    assert replies.Balance.model_validate(balance).total_balance == 150
+    assert Balance.model_validate(balance).total_balance == 150
     with pytest.raises(ValidationError):
-        replies.Balance.model_validate({**balance, "total_balance": 150.5})
+        Balance.model_validate({**balance, "total_balance": 150.5})

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from humanexp.recruitment.recruiters.hints import Hint
-from humanexp.recruitment.recruiters.prolific_client import ProlificClient
-from humanexp.recruitment.recruiters.prolific_hooks import FRESH, HookRefused, signature, verified
+from humanexp.recruiters.prolific.client import ProlificClient
+from humanexp.recruiters.prolific.hooks import FRESH, HookRefused, signature, verified
+from humanexp.recruiters.tickets import Hint
 from tests.limits import until
 from tests.panel.receiver import Delivery, Receiver
 from tests.panel.server import CODE, Lab, PanelServer

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import requests
 
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Hit
-from humanexp.recruitment.recruiters.prolific_client import PAGE_SIZE
-from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
-from humanexp.recruitment.services import standing
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.prolific.client import PAGE_SIZE
+from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting import standing
+from humanexp.recruiting.polling import sync
 from tests.panel.server import Lab, PanelServer, Person
 
 Launch = Callable[..., Campaign]
@@ -79,7 +79,7 @@ def test_studies_are_polled_whole_whatever_fills_their_pages(
     panel.control("switches", submission_order=order)
     crowd = Crowd(lab, launch_at_panel(assignments=20), count)
     crowd.finish(count)
-    services.sync()
+    sync()
     assert listed() == sorted(crowd.finished)
 
 
@@ -95,15 +95,15 @@ def test_nobody_is_missed_in_any_order(lab: Lab, panel: PanelServer, launch_at_p
     for _ in range(3):
         panel.advance(13 * 60)
         crowd.finish(50)
-        services.sync()
+        sync()
         assert listed() == sorted(crowd.finished)
     crowd.complete(*early)
     panel.advance(60)
-    services.sync()
+    sync()
     assert listed() == sorted(crowd.finished)
     panel.advance(2 * 3600)
     crowd.finish(5)
-    services.sync()
+    sync()
     assert listed() == sorted(crowd.finished)
 
 
@@ -116,7 +116,7 @@ def test_what_becomes_of_somebody_of_long_ago_is_seen_at_once(
     crowd.complete(person, submission)
     panel.advance(3 * 3600)
     crowd.finish(PAGE_SIZE + 20)
-    services.sync()
+    sync()
     if word == "returned":
         person.post(f"/submissions/{submission}/return/")
     elif word == "approved":
@@ -124,14 +124,14 @@ def test_what_becomes_of_somebody_of_long_ago_is_seen_at_once(
     else:
         lab.decide(submission, "REJECT", message="Nothing can be read. " * 6, rejection_category="NO_DATA")
     calls.clear()
-    services.sync()
+    sync()
     assert Assignment.objects.get(assignment_id=submission).state == word
     assert sum(f"status={word.upper()}" in call for call in calls) == 1
     if word != "rejected":
         return
     lab.decide(submission, "UNREJECT")
     lab.decide(submission, "APPROVE")
-    services.sync()
+    sync()
     assert Assignment.objects.get(assignment_id=submission).state == "approved"
 
 
@@ -160,9 +160,9 @@ def test_a_list_that_could_not_be_read_is_read_whole_at_the_next_look(
     crowd = Crowd(lab, launch_at_panel(assignments=24), 24)
     crowd.finish(3)
     panel.arm("submissions.GET", "bad_gateway")
-    assert services.sync().remarks
+    assert sync().remarks
     assert Hit.objects.get().listed_at is None
-    services.sync()
+    sync()
     assert listed() == sorted(crowd.finished) and Hit.objects.get().listed_at is not None
 
 
@@ -172,17 +172,17 @@ def test_ten_thousand_places_cost_tens_of_calls_a_round(
     """Some hundreds of them here: what a round costs depends on what has changed, and not on how many there are."""
     crowd = Crowd(lab, launch_at_panel(assignments=24), 500)
     crowd.finish(400)
-    services.sync()
+    sync()
     calls.clear()
-    services.sync()
+    sync()
     assert len(calls) == 3  # nothing has changed: the study, its counts and the balance
     panel.advance(2 * 3600)
     crowd.finish(1)
-    services.sync()
+    sync()
     crowd.finish(2)
     lab.people(crowd.study, 2, until="ACTIVE")
     calls.clear()
-    services.sync()
+    sync()
     assert len(calls) == 4 < 3 + 403 // PAGE_SIZE
     assert len(listed()) == 403
 
@@ -200,11 +200,11 @@ def test_a_thousand_people_of_a_day_are_all_listed(
         panel.advance(2 * 3600)
         crowd.finish(100)
         calls.clear()
-        services.sync()
+        sync()
         cost.append(len(calls))
     assert listed() == sorted(crowd.finished) and len(crowd.finished) == 1_000
     calls.clear()
-    services.sync()
+    sync()
     assert len(calls) == 3
     if order == "oldest first":  # found only at the end of the list
         assert cost == [3 + number for number in range(1, 11)]

@@ -9,10 +9,11 @@ import pytest
 from django.core.cache import cache
 from django.db import transaction
 
-from humanexp.recruitment import pricing, services
+from humanexp.ledger.wages import least_hourly_cents
+from humanexp.recruiters.money import Quote
+from humanexp.recruiters.registry import capabilities_of
+from humanexp.recruiting.launch import quote
 from humanexp.recruitment.management.base import price_words
-from humanexp.recruitment.recruiters import capabilities_of
-from humanexp.recruitment.selectors.wages import least_hourly_cents
 from tests.panel.server import Lab, PanelServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,8 +36,8 @@ def lab(panel: PanelServer, settings: Any, monkeypatch: pytest.MonkeyPatch) -> I
     cache.clear()
 
 
-def quoted(reward_cents: int = 150) -> pricing.Quote:
-    return services.quote(to="panel", assignments=3, reward_cents=reward_cents)
+def quoted(reward_cents: int = 150) -> Quote:
+    return quote(to="panel", assignments=3, reward_cents=reward_cents)
 
 
 @pytest.mark.process

@@ -15,9 +15,15 @@ from humanexp.console.preflight.check import Launch
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, WrongCurrency
 from humanexp.core.models import User
-from humanexp.recruitment import recruiters, services
-from humanexp.recruitment.models import Assignment, Campaign, RecruiterAccount
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.ledger.budgets import set_month_cap
+from humanexp.ledger.sender import send
+from humanexp.recruiters import registry
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.registry import recruiter_for
+from humanexp.recruiting.accounts import open_account, try_account
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.personal_data import delete_participant, forget_ids
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study, StudyState
 from tests.panel.server import Lab, PanelServer, Person
 from tests.recruitment.at_panel import come
@@ -36,8 +42,8 @@ def dollars(panel: PanelServer, settings: Any) -> Lab:
     return lab
 
 
-def terms(**changed: Any) -> services.LaunchTerms:
-    return services.LaunchTerms(**{"to": "panel", "assignments": 2, "reward_cents": 120, **changed})
+def terms(**changed: Any) -> LaunchTerms:
+    return LaunchTerms(**{"to": "panel", "assignments": 2, "reward_cents": 120, **changed})
 
 
 def nothing_was_made(study: Study, lab: Lab) -> bool:
@@ -50,31 +56,31 @@ def nothing_was_made(study: Study, lab: Lab) -> bool:
 
 
 def test_the_account_is_in_the_currency_that_the_service_names(dollars: Lab, study: Study) -> None:
-    services.set_month_cap(environment="panel", cap_cents=50_000, by=None)  # meant in pounds
-    assert services.try_account(code="panel") == ""
+    set_month_cap(environment="panel", cap_cents=50_000, by=None)  # meant in pounds
+    assert try_account(code="panel") == ""
     row = RecruiterAccount.objects.get(environment="panel")
     assert (row.fault, row.balance_cents, row.currency, row.month_cap_cents) == ("", 1_000_000, "USD", 0)
-    assert recruiters.currency_of("panel") == "USD"
-    assert {one.code: one.currency for one in recruiters.accounts()}["panel"] == "USD"
-    services.set_month_cap(environment="panel", cap_cents=50_000, by=None)
-    assert services.try_account(code="panel") == ""
+    assert registry.currency_of("panel") == "USD"
+    assert {one.code: one.currency for one in registry.accounts()}["panel"] == "USD"
+    set_month_cap(environment="panel", cap_cents=50_000, by=None)
+    assert try_account(code="panel") == ""
     row.refresh_from_db()
     assert row.month_cap_cents == 50_000  # nothing has changed since
-    assert services.publish(study=study, terms=terms()).currency == "USD"
-    services.send(environment="panel")
+    assert publish(study=study, terms=terms()).currency == "USD"
+    send(environment="panel")
     assert [one["status"] for one in dollars.get("studies/")["results"]] == ["ACTIVE"]
 
 
 def test_nothing_is_launched_in_another_currency(dollars: Lab, study: Study) -> None:
     with pytest.raises(InvalidRequest, match=r"pays in USD, and is in GBP here. Test it on the page"):
-        services.publish(study=study, terms=terms())
+        publish(study=study, terms=terms())
     assert nothing_was_made(study, dollars)
 
 
 def test_after_a_launch_another_currency_is_a_fault(lab: Lab, panel: PanelServer, study: Study, settings: Any) -> None:
-    services.publish(study=study, terms=terms())
+    publish(study=study, terms=terms())
     of_account(settings, panel.lab(currency="USD"))
-    said = services.try_account(code="panel")
+    said = try_account(code="panel")
     assert "pays in USD, and is in GBP here." in said and "open another account for USD" in said
     row = RecruiterAccount.objects.get(environment="panel")
     assert (row.fault, row.balance_cents) == (said, None)
@@ -84,10 +90,10 @@ def test_after_a_launch_another_currency_is_a_fault(lab: Lab, panel: PanelServer
 
 def test_a_further_account_is_in_its_own_currency(dollars: Lab, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECRUITER_GRANT_TOKEN", dollars.token)
-    services.open_account(kind="panel", code="grant", name="Grant", workspace=dollars.workspace_id, by=None)
-    assert recruiters.currency_of("grant") == "GBP"  # until it was asked
-    assert services.try_account(code="grant") == ""
-    assert [recruiters.currency_of(code) for code in ("panel", "grant")] == ["GBP", "USD"]
+    open_account(kind="panel", code="grant", name="Grant", workspace=dollars.workspace_id, by=None)
+    assert registry.currency_of("grant") == "GBP"  # until it was asked
+    assert try_account(code="grant") == ""
+    assert [registry.currency_of(code) for code in ("panel", "grant")] == ["GBP", "USD"]
 
 
 def test_an_account_that_could_not_be_asked_is_asked_before_a_draft_is_made(
@@ -96,9 +102,9 @@ def test_an_account_that_could_not_be_asked_is_asked_before_a_draft_is_made(
     lab = panel.lab(currency="USD")
     of_account(settings, lab)
     settings.PANEL_TOKEN = "wrong"
-    services.publish(study=study, terms=terms())
+    publish(study=study, terms=terms())
     settings.PANEL_TOKEN = lab.token
-    report = services.send(environment="panel")
+    report = send(environment="panel")
     assert any("pays in USD" in remark for remark in report.remarks)
     assert lab.get("studies/")["results"] == []
 
@@ -106,13 +112,13 @@ def test_an_account_that_could_not_be_asked_is_asked_before_a_draft_is_made(
 def test_people_are_looked_after_while_the_currency_is_wrong(
     panel: PanelServer, lab: Lab, study: Study, settings: Any
 ) -> None:
-    campaign = services.publish(study=study, terms=terms())
-    services.send(environment="panel")
+    campaign = publish(study=study, terms=terms())
+    send(environment="panel")
     guest = come(panel, campaign)
     guest.finish()
     RecruiterAccount.objects.update(currency="USD", balance_at=clock.now())
-    recruiters.forget("panel")
-    assert any("pays in GBP, and is in USD" in remark for remark in services.sync().remarks)
+    registry.forget("panel")
+    assert any("pays in GBP, and is in USD" in remark for remark in sync().remarks)
     assert Assignment.objects.get().state == "submitted"
 
 
@@ -122,28 +128,28 @@ def test_people_are_looked_after_while_the_currency_is_wrong(
 @pytest.mark.parametrize(("reward", "minutes", "enough"), [(30, 7, "£0.70"), (59, 6, "£0.60"), (1, 5, "£0.50")])
 def test_less_than_the_service_takes_is_refused(lab: Lab, study: Study, reward: int, minutes: int, enough: str) -> None:
     with pytest.raises(InvalidRequest, match=rf"nothing below £6\.00 an hour\. Pay at least {enough}, or state fewer"):
-        services.publish(study=study, terms=terms(reward_cents=reward, estimated_minutes=minutes))
+        publish(study=study, terms=terms(reward_cents=reward, estimated_minutes=minutes))
     assert nothing_was_made(study, lab)
 
 
 def test_as_much_as_the_service_takes_is_launched(lab: Lab, study: Study) -> None:
-    services.publish(study=study, terms=terms(reward_cents=70, estimated_minutes=7))
-    assert services.send(environment="panel").remarks == []
+    publish(study=study, terms=terms(reward_cents=70, estimated_minutes=7))
+    assert send(environment="panel").remarks == []
 
 
 def test_the_service_says_what_it_takes_today(lab: Lab, study: Study, panel: PanelServer) -> None:
     panel.control("switches", least_hourly_cents=900)
     with pytest.raises(InvalidRequest, match=r"below £9\.00 an hour\. Pay at least £1\.05"):
-        services.publish(study=study, terms=terms(reward_cents=70, estimated_minutes=7))
+        publish(study=study, terms=terms(reward_cents=70, estimated_minutes=7))
     panel.control("switches", least_hourly_cents=300)
-    services.publish(study=study, terms=terms(reward_cents=35, estimated_minutes=7))
-    assert services.send(environment="panel").remarks == []
+    publish(study=study, terms=terms(reward_cents=35, estimated_minutes=7))
+    assert send(environment="panel").remarks == []
 
 
 def test_where_it_cannot_be_asked_its_published_minimum_counts(lab: Lab, study: Study, settings: Any) -> None:
     settings.PANEL_TOKEN = "wrong"
     with pytest.raises(InvalidRequest, match=r"below £6\.00 an hour"):
-        services.publish(study=study, terms=terms(reward_cents=30, estimated_minutes=7))
+        publish(study=study, terms=terms(reward_cents=30, estimated_minutes=7))
 
 
 def test_the_pre_flight_says_what_the_launch_would(lab: Lab, study: Study, panel: PanelServer) -> None:
@@ -165,8 +171,8 @@ def test_a_study_is_open_to_the_people_who_were_asked_for(lab: Lab, study: Study
     people = WorkerRequirements(
         countries=("GB",), age_from=21, age_to=40, languages=("english",), good_vision=True, balanced_sex=True
     )
-    services.publish(study=study, terms=terms(requirements=people))
-    assert services.send(environment="panel").remarks == []
+    publish(study=study, terms=terms(requirements=people))
+    assert send(environment="panel").remarks == []
     [listed] = lab.get("studies/")["results"]
     found = {one.pop("filter_id"): one for one in lab.get(f"studies/{listed['id']}/")["filters"]}
     del found["participant_group_blocklist"]
@@ -202,11 +208,11 @@ def test_earlier_studies_and_lists_of_people_decide_who_sees_a_study(
     for name, (named, welcome) in ways.items():
         title = f"Open by {name}"
         asked = WorkerRequirements(**{name: named})
-        services.publish(study=study, terms=terms(title=title, assignments=1, requirements=asked))
-        assert services.send(environment="panel").remarks == []
+        publish(study=study, terms=terms(title=title, assignments=1, requirements=asked))
+        assert send(environment="panel").remarks == []
         assert {one for one in ids if title in one.get("/studies/").text} == welcome, name
     with pytest.raises(InvalidRequest, match=r"knows no study f{24} in this workspace: take it out"):
-        services.publish(study=study, terms=terms(requirements=WorkerRequirements(not_in=("f" * 24,))))
+        publish(study=study, terms=terms(requirements=WorkerRequirements(not_in=("f" * 24,))))
 
 
 @pytest.mark.parametrize(
@@ -221,32 +227,32 @@ def test_people_whom_the_service_does_not_know_are_refused_before_anything_is_fr
     lab: Lab, study: Study, people: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InvalidRequest, match=said):
-        services.publish(study=study, terms=terms(requirements=WorkerRequirements(**people)))
+        publish(study=study, terms=terms(requirements=WorkerRequirements(**people)))
     assert nothing_was_made(study, lab)
 
 
 def test_who_does_not_know_people_is_not_asked_for_them(lab: Lab, study: Study) -> None:
     people = WorkerRequirements(good_vision=True)
     with pytest.raises(InvalidRequest, match="does not know the age, sex, languages, sight or earlier"):
-        services.publish(study=study, terms=terms(to="marketplace", requirements=people))
+        publish(study=study, terms=terms(to="marketplace", requirements=people))
     assert nothing_was_made(study, lab)
 
 
 def test_lists_of_people_are_erased_with_their_ids(lab: Lab, study: Study, panel: PanelServer) -> None:
     guest, absent = panel.person(), "e" * 24
     asked = WorkerRequirements(only_people=(id_after(guest, lab.study()), absent))
-    campaign = services.publish(study=study, terms=terms(requirements=asked))
-    services.send(environment="panel")
+    campaign = publish(study=study, terms=terms(requirements=asked))
+    send(environment="panel")
     came = come(panel, campaign, guest)
     came.give_back()
-    services.sync()
-    services.delete_participant(code=came.visitor.session.participant.code)
+    sync()
+    delete_participant(code=came.visitor.session.participant.code)
     campaign.refresh_from_db()
     assert campaign.asks_for.only_people == (absent,)
     Campaign.objects.update(state="stopped")
-    services.forget_ids(family=study.family, days=0, dry_run=True)
+    forget_ids(family=study.family, days=0, dry_run=True)
     assert Campaign.objects.get().asks_for.only_people
-    services.forget_ids(family=study.family, days=0)
+    forget_ids(family=study.family, days=0)
     assert not Campaign.objects.get().asks_for.only_people
 
 
@@ -268,7 +274,7 @@ def test_the_launch_form_asks_in_the_words_of_the_recruiter(lab: Lab, study: Stu
     client.force_login(User.objects.create_superuser("ada"))
     page = client.get(f"/studies/{study.slug}/recruit/").content.decode()
     for label in ("Keywords", "Approved HITs, at least", "Masters only", "Days until everyone is paid automatically"):
-        assert only(page, label) == set(recruiters.those(pays=True, splits=True)) & set(recruiters.offered()), label
+        assert only(page, label) == set(registry.those(pays=True, splits=True)) & set(registry.offered()), label
     assert "panel" in only(page, "Countries") and "panel" in only(page, "Normal or corrected-to-normal vision")
     asked = {"to": "panel", "assignments": "2", "reward": "1.20", "estimated_minutes": "5", "title": "Pictures"}
     asked |= {"description": "Look.", "contact": "lab@example.org", "approval_days": "3", "shown_total": "320"}

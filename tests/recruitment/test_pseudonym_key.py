@@ -12,9 +12,8 @@ from humanexp.core import fingerprints
 from humanexp.core.errors import Conflict, PseudonymKeyRefused
 from humanexp.core.fingerprints import Standing, check_at_start, examine, pseudonym_key, record_keys
 from humanexp.core.models import AuditEvent, KeyFingerprint, User
-from humanexp.recruitment.models import Exclusion
-from humanexp.recruitment.selectors.people import exclusion_code
-from humanexp.recruitment.services.people import person_for
+from humanexp.recruiters.models.people import Exclusion
+from humanexp.recruiters.people import exclusion_code, person_for
 from humanexp.studies.models import StudyFamily
 
 pytestmark = pytest.mark.django_db

@@ -10,10 +10,15 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core import clock
-from humanexp.recruitment import selectors, services
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.settlement import settle
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.states import HitState, WriteState
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.recruitment.jobs import run_sync
-from humanexp.recruitment.models import Call, Campaign, Payment
-from humanexp.recruitment.states import HitState, WriteState
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.outbox import FAULTS, Launch, NewWorker, send, submitted
 
@@ -75,21 +80,21 @@ class TestStopping:
         campaign = launch(assignments=3, assignments_per_hit=1)
         worker = new_worker()
         under_way = worker.accept(campaign, 2)
-        services.stop(study=campaign.study)
+        stop(study=campaign.study)
         assert send().confirmed == 3
         campaign.refresh_from_db()
         assert campaign.state == "stopped"
         assert new_worker().client.try_accept(campaign.hits.first().hit_id).status_code == 409
         assert under_way.open().status_code == 201
         worker.submit(under_way, under_way.answer_all()["receipt"])
-        assert services.sync(study=campaign.study).submitted == 1
-        services.settle(study=campaign.study)
+        assert sync(study=campaign.study).submitted == 1
+        settle(study=campaign.study)
         assert send().confirmed == 1
 
     @pytest.mark.parametrize("fault", FAULTS)
     def test_a_lost_reply_to_an_expiry(self, marketplace: MarketplaceServer, launch: Launch, fault: str) -> None:
         campaign = launch()
-        services.stop(study=campaign.study)
+        stop(study=campaign.study)
         marketplace.arm("UpdateExpirationForHIT", fault)
         send()
         send()
@@ -101,8 +106,8 @@ class TestStopping:
     ) -> None:
         campaign = launch(assignments=3, assignments_per_hit=1)
         paid = submitted(campaign, new_worker)[0]
-        services.settle(study=campaign.study)
-        services.stop(study=campaign.study)
+        settle(study=campaign.study)
+        stop(study=campaign.study)
         marketplace.arm("UpdateExpirationForHIT", "refused", times=3)
         assert send().refused == 3
         campaign.refresh_from_db()
@@ -110,13 +115,13 @@ class TestStopping:
         marketplace.arm("UpdateExpirationForHIT", "refused", times=1)
         run_sync(progress=lambda *_: None)
         campaign.refresh_from_db()
-        [told] = [one for one in selectors.attention(campaign.study) if one.kind == "open-hit"]
+        [told] = [one for one in attention(campaign.study) if one.kind == "open-hit"]
         assert (campaign.state, told.count, told.tone) == ("stopping", 1, "bad")
         assert "can still be taken" in told.text and "every minute" in told.resolution
         run_sync(progress=lambda *_: None)
         campaign.refresh_from_db()
         assert campaign.state == "stopped"
-        assert not [one for one in selectors.attention(campaign.study) if one.kind == "open-hit"]
+        assert not [one for one in attention(campaign.study) if one.kind == "open-hit"]
         found = hits_titled(other_side, campaign)
         assert [hit["HITStatus"] for hit in found] == ["Reviewable"] * 3
         rewards = Payment.objects.get(assignment=paid)
@@ -128,7 +133,7 @@ class TestStopping:
         self, marketplace: MarketplaceServer, launch: Launch, other_side: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         campaign = launch()
-        services.stop(study=campaign.study)
+        stop(study=campaign.study)
         marketplace.arm("UpdateExpirationForHIT", "refused")
         send()
         hit_id = campaign.hits.get().hit_id
@@ -144,10 +149,10 @@ class TestStopping:
     def test_a_hit_that_was_never_sent_is_not_published(
         self, marketplace: MarketplaceServer, study: Any, other_side: Any
     ) -> None:
-        campaign = services.publish(
-            study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=1, title="Never sent")
+        campaign = publish(
+            study=study, terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=1, title="Never sent")
         )
-        services.stop(study=study)
+        stop(study=study)
         campaign.refresh_from_db()
         assert (campaign.state, campaign.hits.get().state) == ("stopped", HitState.CANCELLED)
         assert send().confirmed == 0
@@ -158,7 +163,7 @@ class TestStopping:
     ) -> None:
         marketplace.arm("CreateHITWithHITType", "drop_after_commit")
         campaign = launch()
-        services.stop(study=campaign.study)
+        stop(study=campaign.study)
         send()
         campaign.refresh_from_db()
         assert campaign.state == "stopped"
@@ -170,7 +175,7 @@ class TestStopping:
     ) -> None:
         marketplace.arm("CreateHITWithHITType", "drop_before")
         campaign = launch()
-        services.stop(study=campaign.study)
+        stop(study=campaign.study)
         assert send().waiting == 2  # it may still appear
         Call.objects.filter(kind="create").update(first_sent_at=timezone.now() - timedelta(minutes=11))
         send()

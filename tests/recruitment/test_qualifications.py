@@ -13,10 +13,23 @@ from analysis.errors import InvalidInput
 from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
+from humanexp.ledger import sender
+from humanexp.ledger.models.calls import MARKS, Call
+from humanexp.ledger.outbox import plan_grant
 from humanexp.participation.models import Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import MARKS, Assignment, Call, Campaign, Exclusion, QualificationType, RecruitedPerson
-from humanexp.recruitment.services.qualifying import plan_grant
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models.people import Exclusion, QualificationType, RecruitedPerson
+from humanexp.recruiters.people import (
+    exclude_family,
+    exclude_people,
+    exclusion_code,
+    exclusions,
+    is_excluded,
+    lift_exclusion,
+    participant_hashes,
+)
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import StudyFamily
 from humanexp.studies.roles import Role
 from tests.marketplace.server import MarketplaceServer
@@ -28,7 +41,7 @@ NewWorker = Callable[[], Worker]
 
 
 def send() -> Any:
-    return services.send(environment="marketplace")
+    return sender.send(environment="marketplace")
 
 
 def sees(worker: Worker, campaign: Campaign) -> bool:
@@ -48,7 +61,7 @@ class TestTookPart:
         assert send().told == 0  # until the recruiter names them, anybody can have typed that id
         assert sees(worker, campaign)  # the second HIT
         worker.submit(visitor, visitor.answer_all()["receipt"])
-        assert services.sync(study=campaign.study).submitted == 1
+        assert sync(study=campaign.study).submitted == 1
         assert send().told == 1
         assert not sees(worker, campaign)
         assert sees(other, campaign)
@@ -59,7 +72,7 @@ class TestTookPart:
     ) -> None:
         campaign, worker = launch(), new_worker()
         worker.do(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         marketplace.arm("AssociateQualificationWithWorker", fault)
         assert send().told == 0
         assert send().told == 1
@@ -70,17 +83,17 @@ class TestTookPart:
     ) -> None:
         campaign, worker = launch(), new_worker()
         worker.do(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         send()
         sister = make_study("noise-2", family="noise")
-        later = services.publish(
-            study=sister, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10, title="Later")
+        later = publish(
+            study=sister, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=10, title="Later")
         )
         send()
         later.refresh_from_db()
         assert not sees(worker, later)
-        stranger = services.publish(
-            study=make_study("blur"), terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10)
+        stranger = publish(
+            study=make_study("blur"), terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=10)
         )
         send()
         stranger.refresh_from_db()
@@ -90,20 +103,18 @@ class TestTookPart:
         self, transactional_db: None, marketplace: Any, new_worker: NewWorker
     ) -> None:
         twice = make_study("twice", max_sessions_per_worker=2)
-        campaign = services.publish(
+        campaign = publish(
             study=twice,
-            terms=services.LaunchTerms(
-                to="marketplace", assignments=2, reward_cents=10, assignments_per_hit=1, title="Twice"
-            ),
+            terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=10, assignments_per_hit=1, title="Twice"),
         )
         send()
         campaign.refresh_from_db()
         worker = new_worker()
         worker.do(campaign, 1)
-        services.sync(study=twice)
+        sync(study=twice)
         assert not Call.objects.filter(kind__in=MARKS).exists()
         worker.do(campaign, 2)
-        services.sync(study=twice)
+        sync(study=twice)
         assert send().told == 1
 
     def test_a_session_that_was_given_up_leaves_the_study_open(self, launch: Launch, new_worker: NewWorker) -> None:
@@ -113,7 +124,7 @@ class TestTookPart:
         worker.client.give_back(visitor.person["assignmentId"])
         Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
         Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
-        assert services.sync(study=campaign.study).returned == 1
+        assert sync(study=campaign.study).returned == 1
         assert send().told == 0
         assert sees(worker, campaign)
         assert not Call.objects.filter(kind__in=MARKS).exists()
@@ -130,7 +141,7 @@ class TestTookPart:
         worker.client.give_back(visitor.person["assignmentId"])
         Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
         Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert send().told == 1
         assert sees(worker, campaign)
 
@@ -139,7 +150,7 @@ class TestTookPart:
         forger = Visitor(campaign, worker_id="AFORGED", assignment_id="A1", submit_to=marketplace.url)
         assert forger.open().status_code == 201
         forger.answer_all()
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert send().told == 0
         assert not Call.objects.filter(kind__in=MARKS).exists()
 
@@ -181,8 +192,8 @@ class TestRequirements:
 class TestExclusions:
     def test_excluded_people_are_told_and_asked_to_return_a_hit(self, ada: User, settings: Any) -> None:
         study = make_study()
-        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
-        report = services.exclude_people(
+        campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=3))
+        report = exclude_people(
             family=study.family,
             worker_ids=["panel-1", " panel-2 ", "panel-1"],
             environment="link",
@@ -190,46 +201,44 @@ class TestExclusions:
             by=ada,
         )
         assert (report.added, report.known) == (2, 0)
-        assert services.exclude_people(family=study.family, worker_ids=["panel-2"], environment="link").known == 1
+        assert exclude_people(family=study.family, worker_ids=["panel-2"], environment="link").known == 1
         refused = Visitor(campaign, worker_id="panel-2").open()
         assert (refused.status_code, refused.json()["type"]) == (409, "already-took-part")
         assert refused.json()["detail"].startswith("This study is not open to you. Thank you")
-        paid = services.publish(
-            study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10)
-        )
-        services.exclude_people(family=study.family, worker_ids=["AEXCLUDED"], environment="marketplace")
+        paid = publish(study=study, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=10))
+        exclude_people(family=study.family, worker_ids=["AEXCLUDED"], environment="marketplace")
         holder = Visitor(paid, worker_id="AEXCLUDED", assignment_id="A1", submit_to=settings.MARKETPLACE_URL)
         assert "does you no harm" in holder.open().json()["detail"]
         assert not RecruitedPerson.objects.exists()
         assert Visitor(campaign, worker_id="panel-3").open().status_code == 201
-        excluded = selectors.exclusions(study.family).get(code=code("link", "panel-2"))
+        excluded = exclusions(study.family).get(code=code("link", "panel-2"))
         with pytest.raises(NotAllowed, match="The list is also that of the study noise"):
-            services.lift_exclusion(exclusion=excluded, by=ada)
+            lift_exclusion(exclusion=excluded, by=ada)
         study.memberships.create(user=ada, role=Role.OWNER)
-        services.lift_exclusion(exclusion=excluded, by=ada)
+        lift_exclusion(exclusion=excluded, by=ada)
         assert Visitor(campaign, worker_id="panel-2").open().status_code == 201
         assert "panel" not in str(list(Exclusion.objects.values()) + list(AuditEvent.objects.values()))
 
     def test_who_is_under_way_may_finish(self) -> None:
         study = make_study()
-        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
+        campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=3))
         visitor = Visitor(campaign, worker_id="panel-1")
         visitor.open()
-        services.exclude_people(family=study.family, worker_ids=["panel-1"], environment="link")
+        exclude_people(family=study.family, worker_ids=["panel-1"], environment="link")
         again = Visitor(campaign, worker_id="panel-1")
         assert again.open(secret=visitor.secret()).status_code == 201
 
     def test_a_list_is_carried_to_another_family_as_hashes(self) -> None:
         study, other = make_study(), make_study("blur")
-        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
+        campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=3))
         Visitor(campaign, worker_id="panel-1").open()
-        hashes = selectors.participant_hashes(study.family)
+        hashes = participant_hashes(study.family)
         assert hashes == [code("link", "panel-1")]
-        assert services.exclude_people(family=other.family, hashes=hashes).added == 1
+        assert exclude_people(family=other.family, hashes=hashes).added == 1
         third = StudyFamily.objects.create(slug="third")
-        assert services.exclude_family(family=third, other=study.family).added == 1
-        assert selectors.is_excluded(third, environment="link", worker_id="panel-1")
-        later = services.publish(study=other, terms=services.LaunchTerms(to="link", assignments=1))
+        assert exclude_family(family=third, other=study.family).added == 1
+        assert is_excluded(third, environment="link", worker_id="panel-1")
+        later = publish(study=other, terms=LaunchTerms(to="link", assignments=1))
         assert Visitor(later, worker_id="panel-1").open().status_code == 409
 
     def test_the_same_id_elsewhere_is_somebody_else_but_sandbox_and_production_are_one(self) -> None:
@@ -248,11 +257,11 @@ class TestExclusions:
     def test_one_bad_line_refuses_all(self, given: dict[str, Any], field: str) -> None:
         family = StudyFamily.objects.create(slug="noise")
         with pytest.raises(InvalidRequest) as caught:
-            services.exclude_people(family=family, **given)
+            exclude_people(family=family, **given)
         assert list(caught.value.fields) == [field]
         assert "no id!" not in caught.value.message
         assert not Exclusion.objects.exists()
 
 
 def code(environment: str, worker_id: str) -> str:
-    return selectors.exclusion_code(environment=environment, worker_id=worker_id)
+    return exclusion_code(environment=environment, worker_id=worker_id)

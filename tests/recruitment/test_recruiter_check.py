@@ -16,10 +16,14 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.core.errors import CapExceeded
 from humanexp.core.models import AuditEvent
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.services import standing
-from humanexp.recruitment.services.checking import rejection_reopens
+from humanexp.ledger.budgets import committed_cents
+from humanexp.ledger.rejections import reject
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import plan_bonus
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting import standing
+from humanexp.recruiting.accounts import price_of_check, rejection_reopens
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.clocks import LaterClock
 from tests.panel.server import Lab, PanelServer
@@ -59,7 +63,7 @@ def check(study: Study, *options: str) -> str:
 
 
 def total(study: Study, spend_cents: int = 500) -> str:
-    price = services.price_of_check(study=study, to="panel", spend_cents=spend_cents)
+    price = price_of_check(study=study, to="panel", spend_cents=spend_cents)
     return f"{price.total_cents / 100:.2f}"
 
 
@@ -122,7 +126,7 @@ def test_a_check_pays_honestly_and_says_where_stop_ends(
     [event] = AuditEvent.objects.filter(action="check-recruiter")
     assert event.facts["stop_ends_in"] == word and event.facts["bonus_seen_after_s"] >= 0
     campaign.refresh_from_db()
-    assert selectors.committed_cents(campaign) <= campaign.cap_cents <= 500
+    assert committed_cents(campaign) <= campaign.cap_cents <= 500
     check(study)
     assert AuditEvent.objects.filter(action="check-recruiter").count() == 1
 
@@ -155,9 +159,9 @@ def test_a_rejection_that_somebody_made_tells_whether_it_reopens(
     campaign = launch_at_panel(assignments=2)
     for _ in range(2):
         come(panel, campaign).finish()
-    services.sync()
+    sync()
     assert rejection_reopens("panel") is None
-    services.reject(
+    reject(
         assignment=Assignment.objects.order_by("pk")[0],
         reason="Nothing of what was sent can be read. " * 4,
         evidence="Looked at it twice, in both files.",
@@ -165,8 +169,8 @@ def test_a_rejection_that_somebody_made_tells_whether_it_reopens(
         by=boss,
     )
     for _ in range(2):
-        services.send(environment="panel")
-        services.sync()
+        send(environment="panel")
+        sync()
     assert rejection_reopens("panel") is reopens
 
 
@@ -177,16 +181,16 @@ def test_a_rejection_while_places_are_free_tells_nothing(
     boss = django_user_model.objects.create_superuser("boss")
     campaign = launch_at_panel(assignments=3)
     come(panel, campaign).finish()
-    services.sync()
-    services.reject(
+    sync()
+    reject(
         assignment=Assignment.objects.get(),
         reason="Nothing of what was sent can be read. " * 4,
         evidence="Looked at it twice, in both files.",
         category="NO_DATA",
         by=boss,
     )
-    services.send(environment="panel")
-    services.sync()
+    send(environment="panel")
+    sync()
     assert rejection_reopens("panel") is None
 
 
@@ -195,11 +199,11 @@ def test_a_large_bonus_is_refused_before_one_was_seen(
 ) -> None:
     campaign = launch_at_panel(assignments=2, cap_cents=100_000)
     come(panel, campaign).finish()
-    services.sync()
+    sync()
     row, most = Assignment.objects.get(), settings.FIRST_BONUS_CAP_CENTS
     with pytest.raises(CapExceeded, match="seen to arrive"):
-        services.plan_bonus(assignment=row, amount_cents=most + 1, cause="large", reason="Thank you.")
-    assert services.plan_bonus(assignment=row, amount_cents=most, cause="small", reason="Thank you.").pk
+        plan_bonus(assignment=row, amount_cents=most + 1, cause="large", reason="Thank you.")
+    assert plan_bonus(assignment=row, amount_cents=most, cause="small", reason="Thank you.").pk
 
 
 def test_what_is_no_check_is_refused(lab: Lab, panel: PanelServer, study: Study) -> None:

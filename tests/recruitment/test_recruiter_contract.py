@@ -11,10 +11,12 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterError, StateRefused
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign, Hit
-from humanexp.recruitment.recruiters import capabilities_of, fees_of, recruiter_for
-from humanexp.recruitment.recruiters.base import (
+from humanexp.ledger.hit_calls import terms_of
+from humanexp.ledger.sender import send
+from humanexp.recruiters.memory import Memory, MemoryRecruiter
+from humanexp.recruiters.models.campaigns import Campaign, Hit
+from humanexp.recruiters.port import (
+    BonusLine,
     BonusOrder,
     Capabilities,
     OfferOrder,
@@ -25,13 +27,12 @@ from humanexp.recruitment.recruiters.base import (
     SubmissionReport,
     WayBackCode,
 )
-from humanexp.recruitment.recruiters.bonus_calls import BonusLine
-from humanexp.recruitment.recruiters.memory import Memory, MemoryRecruiter
-from humanexp.recruitment.recruiters.prolific_recruiter import ProlificRecruiter
-from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.recruiters.tickets import Outcome
-from humanexp.recruitment.services.deliveries.hits import terms_of
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
+from humanexp.recruiters.registry import capabilities_of, fees_of, recruiter_for, registered
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import come
@@ -66,10 +67,10 @@ def can(environment: str) -> Capabilities:
 
 @pytest.fixture
 def campaign(environment: str, study: Study, can: Capabilities) -> Campaign:
-    campaign = services.publish(
-        study=study, terms=services.LaunchTerms(to=environment, assignments=2, reward_cents=120 if can.pays else 0)
+    campaign = publish(
+        study=study, terms=LaunchTerms(to=environment, assignments=2, reward_cents=120 if can.pays else 0)
     )
-    services.send(environment=environment)
+    send(environment=environment)
     return campaign
 
 
@@ -231,10 +232,10 @@ def test_sync_matches_it_with_its_session(
     campaign: Campaign, recruiter: Recruiter, take_part: Callable[[], Visitor]
 ) -> None:
     visitor = take_part()
-    report = services.sync(study=campaign.study)
+    report = sync(study=campaign.study)
     assert (report.submitted, report.unmatched, report.remarks) == (1, 0, [])
     assert visitor.status()["state"] == "submitted"
-    again = services.sync(study=campaign.study)
+    again = sync(study=campaign.study)
     assert (again.submitted, again.approved, again.rejected, again.returned) == (0, 0, 0, 0)
 
 

@@ -12,10 +12,13 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, NotAllowed, StudyRefused
 from humanexp.core.models import AuditEvent, User
+from humanexp.entry.models import ResumeConfirmation
+from humanexp.entry.resumption import name_of
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, ResumeConfirmation, WayBack
-from humanexp.recruitment.services.resuming import name_of
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.models import WayBack
+from humanexp.recruiting.ways_back import address_of, make_personal_link, open_ways_back, release, revoke
 from tests.recruitment.studies import Visitor, make_study
 from tests.tampering import tampered
 
@@ -32,14 +35,12 @@ def market(settings: Any) -> None:
 
 @pytest.fixture
 def campaign() -> Campaign:
-    return services.publish(
-        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120)
-    )
+    return publish(study=make_study(), terms=LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
 
 
 @pytest.fixture
 def link() -> Campaign:
-    return services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=6))
+    return publish(study=make_study(), terms=LaunchTerms(to="link", assignments=6))
 
 
 @pytest.fixture
@@ -180,7 +181,7 @@ class TestWaysBack:
         lost, back, late = visitor(), visitor(), visitor()
         lost.open()
         session, secret = lost.session, lost.secret()
-        services.release(assignment=session.assignment, by=owner_of(campaign))
+        release(assignment=session.assignment, by=owner_of(campaign))
         assert back.open().status_code == 201
         assert back.session == session
         assert late.open().status_code == 409, "used up"
@@ -197,11 +198,11 @@ class TestWaysBack:
         someone, ada = visitor(), owner_of(campaign)
         someone.open()
         row = someone.session.assignment
-        services.revoke(way=services.release(assignment=row, by=ada), by=ada)
+        revoke(way=release(assignment=row, by=ada), by=ada)
         assert visitor().open().status_code == 409
-        services.release(assignment=row, by=ada)
+        release(assignment=row, by=ada)
         later(31 * 60)
-        assert selectors.open_ways_back(row) == []
+        assert open_ways_back(row) == []
         assert visitor().open().status_code == 409
 
     def test_a_personal_link_goes_on_until_it_expires(
@@ -211,8 +212,8 @@ class TestWaysBack:
         lost = visitor()
         lost.open()
         session = lost.session
-        way = services.make_personal_link(assignment=session.assignment, by=owner_of(campaign))
-        address = services.address_of(way)
+        way = make_personal_link(assignment=session.assignment, by=owner_of(campaign))
+        address = address_of(way)
         page, _, proof = address.partition("#")
         assert page == f"https://lab.example/take/{campaign.entry}/personal/", "the proof reaches no log"
         seen = lost.http.get(f"/take/{campaign.entry}/personal/")
@@ -227,7 +228,7 @@ class TestWaysBack:
             assert kept["resume"]["name"] == session.assignment.resume_name
         assert lost.call("GET", "/api/v1/run/status/").status_code == 401
         assert visitor().call("POST", follow, {"link": tampered(proof)}).status_code == 401
-        other = services.publish(study=make_study("blur"), terms=services.LaunchTerms(to="link", assignments=1))
+        other = publish(study=make_study("blur"), terms=LaunchTerms(to="link", assignments=1))
         assert visitor().call("POST", f"/take/{other.entry}/personal/follow/", {"link": proof}).status_code == 401
         later(8 * 24 * 3600)
         assert visitor().call("POST", follow, {"link": proof}).status_code == 401
@@ -238,11 +239,11 @@ class TestWaysBack:
         someone, ada = visitor(), owner_of(campaign)
         someone.open()
         row = someone.session.assignment
-        link = services.address_of(services.make_personal_link(assignment=row, by=ada)).partition("#")[2]
-        services.release(assignment=row, by=ada)
+        link = address_of(make_personal_link(assignment=row, by=ada)).partition("#")[2]
+        release(assignment=row, by=ada)
         code = someone.answer_all()["completion_code"]
         row.refresh_from_db()
-        for make in (services.release, services.make_personal_link):
+        for make in (release, make_personal_link):
             with pytest.raises(StudyRefused, match="under way"):
                 make(assignment=row, by=ada)
         refused = visitor().open()
@@ -259,11 +260,11 @@ class TestWaysBack:
         someone.open()
         row = someone.session.assignment
         by = owner_of(campaign, role) if role else User.objects.create_user("stranger")
-        way = services.release(assignment=row, by=owner_of(campaign))
+        way = release(assignment=row, by=owner_of(campaign))
         for act in (
-            lambda: services.release(assignment=row, by=by),
-            lambda: services.make_personal_link(assignment=row, by=by),
-            lambda: services.revoke(way=way, by=by),
+            lambda: release(assignment=row, by=by),
+            lambda: make_personal_link(assignment=row, by=by),
+            lambda: revoke(way=way, by=by),
         ):
             with pytest.raises(NotAllowed):
                 act()
@@ -277,7 +278,7 @@ class TestWaysBack:
         ada = owner_of(campaign)
         for days in (0, 31):
             with pytest.raises(ApplicationError, match="1 to 30 days"):
-                services.make_personal_link(assignment=someone.session.assignment, by=ada, days=days)
+                make_personal_link(assignment=someone.session.assignment, by=ada, days=days)
 
     def test_a_withdrawn_session_is_followed_by_a_new_one_without_any_proof(
         self, visitor: Callable[..., Visitor]

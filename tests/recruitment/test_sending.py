@@ -12,13 +12,16 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.core.errors import IllegalTransition
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Payment, RecruiterAccount
-from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.services import counting, sending
-from humanexp.recruitment.services.deliveries import delivery_of
-from humanexp.recruitment.services.lease import Lease
-from humanexp.recruitment.states import DifferenceState, WriteState
+from humanexp.ledger.decisions import resolve_difference
+from humanexp.ledger.deliveries import delivery_of
+from humanexp.ledger.delivery import deliver
+from humanexp.ledger.lease import Lease, count_send, file_of, notice_restoring
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.reconciliation import open_differences, reconcile
+from humanexp.ledger.settlement import plan_bonus, settle
+from humanexp.recruiters.models.campaigns import RecruiterAccount
+from humanexp.recruiters.registry import recruiter_for
+from humanexp.recruiters.states import DifferenceState, WriteState
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.outbox import Launch, NewWorker, bonuses, send, submitted
 
@@ -27,7 +30,7 @@ class TestLease:
     def test_two_senders_never_run_at_once(self, launch: Launch, new_worker: NewWorker, other_side: Any) -> None:
         campaign = launch()
         submitted(campaign, new_worker)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         other = Lease("marketplace")
         assert other.renew()
         report = send()
@@ -80,11 +83,11 @@ class TestLease:
     ) -> None:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        bonus = services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        bonus = plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         marketplace.arm("SendBonus", "drop_before")
         send()
         bonus.refresh_from_db()
-        said = sending.deliver(delivery_of(recruiter_for("marketplace"), bonus), bonus, is_ours=lambda: False)
+        said = deliver(delivery_of(recruiter_for("marketplace"), bonus), bonus, is_ours=lambda: False)
         assert "taken over" in said
         assert (bonuses(other_side, row), Payment.objects.get().attempts) == ([], 1)
 
@@ -94,15 +97,15 @@ class TestLease:
         """Both have read the row as it was."""
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        services.settle(study=campaign.study)
+        settle(study=campaign.study)
         reward, stale = Payment.objects.get(), Payment.objects.get()
         recruiter = recruiter_for("marketplace")
-        assert sending.deliver(delivery_of(recruiter, reward), reward, is_ours=lambda: True) == ""
+        assert deliver(delivery_of(recruiter, reward), reward, is_ours=lambda: True) == ""
         with pytest.raises(IllegalTransition):
-            sending.deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
+            deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
         stale.state = WriteState.SENDING  # it was further on
         Payment.objects.update(state=WriteState.SENDING)
-        assert "taken over" in sending.deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
+        assert "taken over" in deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
         assert other_side.get_assignment(AssignmentId=row.assignment_id)["Assignment"]["AssignmentStatus"] == "Approved"
         assert Payment.objects.get().attempts == 1
 
@@ -115,7 +118,7 @@ class TestFirstSends:
     ) -> None:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        bonus = services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        bonus = plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         send()
         Payment.objects.update(state="planned", attempts=0, first_sent_at=None)  # as a backup has it
         Payment.objects.update(created_at=timezone.now() - timedelta(hours=21), token=f"new-{bonus.token[-10:]}")
@@ -129,7 +132,7 @@ class TestFirstSends:
     ) -> None:
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         Payment.objects.update(created_at=timezone.now() - timedelta(hours=21))
         assert "asked once more" in send().remarks[0]
         assert Payment.objects.get().state == WriteState.PLANNED
@@ -144,17 +147,17 @@ class TestFirstSends:
         """Database and disk were set back together, and the same is planned anew: with another marker and token."""
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         send()
         Payment.objects.update(state="planned", attempts=0, first_sent_at=None, token="another")
         for _ in range(3):
             assert "no payment here explains" in str(send().remarks)
         assert bonuses(other_side, row) == ["0.33"]
-        services.reconcile(environment="marketplace")
+        reconcile(environment="marketplace")
         payer = User.objects.create_user("olga", is_staff=True)
-        [found] = selectors.open_differences(campaign.study)
+        [found] = open_differences(campaign.study)
         shown = (found.ours_cents, found.theirs_cents)
-        services.resolve_difference(
+        resolve_difference(
             difference=found, resolution=DifferenceState.NOT_OURS, note="By hand.", by=payer, shown=shown
         )
         send()
@@ -166,18 +169,18 @@ class TestFirstSends:
         """The token is gone, too: the marketplace is told another one, as after a day."""
         campaign = launch(cap_cents=1_000)
         [row] = submitted(campaign, new_worker)
-        bonus = services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        bonus = plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
         before = RecruiterAccount.objects.get(environment="marketplace").sends
-        assert int(counting.file_of("marketplace").read_text()) >= before
+        assert int(file_of("marketplace").read_text()) >= before
         send()
         Payment.objects.update(state="planned", attempts=0, first_sent_at=None, token=f"new-{bonus.token[-10:]}")
         RecruiterAccount.objects.update(sends=before)
         report = send()
         assert "restored" in report.remarks[0]
         assert bonuses(other_side, row) == ["0.33"]
-        services.plan_bonus(assignment=row, amount_cents=1, cause="more", reason="For more.")
+        plan_bonus(assignment=row, amount_cents=1, cause="more", reason="For more.")
         assert "compared first" in str(send().remarks)
-        services.reconcile(environment="marketplace")
+        reconcile(environment="marketplace")
         for _ in range(2):
             send()
             Payment.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
@@ -188,18 +191,18 @@ class TestFirstSends:
     def test_the_file_never_counts_back_and_is_its_owners_alone(self, db: None, settings: Any, tmp_path: Path) -> None:
         settings.MEDIA_ROOT = tmp_path
         RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 0})
-        assert not counting.notice_restoring("sandbox")
-        file = counting.file_of("sandbox")
+        assert not notice_restoring("sandbox")
+        file = file_of("sandbox")
         assert (file.read_text(), file.stat().st_mode & 0o777) == ("0\n", 0o600)
         for _ in range(8):
-            counting.count_send("sandbox")
+            count_send("sandbox")
         assert file.read_text() == "8\n"
         RecruiterAccount.objects.update(sends=3)
-        counting.count_send("sandbox")
+        count_send("sandbox")
         assert file.read_text() == "8\n"
-        assert counting.notice_restoring("sandbox")
+        assert notice_restoring("sandbox")
         assert RecruiterAccount.objects.get(environment="sandbox").sends == 8
-        assert not counting.notice_restoring("sandbox")
+        assert not notice_restoring("sandbox")
 
     def test_without_its_file_a_database_that_has_sent_asks_first(
         self, db: None, settings: Any, tmp_path: Path
@@ -207,9 +210,9 @@ class TestFirstSends:
         """Another machine, to which the folder was not copied."""
         settings.MEDIA_ROOT = tmp_path
         RecruiterAccount.objects.update_or_create(environment="sandbox", defaults={"sends": 7})
-        assert counting.notice_restoring("sandbox")
-        assert counting.file_of("sandbox").read_text() == "7\n"
-        assert not counting.notice_restoring("sandbox")
+        assert notice_restoring("sandbox")
+        assert file_of("sandbox").read_text() == "7\n"
+        assert not notice_restoring("sandbox")
 
 
 class Stepped:

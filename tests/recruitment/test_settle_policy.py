@@ -14,13 +14,21 @@ from analysis.spec.terms import Terms
 from humanexp.core import clock
 from humanexp.core.errors import RecruiterUnavailable
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import selectors, services
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.owed import Hold
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import clear, settle_by_policies
+from humanexp.ledger.terms import policy_of
+from humanexp.recruiters.memory import Memory
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.port import Recruiter
+from humanexp.recruiters.registry import Account, registered
+from humanexp.recruiters.states import WriteState
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.recruitment.jobs import run_settle, run_sync
-from humanexp.recruitment.models import Assignment, Campaign, Payment
-from humanexp.recruitment.recruiters.base import Recruiter
-from humanexp.recruitment.recruiters.memory import Memory
-from humanexp.recruitment.recruiters.registry import Account, registered
-from humanexp.recruitment.states import WriteState
 from humanexp.screening.models import Verdict
 from humanexp.studies.models import Study
 from tests.clocks import HandClock
@@ -62,9 +70,9 @@ def settled(study: Study, **policy: Any) -> Study:
 
 
 def launched(study: Study, places: int = 4) -> Campaign:
-    terms = services.LaunchTerms(to="memory", assignments=places, reward_cents=100, cap_cents=10_000)
-    campaign = services.publish(study=study, terms=terms)
-    services.send()
+    terms = LaunchTerms(to="memory", assignments=places, reward_cents=100, cap_cents=10_000)
+    campaign = publish(study=study, terms=terms)
+    send()
     return campaign
 
 
@@ -72,7 +80,7 @@ def submitted(memory: Memory, campaign: Campaign, person: str) -> Assignment:
     account = memory.of("memory")
     ticket = account.accept(campaign.hits.get().hit_id, person)
     account.submit(ticket.submission)
-    services.sync()
+    sync()
     row = Assignment.objects.get(assignment_id=ticket.submission)
     Assignment.objects.filter(pk=row.pk).update(evidence="receipt")
     return row
@@ -85,21 +93,21 @@ def progress(*_: object) -> None:
 def test_by_hand_no_job_pays(study: Study, memory: Away, hand: HandClock) -> None:
     submitted(memory, launched(study), "P1")
     hand.go(days=2)
-    assert services.settle_by_policies() == [] and not Payment.objects.exists()
-    assert "You release each payment in Monitor." in selectors.policy_of(study).words("USD")
+    assert settle_by_policies() == [] and not Payment.objects.exists()
+    assert "You release each payment in Monitor." in policy_of(study).words("USD")
 
 
 def test_hourly_waits_for_its_delay(study: Study, memory: Away, hand: HandClock) -> None:
     settled(study, settle="hourly", settle_after_hours=3)
     submitted(memory, launched(study), "P1")
     hand.go(hours=3, seconds=-1)
-    assert [one.planned for one in services.settle_by_policies()] == [0]
+    assert [one.planned for one in settle_by_policies()] == [0]
     hand.go(seconds=1)
-    assert [(one.planned, one.sums) for one in services.settle_by_policies()] == [(1, {"USD": 110})]
-    assert services.settle_by_policies()[0].planned == 0
+    assert [(one.planned, one.sums) for one in settle_by_policies()] == [(1, {"USD": 110})]
+    assert settle_by_policies()[0].planned == 0
     event = AuditEvent.objects.get(action="settle")
     assert (event.facts["policy"], event.facts["cents"], event.by) == ("hourly", 110, None)
-    assert "within 4 hours after they submitted" in selectors.policy_of(study).words("USD")
+    assert "within 4 hours after they submitted" in policy_of(study).words("USD")
 
 
 def test_whoever_has_to_be_looked_at_waits_for_a_person(study: Study, memory: Away, hand: HandClock) -> None:
@@ -107,7 +115,7 @@ def test_whoever_has_to_be_looked_at_waits_for_a_person(study: Study, memory: Aw
     row = submitted(memory, launched(study), "P1")
     Assignment.objects.filter(pk=row.pk).update(evidence="unknown")
     hand.go(days=1)
-    assert [(one.planned, one.unmatched) for one in services.settle_by_policies()] == [(0, 1)]
+    assert [(one.planned, one.unmatched) for one in settle_by_policies()] == [(0, 1)]
 
 
 @pytest.mark.parametrize("accepted", [True, False])
@@ -115,11 +123,11 @@ def test_after_the_verdict_whichever_it_is(study: Study, memory: Away, hand: Han
     settled(study, settle="verdict")
     row = submitted(memory, launched(study), "P1")
     hand.go(days=1)
-    assert [one.planned for one in services.settle_by_policies()] == [0]
+    assert [one.planned for one in settle_by_policies()] == [0]
     session = new_session(study)
     Assignment.objects.filter(pk=row.pk).update(session=session)
     Verdict.objects.create(session=session, study=study, accepted=accepted, rule_set="r", decided_at=hand.time)
-    assert [one.planned for one in services.settle_by_policies()] == [1]
+    assert [one.planned for one in settle_by_policies()] == [1]
 
 
 class TestCap:
@@ -127,27 +135,27 @@ class TestCap:
         settled(study, settle="hourly", settle_cap_cents=230)
         campaign = launched(study)
         rows = [submitted(memory, campaign, f"P{number}") for number in range(3)]
-        (done,) = services.settle_by_policies()
-        assert (done.planned, done.held, done.sums) == (2, {selectors.Hold.DAY_CAP: 1}, {"USD": 220})
+        (done,) = settle_by_policies()
+        assert (done.planned, done.held, done.sums) == (2, {Hold.DAY_CAP: 1}, {"USD": 220})
         assert set(Payment.objects.values_list("assignment", flat=True)) == {row.pk for row in rows[:2]}
-        (told,) = [one for one in selectors.attention(study) if one.kind == "settle-cap"]
+        (told,) = [one for one in attention(study) if one.kind == "settle-cap"]
         assert told.text == "1 person is due to be paid, and the day's cap of this study is reached."
-        assert services.settle_by_policies()[0].planned == 0
+        assert settle_by_policies()[0].planned == 0
         hand.go(hours=24)
-        assert services.settle_by_policies()[0].planned == 1
-        assert not [one for one in selectors.attention(study) if one.kind == "settle-cap"]
+        assert settle_by_policies()[0].planned == 1
+        assert not [one for one in attention(study) if one.kind == "settle-cap"]
 
     def test_what_a_person_pays_is_not_in_it(self, study: Study, memory: Away, hand: HandClock) -> None:
         settled(study, settle="hourly", settle_cap_cents=120)
         ada = User.objects.create_user("ada", password="x")
         study.memberships.create(user=ada, role="owner")
         campaign = launched(study)
-        services.clear(assignment=submitted(memory, campaign, "P0"), by=ada)
+        clear(assignment=submitted(memory, campaign, "P0"), by=ada)
         submitted(memory, campaign, "P1")
-        assert services.settle_by_policies()[0].planned == 1
+        assert settle_by_policies()[0].planned == 1
 
     def test_its_words_are_in_the_currency_of_the_launch(self, study: Study) -> None:
-        words = selectors.policy_of(settled(study, settle="hourly", settle_cap_cents=12_300)).words("GBP")
+        words = policy_of(settled(study, settle="hourly", settle_cap_cents=12_300)).words("GBP")
         assert "At most £123.00 in 24 hours" in words
 
 
@@ -182,7 +190,7 @@ def test_a_weekend_on_which_nobody_waits_longer_than_the_policy_says(
         run_sync(progress)
         Assignment.objects.filter(evidence="unknown").update(evidence="receipt")
         run_settle(progress)
-        services.send()
+        send()
         for row in Payment.objects.filter(state=WriteState.CONFIRMED).select_related("assignment"):
             done_at.setdefault(row.assignment.assignment_id, hand.time)
         hand.go(minutes=30)  # the job looks three times as often
@@ -193,5 +201,5 @@ def test_a_weekend_on_which_nobody_waits_longer_than_the_policy_says(
         paid_at = done_at[row.assignment_id]
         assert paid_at <= max(row.submitted_at + longest, back + timedelta(hours=1))
         assert paid_at >= row.submitted_at + timedelta(hours=2)
-    assert all(one.adds_up for one in services.reconcile())
+    assert all(one.adds_up for one in reconcile())
     assert account.held_cents == 1_000_000 - places * 110

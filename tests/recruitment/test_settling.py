@@ -13,12 +13,25 @@ from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job
+from humanexp.ledger import sender
+from humanexp.ledger.figures import payment_summary
+from humanexp.ledger.lease import Lease
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.owed import finished_not_submitted
+from humanexp.ledger.payments import free_sessions, unmatched
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.ledger.rejections import reject
+from humanexp.ledger.settlement import clear, override_rejection, plan_bonus, settle, try_again
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.selectors import holding_slots
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, RecruiterAccount
-from humanexp.recruitment.services.lease import Lease
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.states import AssignmentState, WriteState
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.personal_data import delete_participant
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.studies import DESIGN, LEASE, Visitor, make_study
@@ -38,7 +51,7 @@ def researcher(study: Study) -> User:
 
 
 def send() -> Any:
-    return services.send(environment="marketplace")
+    return sender.send(environment="marketplace")
 
 
 class TestForgedIds:
@@ -50,8 +63,8 @@ class TestForgedIds:
         forger = Visitor(campaign, worker_id=victim.worker_id, assignment_id="A1MADEUP", submit_to=marketplace.url)
         assert forger.open().status_code == 201
         forger.answer_all()
-        assert services.sync(study=campaign.study).submitted == 0
-        assert services.settle(study=campaign.study).planned == 0
+        assert sync(study=campaign.study).submitted == 0
+        assert settle(study=campaign.study).planned == 0
         assert not Payment.objects.exists()
 
     def test_a_session_under_anothers_id_is_shown_to_a_person(self, launch: Launch, new_worker: NewWorker) -> None:
@@ -61,11 +74,11 @@ class TestForgedIds:
         visitor.person["workerId"] = victim.worker_id
         visitor.open()
         worker.submit(visitor, visitor.answer_all()["receipt"])
-        report = services.sync(study=campaign.study)
+        report = sync(study=campaign.study)
         assert (report.submitted, report.unmatched) == (1, 1)
-        settlement = services.settle(study=campaign.study)
+        settlement = settle(study=campaign.study)
         assert (settlement.planned, settlement.unmatched) == (0, 1)
-        [row] = selectors.unmatched(campaign.study)
+        [row] = unmatched(campaign.study)
         assert row.evidence == "other-worker"
         assert row.person.worker_id == worker.worker_id
 
@@ -75,10 +88,10 @@ class TestForgedIds:
         lazy = copyist.accept(campaign)
         lazy.open()
         copyist.submit(lazy, receipt)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         evidence = dict(Assignment.objects.values_list("person__worker_id", "evidence"))
         assert evidence == {honest.worker_id: "receipt", copyist.worker_id: "unfinished"}
-        assert services.settle(study=campaign.study).planned == 1
+        assert settle(study=campaign.study).planned == 1
 
 
 class TestUnmatched:
@@ -87,14 +100,14 @@ class TestUnmatched:
     ) -> None:
         campaign, worker = launch(), new_worker()
         worker.submit(worker.accept(campaign))
-        services.sync(study=campaign.study)
-        services.settle(study=campaign.study)
-        [row] = selectors.unmatched(campaign.study)
+        sync(study=campaign.study)
+        settle(study=campaign.study)
+        [row] = unmatched(campaign.study)
         assert (row.evidence, row.state) == ("unknown", "submitted")
         assert RecruitedPerson.objects.get().worker_id == worker.worker_id
-        services.clear(assignment=row, by=researcher)
+        clear(assignment=row, by=researcher)
         assert send().confirmed == 1
-        assert selectors.unmatched(campaign.study).count() == 0
+        assert unmatched(campaign.study).count() == 0
         event = AuditEvent.objects.get(action="clear")
         assert (event.by, event.facts) == (researcher, {"evidence": "unknown"})
 
@@ -104,20 +117,20 @@ class TestUnmatched:
         visitor.open()
         visitor.answer_all()
         worker.submit(visitor, "lost")
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert Assignment.objects.get().evidence == "session"
-        assert services.settle(study=campaign.study).planned == 1
+        assert settle(study=campaign.study).planned == 1
 
     def test_if_nobody_looks_they_are_paid_automatically(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker
     ) -> None:
         campaign, worker = launch(), new_worker()
         worker.submit(worker.accept(campaign))
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         marketplace.advance(3 * 86_400 + 60)
-        services.sync(study=campaign.study)
-        assert selectors.payment_summary(campaign.study)["approved"] == 1
-        assert services.reconcile(environment="marketplace")[0].adds_up
+        sync(study=campaign.study)
+        assert payment_summary(campaign.study)["approved"] == 1
+        assert reconcile(environment="marketplace")[0].adds_up
 
     def test_a_hit_both_submitted_with_one_session_is_paid_once_by_itself(
         self, launch: Launch, new_worker: NewWorker
@@ -130,9 +143,9 @@ class TestUnmatched:
         receipt = second.answer_all()["receipt"]
         worker.submit(first, receipt)
         worker.submit(second, receipt)
-        services.sync(study=campaign.study)
-        assert services.settle(study=campaign.study).planned == 1
-        assert selectors.unmatched(campaign.study).count() == 1
+        sync(study=campaign.study)
+        assert settle(study=campaign.study).planned == 1
+        assert unmatched(campaign.study).count() == 1
 
     @pytest.mark.parametrize("by_whom", ["two tabs", "a made-up assignment"])
     def test_a_session_that_was_moved_on_is_owed_where_it_was_submitted(
@@ -151,14 +164,14 @@ class TestUnmatched:
             )
         assert second.open(continueHere=True, secret=first.secret()).status_code == 201
         worker.submit(first, receipt)
-        assert services.sync(study=campaign.study).unmatched == 0
+        assert sync(study=campaign.study).unmatched == 0
         row = Assignment.objects.get(assignment_id=first.person["assignmentId"])
         assert (row.evidence, row.session.state) == ("receipt", "submitted")
         Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
         Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
-        services.sync(study=campaign.study)
-        assert not selectors.finished_not_submitted(campaign.study).exists(), "nothing else is owed"
-        assert services.settle(study=campaign.study).planned == 1
+        sync(study=campaign.study)
+        assert not finished_not_submitted(campaign.study).exists(), "nothing else is owed"
+        assert settle(study=campaign.study).planned == 1
 
 
 class TestRejection:
@@ -166,24 +179,24 @@ class TestRejection:
     def row(self, launch: Launch, new_worker: NewWorker) -> Assignment:
         campaign = launch()
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         return Assignment.objects.get()
 
     def test_by_a_person_with_a_reason_and_back_again(self, row: Assignment, researcher: User, other_side: Any) -> None:
         for short in ("", "bad work"):
             with pytest.raises(InvalidRequest):
-                services.reject(assignment=row, reason=short, by=researcher, evidence=EVIDENCE)
-        services.reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
-        assert services.settle(study=row.campaign.study).planned == 0  # nobody pays what is being rejected
+                reject(assignment=row, reason=short, by=researcher, evidence=EVIDENCE)
+        reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
+        assert settle(study=row.campaign.study).planned == 0  # nobody pays what is being rejected
         assert send().confirmed == 1
         row.refresh_from_db()
         assert (row.state, row.rejection_reason) == (AssignmentState.REJECTED, REASON)
         assert _there(other_side, row)["RequesterFeedback"] == REASON
-        assert selectors.payment_summary(row.campaign.study)["rejected"] == 1
-        services.override_rejection(assignment=row, by=researcher)
+        assert payment_summary(row.campaign.study)["rejected"] == 1
+        override_rejection(assignment=row, by=researcher)
         assert send().confirmed == 1
         assert _there(other_side, row)["AssignmentStatus"] == "Approved"
-        assert selectors.payment_summary(row.campaign.study) == {
+        assert payment_summary(row.campaign.study) == {
             "approved": 1,
             "rejected": 0,
             "bonuses": 0,
@@ -194,7 +207,7 @@ class TestRejection:
             "total_cents": 144,
             "by_currency": {"USD": {"owed_cents": 120, "paid_cents": 0, "fee_cents": 24, "total_cents": 144}},
         }
-        assert services.reconcile(environment="marketplace")[0].adds_up
+        assert reconcile(environment="marketplace")[0].adds_up
 
     def test_each_decision_is_sent_at_once(self, row: Assignment, researcher: User) -> None:
         """Not only when the minute's round comes by."""
@@ -207,23 +220,23 @@ class TestRejection:
             assert Job.objects.filter(kind="recruitment.send", subject="recruiter:marketplace").exists(), decide
             send()
 
-        decided(services.reject, assignment=row, reason=REASON, evidence=EVIDENCE)
-        decided(services.override_rejection, assignment=row)
-        decided(services.plan_bonus, assignment=row, amount_cents=10, cause="care", reason="thanks")
+        decided(reject, assignment=row, reason=REASON, evidence=EVIDENCE)
+        decided(override_rejection, assignment=row)
+        decided(plan_bonus, assignment=row, amount_cents=10, cause="care", reason="thanks")
         bonus = Payment.objects.get(cause="care")
         Payment.objects.filter(pk=bonus.pk).update(state=WriteState.REFUSED)
         bonus.refresh_from_db()
-        decided(services.try_again, payment=bonus)
+        decided(try_again, payment=bonus)
 
     def test_what_is_about_to_be_paid_cannot_be_rejected(self, row: Assignment, researcher: User) -> None:
-        services.settle(study=row.campaign.study)
+        settle(study=row.campaign.study)
         with pytest.raises(Conflict, match="about to be paid"):
-            services.reject(assignment=row, reason=REASON, by=researcher)
+            reject(assignment=row, reason=REASON, by=researcher)
 
     def test_a_lost_reply_to_a_rejection(
         self, marketplace: MarketplaceServer, row: Assignment, researcher: User
     ) -> None:
-        services.reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
+        reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
         marketplace.arm("RejectAssignment", "drop_after_commit")
         send()
         send()
@@ -231,14 +244,14 @@ class TestRejection:
         assert row.state == AssignmentState.REJECTED
 
     def test_a_rejection_made_elsewhere_is_seen_and_not_paid(self, row: Assignment, other_side: Any) -> None:
-        services.settle(study=row.campaign.study)
+        settle(study=row.campaign.study)
         other_side.reject_assignment(AssignmentId=row.assignment_id, RequesterFeedback="by hand")
         report = send()
         assert report.refused == 1
         payment = Payment.objects.get()
         assert payment.state == WriteState.REFUSED
         assert "override" in payment.last_error
-        assert services.sync(study=row.campaign.study).rejected == 1
+        assert sync(study=row.campaign.study).rejected == 1
 
 
 class TestBooks:
@@ -248,31 +261,31 @@ class TestBooks:
         campaign = launch(cap_cents=1_000)
         visitor = new_worker().do(campaign)
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
-        services.settle(study=campaign.study)
+        sync(study=campaign.study)
+        settle(study=campaign.study)
         send()
         row, other = Assignment.objects.order_by("pk")
-        assert services.reconcile(environment="marketplace")[0].adds_up
+        assert reconcile(environment="marketplace")[0].adds_up
         other_side.send_bonus(
             WorkerId=visitor.person["workerId"], AssignmentId=row.assignment_id, BonusAmount="0.77", Reason="by hand"
         )
-        [book] = services.reconcile(environment="marketplace")
+        [book] = reconcile(environment="marketplace")
         assert (book.theirs_cents - book.ledger_cents, len(book.differences)) == (77, 1)
         for each in (row, other):
-            services.plan_bonus(assignment=each, amount_cents=5, cause="care", reason="For your care.")
+            plan_bonus(assignment=each, amount_cents=5, cause="care", reason="For your care.")
         report = send()
         assert (report.confirmed, report.waiting) == (1, 1)
         assert "the recruiter differ about" in report.remarks[0]
         assert Payment.objects.get(assignment=row, cause="care").state == WriteState.PLANNED
-        assert selectors.attention(campaign.study)[0].kind == "ledger"
+        assert attention(campaign.study)[0].kind == "ledger"
 
     def test_a_ledger_row_they_do_not_know(self, launch: Launch, new_worker: NewWorker) -> None:
         campaign = launch(cap_cents=1_000)
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
-        services.plan_bonus(assignment=Assignment.objects.get(), amount_cents=5, cause="care", reason="For your care.")
+        sync(study=campaign.study)
+        plan_bonus(assignment=Assignment.objects.get(), amount_cents=5, cause="care", reason="For your care.")
         Payment.objects.update(state=WriteState.CONFIRMED)
-        [book] = services.reconcile(environment="marketplace")
+        [book] = reconcile(environment="marketplace")
         [row] = Assignment.objects.all()
         assert "not paid there" in book.differences[0] and str(row.person) in book.differences[0]
         noted = str(AuditEvent.objects.filter(action="reconcile").latest("pk").facts)
@@ -282,7 +295,7 @@ class TestBooks:
         launch()
         sender = Lease("marketplace")
         assert sender.renew()
-        assert services.reconcile(environment="marketplace")[0].adds_up
+        assert reconcile(environment="marketplace")[0].adds_up
         assert RecruiterAccount.objects.get(environment="marketplace").holder == sender.holder
 
     def test_what_is_on_its_way_is_on_neither_side(
@@ -290,11 +303,11 @@ class TestBooks:
     ) -> None:
         campaign = launch()
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
-        services.settle(study=campaign.study)
+        sync(study=campaign.study)
+        settle(study=campaign.study)
         marketplace.arm("ApproveAssignment", "drop_after_commit")
         send()
-        [book] = services.reconcile(environment="marketplace")
+        [book] = reconcile(environment="marketplace")
         assert (book.adds_up, book.on_the_way, book.ledger_cents) == (True, 1, 0)
 
 
@@ -303,8 +316,8 @@ def test_whoever_does_not_pass_practice_is_paid_in_full_and_gives_the_place_back
 ) -> None:
     criterion = {"practice_slow": 0, "practice_round": 2, "practice_pass": 2, "practice_rounds": 1}
     made = make_study("practising", design=DESIGN.but(practice_trials=None, **criterion))
-    terms = services.LaunchTerms(to="marketplace", assignments=1, reward_cents=20, title="Practising")
-    campaign, worker = services.publish(study=made, terms=terms), new_worker()
+    terms = LaunchTerms(to="marketplace", assignments=1, reward_cents=20, title="Practising")
+    campaign, worker = publish(study=made, terms=terms), new_worker()
     launch()  # which sends what waits
     campaign.refresh_from_db()
     visitor = worker.accept(campaign)
@@ -318,8 +331,8 @@ def test_whoever_does_not_pass_practice_is_paid_in_full_and_gives_the_place_back
     done = visitor.call("POST", "/api/v1/run/complete/", {"environment": {}}).json()
     assert done["practised"] is False
     worker.submit(visitor, done["receipt"])
-    services.sync(study=made)
-    assert services.settle(study=made).planned == 1
+    sync(study=made)
+    assert settle(study=made).planned == 1
     send()
     paid = Payment.objects.get(assignment__campaign=campaign)
     assert (paid.amount_cents, Assignment.objects.get(campaign=campaign).evidence) == (20, "receipt")
@@ -334,11 +347,11 @@ def test_a_bonus_needs_a_submission_and_a_recruiter_that_pays(
     row = Assignment.objects.get()
     bonus = {"amount_cents": 5, "cause": "care", "reason": "For your care."}
     with pytest.raises(Conflict, match="not listed"):
-        services.plan_bonus(assignment=row, **bonus)
-    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        plan_bonus(assignment=row, **bonus)
+    link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     Visitor(link).open()
     with pytest.raises(NotAllowed):
-        services.plan_bonus(assignment=Assignment.objects.get(campaign=link), **bonus)
+        plan_bonus(assignment=Assignment.objects.get(campaign=link), **bonus)
 
 
 def test_an_assignment_past_its_deadline_frees_its_place(launch: Launch, new_worker: NewWorker) -> None:
@@ -349,16 +362,16 @@ def test_an_assignment_past_its_deadline_frees_its_place(launch: Launch, new_wor
     finished = done.accept(campaign)
     finished.open()
     finished.answer_all()
-    before = selectors.free_sessions(campaign.study)
-    assert services.sync(study=campaign.study).returned == 0
+    before = free_sessions(campaign.study)
+    assert sync(study=campaign.study).returned == 0
     Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
     Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
-    assert services.sync(study=campaign.study).returned == 2
+    assert sync(study=campaign.study).returned == 2
     assert sorted(Session.objects.values_list("state", flat=True)) == ["completed", "withdrawn"]
-    assert selectors.free_sessions(campaign.study) == before  # the places were promised all along
+    assert free_sessions(campaign.study) == before  # the places were promised all along
     done.submit(finished, "late")
-    assert services.sync(study=campaign.study).submitted == 1  # late, and still paid
-    assert services.settle(study=campaign.study).planned == 1
+    assert sync(study=campaign.study).submitted == 1  # late, and still paid
+    assert settle(study=campaign.study).planned == 1
 
 
 def test_a_clock_that_is_set_forward_ends_nobodys_session(
@@ -367,12 +380,12 @@ def test_a_clock_that_is_set_forward_ends_nobodys_session(
     campaign, worker = launch(), new_worker()
     visitor = worker.accept(campaign)
     visitor.open()
-    services.sync(study=campaign.study)
+    sync(study=campaign.study)
     later = timezone.now() + campaign.assignment_duration + timedelta(hours=2)
     monkeypatch.setattr("humanexp.core.clock.now", lambda: later)
-    assert services.sync(study=campaign.study).returned == 0  # everybody seems to be late
+    assert sync(study=campaign.study).returned == 0  # everybody seems to be late
     visitor.answer_all()
-    assert services.sync(study=campaign.study).returned == 0
+    assert sync(study=campaign.study).returned == 0
     assert Session.objects.get().state == "completed"
 
 
@@ -382,7 +395,7 @@ def test_a_hit_that_was_removed_there_keeps_nobody_else_from_being_listed(
     campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
     worker.do(campaign, hit_number=2)
     campaign.hits.filter(number=1).update(hit_id="3REMOVEDBYITSAGE")
-    report = services.sync(study=campaign.study)
+    report = sync(study=campaign.study)
     assert (report.submitted, report.hits) == (1, 1)
     assert report.remarks == ["marketplace no longer lists the offer 3REMOVEDBYITSAGE: nothing new is learned of it."]
 
@@ -390,19 +403,17 @@ def test_a_hit_that_was_removed_there_keeps_nobody_else_from_being_listed(
 def test_the_jobs_do_it_all_by_themselves(launch: Launch, new_worker: NewWorker, researcher: User) -> None:
     """Publish, poll, pay and compare as the console asks for it: no command, no request to a recruiter from a page."""
     study = launch().study
-    services.stop(study=study)
-    campaign = services.publish(
-        study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=120), by=researcher
-    )
+    stop(study=study)
+    campaign = publish(study=study, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=120), by=researcher)
     assert runner.run_waiting() >= 1
     new_worker().do(campaign)
     jobs.submit("recruitment.sync")
     runner.run_waiting()
-    services.settle(study=study, by=researcher)
+    settle(study=study, by=researcher)
     runner.run_waiting()
     jobs.submit("recruitment.reconcile")
     runner.run_waiting()
-    assert selectors.payment_summary(study)["total_cents"] == 144
+    assert payment_summary(study)["total_cents"] == 144
     assert {job.state for job in Job.objects.all()} == {"done"}
     assert Job.objects.first().result["books"][0]["payments"] == 1
 
@@ -414,37 +425,37 @@ class TestDeletion:
         """The recruiter has it and we have not heard so; polling has found the state out before."""
         campaign = launch()
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         row, code = Assignment.objects.get(), Participant.objects.get().code
-        services.reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
+        reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
         marketplace.arm("RejectAssignment", "drop_after_commit")
         send()
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         row.refresh_from_db()
         assert (row.state, row.calls.get(kind="reject").state) == ("rejected", WriteState.SENDING)
         with pytest.raises(Conflict, match="not been paid"):
-            services.delete_participant(code=code)
+            delete_participant(code=code)
         send()
-        assert services.delete_participant(code=code).worker_ids == 1
+        assert delete_participant(code=code).worker_ids == 1
 
     def test_a_person_goes_and_the_sums_stay(self, launch: Launch, new_worker: NewWorker) -> None:
         campaign = launch()
         new_worker().do(campaign)
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         code = Participant.objects.get().code
         with pytest.raises(Conflict, match="not been paid"):
-            services.delete_participant(code=code)
-        services.settle(study=campaign.study)
+            delete_participant(code=code)
+        settle(study=campaign.study)
         with pytest.raises(Conflict, match="not been paid"):
-            services.delete_participant(code=code)
+            delete_participant(code=code)
         send()
-        gone = services.delete_participant(code=code)
+        gone = delete_participant(code=code)
         assert (gone.sessions, gone.answers, gone.worker_ids, gone.payments_kept) == (1, 3, 1, 1)
         assert not any(model.objects.exists() for model in (Participant, RecruitedPerson, Session, Response))
-        assert selectors.payment_summary(campaign.study)["total_cents"] == 144
-        assert services.reconcile(environment="marketplace")[0].adds_up
+        assert payment_summary(campaign.study)["total_cents"] == 144
+        assert reconcile(environment="marketplace")[0].adds_up
         # polling does not bring the person back
-        services.sync(study=campaign.study)
+        sync(study=campaign.study)
         assert not RecruitedPerson.objects.exists()
 
 

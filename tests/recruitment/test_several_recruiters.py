@@ -11,11 +11,13 @@ from analysis.errors import InvalidInput
 from analysis.spec import Link
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.models import Participant, Session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
-from humanexp.recruitment.recruiters.memory import Memory
-from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.recruiters.tickets import Outcome
+from humanexp.recruiters.memory import Memory
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.registry import registered
+from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting.accounts import open_account
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.results.tables import analysis_settings, sessions_of
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
@@ -41,8 +43,8 @@ def launched(study: Study, to: str, preset: str = "") -> Campaign:
     code = "THEIRS" if preset == "connect" else ""
     link = Link(preset=preset, alternative="an essay", site_code=code) if preset else None
     reward = 50 if to.startswith("memory") else None
-    terms = services.LaunchTerms(to=to, assignments=4, reward_cents=reward, link=link)
-    return services.publish(study=study, terms=terms)
+    terms = LaunchTerms(to=to, assignments=4, reward_cents=reward, link=link)
+    return publish(study=study, terms=terms)
 
 
 def comes(campaign: Campaign, person: str = "P1", submission: str = "S1") -> Visitor:
@@ -54,14 +56,14 @@ def test_people_are_launched_through_the_recruiters_of_the_plan_alone(study: Stu
         launched(study, to, preset)
     for to, preset, name in (("link", "connect", "connect"), ("marketplace", "", "marketplace")):
         with pytest.raises(StudyRefused, match=f"none with {name}: name it in recruitment.places"):
-            launched(study, to, preset) if to == "link" else services.publish(
-                study=study, terms=services.LaunchTerms(to=to, assignments=1, reward_cents=50)
+            launched(study, to, preset) if to == "link" else publish(
+                study=study, terms=LaunchTerms(to=to, assignments=1, reward_cents=50)
             )
     assert study.campaigns.count() == 3
 
 
 def test_sessions_know_the_kind_of_recruiter_and_never_the_account(study: Study) -> None:
-    services.open_account(kind="memory", code="memory-2", name="Second grant", by=None)
+    open_account(kind="memory", code="memory-2", name="Second grant", by=None)
     first, second, site, link = (
         launched(study, "memory"),
         launched(study, "memory-2"),
@@ -172,7 +174,7 @@ def test_with_one_recruiter_nobody_is_asked(transactional_db: None) -> None:
 
 
 def test_an_id_takes_part_once_over_all_accounts_of_its_kind(study: Study) -> None:
-    services.open_account(kind="memory", code="memory-2", name="Second grant", by=None)
+    open_account(kind="memory", code="memory-2", name="Second grant", by=None)
     first, second = launched(study, "memory"), launched(study, "memory-2")
     assert comes(first, "P1", "S1").open(tookPart=False).status_code == 201
     Session.objects.update(is_verified=True)

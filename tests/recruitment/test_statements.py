@@ -8,12 +8,16 @@ from datetime import UTC, datetime
 import pytest
 
 from humanexp.core.models import AuditEvent
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment
-from humanexp.recruitment.pages.money_page import columns_of, rows_of
-from humanexp.recruitment.recruiters.registry import registered
-from humanexp.recruitment.selectors.statements import StatementLine, statement, totals
-from humanexp.recruitment.states import WriteState
+from humanexp.ledger.figures import StatementLine, money_of, statement, totals
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.pages.money import columns_of, rows_of
+from humanexp.ledger.payments import tally_of
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import clear, plan_bonus
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.registry import registered
+from humanexp.recruiters.states import WriteState
+from humanexp.recruiting.accounts import open_account
 from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 from tests.recruitment.test_currencies import Taxed, launched, submitted
@@ -25,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def taxed() -> Iterator[Taxed]:
     kind = Taxed()
     with registered(kind):
-        services.open_account(kind="taxed", code="taxed-gbp", name="Grant in pounds", currency="GBP", by=None)
+        open_account(kind="taxed", code="taxed-gbp", name="Grant in pounds", currency="GBP", by=None)
         yield kind
 
 
@@ -37,16 +41,16 @@ def paid(study: Study, taxed: Taxed) -> list[Assignment]:
     """
     dollars = launched(study, "taxed", reward_cents=50)
     pounds = launched(study, "taxed-gbp", reward_cents=200)
-    services.send()
+    send()
     rows = [submitted(taxed, dollars, "P1"), submitted(taxed, pounds, "P2"), submitted(taxed, pounds, "P3")]
     for row in rows[:2]:
-        services.clear(assignment=row, by=None)
-    services.send()
+        clear(assignment=row, by=None)
+    send()
     Payment.objects.filter(campaign=dollars).update(confirmed_at=datetime(2026, 10, 31, 23, 30, tzinfo=UTC))
     Payment.objects.filter(campaign=pounds).update(confirmed_at=datetime(2026, 11, 1, 0, 30, tzinfo=UTC))
-    services.plan_bonus(assignment=rows[1], amount_cents=100, cause="extra", reason="Thanks.")
+    plan_bonus(assignment=rows[1], amount_cents=100, cause="extra", reason="Thanks.")
     Payment.objects.filter(kind="bonus").update(created_at=datetime(2026, 11, 2, tzinfo=UTC))
-    services.clear(assignment=rows[2], by=None)
+    clear(assignment=rows[2], by=None)
     Payment.objects.filter(assignment=rows[2]).update(
         state=WriteState.REFUSED, created_at=datetime(2026, 11, 3, tzinfo=UTC)
     )
@@ -97,10 +101,10 @@ def test_people_who_had_themselves_deleted_stay_in_the_sums(study: Study, paid: 
 def test_by_study_over_all_of_them(study: Study, paid: list[Assignment], taxed: Taxed) -> None:
     other = make_study("other")
     launched(other, "taxed", reward_cents=50)
-    services.send()
+    send()
     campaign = Campaign.objects.get(study=other)
-    services.clear(assignment=submitted(taxed, campaign, "P9"), by=None)
-    services.send(environment="taxed")
+    clear(assignment=submitted(taxed, campaign, "P9"), by=None)
+    send(environment="taxed")
     lines = [(line.key, line.currency, line.total_cents) for line in statement("study")]
     assert lines == [(study.slug, "USD", 56), (study.slug, "GBP", 224), ("other", "USD", 56)]
     assert [line.total_cents for line in statement("recruiter", study)] == [56, 224]
@@ -113,9 +117,7 @@ def test_sums_are_made_in_each_currency(study: Study, paid: list[Assignment]) ->
 
 
 def test_the_page_and_the_other_pages_say_the_same(study: Study, paid: list[Assignment]) -> None:
-    for line, money in zip(
-        totals(statement("recruiter", study)), selectors.money_of(selectors.tally_of(study)), strict=True
-    ):
+    for line, money in zip(totals(statement("recruiter", study)), money_of(tally_of(study)), strict=True):
         assert (line.currency, line.total_cents) == (money.currency, money.spent_cents)
         assert (line.owed_cents, line.fee_cents, line.tax_cents) == (
             money.owed_cents,

@@ -8,9 +8,11 @@ from django.utils import timezone
 
 from humanexp.core.errors import IllegalTransition, NotAllowed
 from humanexp.core.models import AuditEvent
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Call, CallKind, Campaign, Hit, Payment, RejectionProposal
-from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, ProposalState, WriteState, advance
+from humanexp.ledger.models.books import RejectionProposal
+from humanexp.ledger.models.calls import Call, CallKind, Payment
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.states import AssignmentState, CampaignState, HitState, ProposalState, WriteState, advance
+from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db
@@ -18,9 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign() -> Campaign:
-    return services.publish(
-        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=120)
-    )
+    return publish(study=make_study(), terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=120))
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def _payment(assignment: Assignment, **changes: object) -> Payment:
 def test_people_have_three_times_the_minutes_that_they_are_told_and_half_an_hour_at_least(
     told: int, allowed: int
 ) -> None:
-    terms = services.LaunchTerms(to="link", assignments=1, estimated_minutes=told)
-    assert services.publish(study=make_study(), terms=terms).assignment_duration_s == allowed * 60
+    terms = LaunchTerms(to="link", assignments=1, estimated_minutes=told)
+    assert publish(study=make_study(), terms=terms).assignment_duration_s == allowed * 60
 
 
 @pytest.mark.parametrize(

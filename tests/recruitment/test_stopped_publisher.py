@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Call
-from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.recruiters.base import OfferOrder, WayBackCode
-from humanexp.recruitment.recruiters.tickets import Outcome
-from humanexp.recruitment.services.deliveries.hits import entry_url, terms_of
+from humanexp.ledger.hit_calls import entry_url, terms_of
+from humanexp.ledger.models.calls import Call
+from humanexp.recruiters.port import OfferOrder, WayBackCode
+from humanexp.recruiters.registry import recruiter_for
+from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.panel.server import Lab
 from tests.recruitment.panel_door import Door
@@ -18,10 +18,8 @@ from tests.recruitment.panel_door import Door
 def test_a_sender_stopped_between_looking_and_drafting_publishes_no_twin(
     lab: Lab, panel_door: Door, study: Study, settings: Any
 ) -> None:
-    terms = services.LaunchTerms(
-        to="panel", assignments=2, reward_cents=120, title="Pictures halted", estimated_minutes=5
-    )
-    campaign = services.publish(study=study, terms=terms)
+    terms = LaunchTerms(to="panel", assignments=2, reward_cents=120, title="Pictures halted", estimated_minutes=5)
+    campaign = publish(study=study, terms=terms)
     write = Call.objects.get()
     other = recruiter_for("panel")
     order = OfferOrder(

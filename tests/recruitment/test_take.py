@@ -12,14 +12,19 @@ from django.utils import timezone
 
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.models import AuditEvent, User
+from humanexp.ledger.payments import free_sessions, places_left
+from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Participant, RefusedCall, Session, SessionState
 from humanexp.participation.services import verify_session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.consent import HOUSE_VERSION
-from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
-from humanexp.recruitment.services.people import person_for
-from humanexp.recruitment.states import AssignmentState
-from humanexp.recruitment.web_origins import origin
+from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.mturk.kinds import origin
+from humanexp.recruiters.people import person_for
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.extension import reopen_campaign, stop
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.recruitment.studies import LEASE, Visitor, make_study
 
@@ -41,12 +46,12 @@ def study() -> Study:
 @pytest.fixture
 def campaign(study: Study) -> Campaign:
     """On the marketplace; nothing has been sent there."""
-    return services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
+    return publish(study=study, terms=LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
 
 
 @pytest.fixture
 def link(study: Study) -> Campaign:
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=3))
 
 
 @pytest.fixture
@@ -266,15 +271,11 @@ class TestOpening:
         first.answer_all()
         list_all()
         sister = make_study("noise-2", family="noise")
-        campaign = services.publish(
-            study=sister, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
-        )
+        campaign = publish(study=sister, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=100))
         refused = Visitor(campaign, worker_id="AWORKER1", assignment_id="OTHER", submit_to=MARKET).open()
         assert refused.json()["type"] == "already-took-part"
         stranger = make_study("blur")
-        campaign = services.publish(
-            study=stranger, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
-        )
+        campaign = publish(study=stranger, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=100))
         assert (
             Visitor(campaign, worker_id="AWORKER1", assignment_id="THIRD", submit_to=MARKET).open().status_code == 201
         )
@@ -307,9 +308,7 @@ class TestOpening:
         assert someone.call("POST", exchange, {"code": fresh}).status_code == 200
         assert someone.call("POST", exchange, {"code": fresh}).status_code == 401  # used
         assert Client().post(path).status_code == 401
-        other = services.publish(
-            study=make_study("blur"), terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=1)
-        )
+        other = publish(study=make_study("blur"), terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=1))
         assert someone.call("POST", f"/take/{other.entry}/handoff/").status_code == 401
         entry = RefusedCall.objects.order_by("-at", "-pk")[0]
         assert (entry.reason, entry.call, entry.session) == ("foreign", "handoff", someone.session)
@@ -325,14 +324,14 @@ class TestOpening:
     def test_scripted_participants_and_people_do_not_mix(self, visitor: Callable[..., Visitor]) -> None:
         assert visitor().open(simulated=True).status_code == 409
         scripted = make_study("scripted", population="scripted")
-        link = services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=2))
+        link = publish(study=scripted, terms=LaunchTerms(to="link", assignments=2))
         assert Visitor(link).open().status_code == 409
         assert Visitor(link).open(simulated=True).status_code == 201
 
     def test_after_a_stop_those_who_hold_a_hit_may_still_begin(
         self, campaign: Campaign, visitor: Callable[..., Visitor]
     ) -> None:
-        services.stop(study=campaign.study)
+        stop(study=campaign.study)
         someone = visitor()
         assert someone.open().status_code == 201
         Campaign.objects.update(stopped_at=timezone.now() - campaign.assignment_duration - timedelta(minutes=1))
@@ -377,15 +376,15 @@ class TestLink:
         someone = Visitor(link)
         someone.open()
         someone.answer_all()
-        assert services.sync(study=link.study).submitted == 1
+        assert sync(study=link.study).submitted == 1
         assert someone.status()["state"] == "submitted"
-        assert services.sync(study=link.study).submitted == 0
-        assert services.settle(study=link.study).planned == 0
+        assert sync(study=link.study).submitted == 0
+        assert settle(study=link.study).planned == 0
 
     def test_a_stopped_link_takes_nobody_new(self, link: Campaign) -> None:
         someone = Visitor(link, worker_id="panel-7")
         someone.open()
-        services.stop(study=link.study)
+        stop(study=link.study)
         link.refresh_from_db()
         assert (link.state, link.hits.get().state) == ("stopped", "open")
         assert b"This study has ended" in someone.get().content
@@ -399,37 +398,37 @@ class TestLink:
         first.open()
         first.answer_all()
         for time in (1, 2):
-            services.stop(study=link.study)
-            services.sync(study=link.study)
+            stop(study=link.study)
+            sync(study=link.study)
             link.refresh_from_db()
             assert (link.state, link.hits.get().state) == ("stopped", "closed")
             assert Visitor(link, worker_id=f"panel-8{time}").open().status_code == 409
             for _ in range(2):  # twice is once
-                services.reopen_campaign(campaign=link, by=admin_user)
-            services.sync(study=link.study)
+                reopen_campaign(campaign=link, by=admin_user)
+            sync(study=link.study)
             link.refresh_from_db()
             assert (link.state, link.stopped_at, link.hits.get().state) == ("live", None, "open")
-            assert selectors.free_sessions(link.study) + selectors.places_left(link) == link.study.planned_sessions - 1
+            assert free_sessions(link.study) + places_left(link) == link.study.planned_sessions - 1
             assert AuditEvent.objects.filter(action="reopen", by=admin_user).count() == time
         assert Visitor(link, worker_id="panel-9").open().status_code == 201
         first.open()
         assert Session.objects.count() == 2, "who has finished gets no second one"
 
     def test_it_stays_closed_where_others_have_its_sessions(self, link: Campaign, admin_user: User) -> None:
-        services.stop(study=link.study)
-        free = selectors.free_sessions(link.study)
-        others = services.LaunchTerms(to="link", assignments=free - link.assignments + 1)
-        services.publish(study=link.study, terms=others)
+        stop(study=link.study)
+        free = free_sessions(link.study)
+        others = LaunchTerms(to="link", assignments=free - link.assignments + 1)
+        publish(study=link.study, terms=others)
         with pytest.raises(StudyRefused, match="Launch a new link with at most"):
-            services.reopen_campaign(campaign=link, by=admin_user)
+            reopen_campaign(campaign=link, by=admin_user)
 
     def test_a_campaign_through_a_recruiter_is_never_opened_again(self, study: Study, admin_user: User) -> None:
-        terms = services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
-        campaign = services.publish(study=study, terms=terms)
+        terms = LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
+        campaign = publish(study=study, terms=terms)
         Campaign.objects.update(state="stopped")
         campaign.refresh_from_db()
         with pytest.raises(Conflict, match="new address"):
-            services.reopen_campaign(campaign=campaign, by=admin_user)
+            reopen_campaign(campaign=campaign, by=admin_user)
 
     def test_an_address_is_no_panel_id(self, link: Campaign) -> None:
         assert Visitor(link, worker_id="ada@example.org").open().status_code == 422

@@ -13,11 +13,16 @@ from humanexp.console.models import Tone
 from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import own_result
 from humanexp.core.errors import InvalidRequest, StudyRefused
+from humanexp.entry import visitors
+from humanexp.entry.pages.volunteers import open_campaigns
+from humanexp.entry.resumption import name_of
 from humanexp.participation.models import EarlierCurves, OwnCurve, Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson, VolunteerTerms
-from humanexp.recruitment.recruiters import capabilities_of, recruiter_for
-from humanexp.recruitment.services import deletion_codes, resuming
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, VolunteerTerms
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.registry import capabilities_of, recruiter_for
+from humanexp.recruiting.approvals import withdraw_approval
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study, StudyState
 from tests.recruitment.studies import Visitor, make_study
 from tests.recruitment.test_deletion_codes import code_of, deletes, finished
@@ -27,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 def campaign_of(study: Study | None = None, **terms: Any) -> Campaign:
     made = study or make_study("volunteered")
-    return services.publish(study=made, terms=services.LaunchTerms(to="volunteer", **{"assignments": 4, **terms}))
+    return publish(study=made, terms=LaunchTerms(to="volunteer", **{"assignments": 4, **terms}))
 
 
 def sibling_of(study: Study) -> Study:
@@ -40,7 +45,7 @@ def sibling_of(study: Study) -> Study:
 def test_the_page_lists_what_is_open_and_nothing_else(client: Client) -> None:
     empty = client.get("/volunteer/")
     assert empty.status_code == 200 and "No study is open at the moment" in empty.text
-    link = services.publish(study=make_study("linked"), terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=make_study("linked"), terms=LaunchTerms(to="link", assignments=1))
     study = make_study("volunteered", max_sessions_per_worker=14)
     campaign = campaign_of(study, title="Look & say <b>", description="Look at pictures.")
     page = client.get("/volunteer/")
@@ -50,7 +55,7 @@ def test_the_page_lists_what_is_open_and_nothing_else(client: Client) -> None:
     assert "how often you were right" in page.text
     assert "no-store" in page["Cache-Control"] and not page.cookies and "noindex" not in page.text
     assert "Zurzeit ist keine Studie offen" not in client.get("/volunteer/?language=de").text
-    services.stop(study=campaign.study)
+    stop(study=campaign.study)
     assert campaign.entry not in client.get("/volunteer/").text
     assert "Zurzeit ist keine Studie offen" in client.get("/volunteer/?language=de").text
 
@@ -69,14 +74,14 @@ def test_a_curve_is_promised_where_its_pictures_are_asked_for(client: Client, se
 
 def test_a_study_without_places_or_approval_is_not_listed(client: Client) -> None:
     campaign = campaign_of(assignments=1)
-    assert selectors.open_campaigns() == [campaign]
+    assert open_campaigns() == [campaign]
     visitor = Visitor(campaign)
     assert visitor.open().status_code == 201
-    assert selectors.open_campaigns() == []
+    assert open_campaigns() == []
     other = campaign_of(make_study("approved"))
-    assert selectors.open_campaigns() == [other]
-    services.withdraw_approval(study=other.study, by=None)
-    assert selectors.open_campaigns() == []
+    assert open_campaigns() == [other]
+    withdraw_approval(study=other.study, by=None)
+    assert open_campaigns() == []
     page = client.get(f"/volunteer/{other.entry}/")
     assert page.status_code == 200 and "takes no new participants" in page.text
     assert f"/take/{other.entry}/?language" not in page.text, "no start"
@@ -95,7 +100,7 @@ def test_the_page_of_a_study_says_what_others_need_before_they_decide(client: Cl
     tags = dict(re.findall(r'<meta property="(og:\w+)" content="([^"]*)">', page.text))
     assert tags["og:title"] == "Look &amp; say" and tags["og:url"].endswith(f"/volunteer/{campaign.entry}/")
     assert "<script>" not in page.text
-    for entry in ("nobody", services.publish(study=make_study("hidden"), terms=services.LaunchTerms(to="link")).entry):
+    for entry in ("nobody", publish(study=make_study("hidden"), terms=LaunchTerms(to="link")).entry):
         assert client.get(f"/volunteer/{entry}/").status_code == 404
     assert client.post("/volunteer/").status_code == 405
 
@@ -120,7 +125,7 @@ def test_the_mark_of_a_browser_keeps_it_from_taking_part_twice_in_a_family() -> 
     assert again.open(secret=secret).status_code == 201
     assert again.session == first.session, "the same browser gets back to what it did"
     other = campaign_of(sibling_of(campaign.study))
-    assert resuming.name_of(other, "") == resuming.name_of(campaign, "") != campaign.entry
+    assert name_of(other, "") == name_of(campaign, "") != campaign.entry
     refused = Visitor(other).open(secret=secret)
     assert refused.status_code == 409 and "already taken part" in refused.json()["detail"]
     assert Session.objects.count() == 1
@@ -151,7 +156,7 @@ def test_a_shared_computer_keeps_no_mark() -> None:
 
 def test_marks_of_other_families_tell_nothing() -> None:
     campaign, other = campaign_of(), campaign_of(make_study("another"))
-    assert resuming.name_of(other, "") != resuming.name_of(campaign, "")
+    assert name_of(other, "") != name_of(campaign, "")
     visitor = Visitor(campaign)
     visitor.open()
     assert Visitor(other).open(secret=visitor.secret()).status_code == 201
@@ -166,7 +171,7 @@ def test_consent_names_the_mark_whatever_the_study_says_itself(
     campaign = campaign_of(make_study(f"own-{bool(own)}".lower(), consent=own))
     page = client.get(f"/take/{campaign.entry}/", {"language": language})
     assert words in page.text and ("If the link that you followed" not in page.text)
-    link = services.publish(study=make_study("linked"), terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=make_study("linked"), terms=LaunchTerms(to="link", assignments=1))
     assert words not in client.get(f"/take/{link.entry}/", {"language": language}).text
 
 
@@ -183,7 +188,7 @@ def test_what_is_promised_is_kept_with_the_session() -> None:
     visitor.open()
     visitor.open()
     assert OwnCurve.objects.get().session == visitor.session
-    link = services.publish(study=make_study("linked"), terms=services.LaunchTerms(to="link", assignments=1))
+    link = publish(study=make_study("linked"), terms=LaunchTerms(to="link", assignments=1))
     Visitor(link).open()
     assert OwnCurve.objects.count() == 1, "only volunteers are promised one"
 
@@ -213,7 +218,7 @@ def test_no_money() -> None:
 
 
 def test_a_deletion_code_takes_the_answers_back(client: Client) -> None:
-    deletion_codes.ATTEMPTS.clear()
+    visitors.ATTEMPTS.clear()
     campaign = campaign_of()
     code = code_of(client, finished(client, campaign))
     assert code and deletes(client, campaign, code).status_code == 200

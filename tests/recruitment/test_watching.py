@@ -11,11 +11,23 @@ from analysis.spec import Terms
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, CapExceeded, Conflict, CostNotConfirmed
 from humanexp.core.models import AuditEvent, User
+from humanexp.ledger.bonuses import top_up_equally
+from humanexp.ledger.budgets import committed_cents, set_study_cap
+from humanexp.ledger.models.books import CampaignTopUp
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.outbox import is_paused
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import settle
+from humanexp.ledger.wages import EQUAL_TOP_UP, top_up_offer
 from humanexp.participation.models import Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, CampaignHold, CampaignTopUp, Payment
-from humanexp.recruitment.selectors.watching import EQUAL_TOP_UP
-from humanexp.recruitment.services import standing
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting import standing
+from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.extension import extend, resume_campaign
+from humanexp.recruiting.models import CampaignHold
+from humanexp.recruiting.polling import sync
+from humanexp.recruiting.standing import verify_begun
+from humanexp.recruiting.watch import returns_of, watch, watched_terms
 from humanexp.studies.models import Study
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import Guest, come
@@ -45,9 +57,9 @@ def boss(study: Study) -> User:
 
 def round_trip() -> None:
     """What the job does every minute."""
-    services.sync()
-    services.watch()
-    services.send(environment="panel")
+    sync()
+    watch()
+    send(environment="panel")
 
 
 def finish(panel: PanelServer, campaign: Campaign, *minutes: float) -> list[Guest]:
@@ -58,7 +70,7 @@ def finish(panel: PanelServer, campaign: Campaign, *minutes: float) -> list[Gues
         guest.finish()
         Session.objects.filter(pk=guest.visitor.session.pk).update(active_s=took * 60)
         guests.append(guest)
-    services.sync()
+    sync()
     return guests
 
 
@@ -67,7 +79,7 @@ def status(lab: Lab, campaign: Campaign) -> str:
 
 
 def kinds(study: Study) -> set[str]:
-    return {one.kind for one in selectors.attention(study)}
+    return {one.kind for one in attention(study)}
 
 
 def bonuses_there(panel: PanelServer, guests: list[Guest]) -> list[list[int]]:
@@ -84,9 +96,9 @@ def test_a_campaign_below_the_minimum_is_paused_by_itself_and_says_why(
     campaign = launch_at_panel(assignments=8, reward_cents=120)
     finish(panel, campaign, 10, 10, 10, 4)
     round_trip()
-    assert selectors.is_paused(campaign)
+    assert is_paused(campaign)
     assert status(lab, campaign) == "PAUSED"
-    [found] = [one for one in selectors.attention(study) if one.kind == "wage"]
+    [found] = [one for one in attention(study) if one.kind == "wage"]
     assert "7.20" in found.text and "9.00" in found.text and "paused by itself" in found.text
     assert CampaignHold.objects.get().people == PEOPLE
     assert AuditEvent.objects.filter(action="hold", by=None).count() == 1
@@ -100,7 +112,7 @@ def test_too_few_people_and_a_fast_crowd_never_trigger(
     campaign = launch_at_panel(assignments=8, reward_cents=120)
     finish(panel, campaign, *minutes)
     round_trip()
-    assert not selectors.is_paused(campaign)
+    assert not is_paused(campaign)
     assert status(lab, campaign) == "ACTIVE"
     assert not CampaignHold.objects.exists()
 
@@ -110,23 +122,23 @@ def test_everybody_gets_the_same_once(
 ) -> None:
     campaign = launch_at_panel(assignments=8, reward_cents=120, cap_cents=100_000)
     guests = finish(panel, campaign, 10, 10, 12, 4)
-    services.settle(study=study, by=boss)  # some were paid already
+    settle(study=study, by=boss)  # some were paid already
     round_trip()
-    offer = selectors.top_up_offer(campaign)
+    offer = top_up_offer(campaign)
     assert offer is not None
     assert (offer.amount_cents, offer.people, offer.later, offer.reaches_cents) == (30, 4, 4, 900)
     assert offer.total_cents == 8 * offer.each_cents
     with pytest.raises(CostNotConfirmed):
-        services.top_up_campaign(campaign=campaign, shown_total_cents=offer.total_cents - 1, by=boss)
-    services.top_up_campaign(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
+        top_up_equally(campaign=campaign, shown_total_cents=offer.total_cents - 1, by=boss)
+    top_up_equally(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
     with pytest.raises(Conflict):  # the second press
-        services.top_up_campaign(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
+        top_up_equally(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
     for _ in range(3):
         round_trip()
     assert bonuses_there(panel, guests) == [[30]] * 4
     assert "wage" not in kinds(study)
     with pytest.raises(Conflict):  # a reward that was too low is not offered to more people
-        services.extend(campaign=campaign, places=1, by=boss)
+        extend(campaign=campaign, places=1, by=boss)
 
 
 def test_a_refused_top_up_leaves_nothing_behind(
@@ -136,10 +148,10 @@ def test_a_refused_top_up_leaves_nothing_behind(
     campaign = launch_at_panel(assignments=8, reward_cents=120, cap_cents=100_000)
     finish(panel, campaign, 10, 10, 10, 10)
     round_trip()
-    offer = selectors.top_up_offer(campaign)
+    offer = top_up_offer(campaign)
     assert offer is not None
     with pytest.raises(CapExceeded):
-        services.top_up_campaign(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
+        top_up_equally(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
     assert not CampaignTopUp.objects.exists()
     assert not Payment.objects.filter(cause=EQUAL_TOP_UP).exists()
 
@@ -152,15 +164,15 @@ def test_the_caps_hold_and_say_how_far_they_reach(
     campaign.save()
     finish(panel, campaign, 10, 10, 10, 10)
     round_trip()
-    offer = selectors.top_up_offer(campaign)
+    offer = top_up_offer(campaign)
     assert offer is not None and offer.is_capped
     assert 0 < offer.amount_cents < offer.needed_cents == 30
     assert offer.total_cents <= 60 < 4 * (offer.each_cents + 1) + 4
     assert offer.reaches_cents < 900
-    services.top_up_campaign(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
+    top_up_equally(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
     campaign.refresh_from_db()
-    assert selectors.committed_cents(campaign) <= campaign.cap_cents
-    services.set_study_cap(study=study, cap_cents=0, currency=campaign.currency, by=boss)
+    assert committed_cents(campaign) <= campaign.cap_cents
+    set_study_cap(study=study, cap_cents=0, currency=campaign.currency, by=boss)
     assert Payment.objects.filter(cause=EQUAL_TOP_UP).count() == 4
 
 
@@ -170,10 +182,10 @@ def test_without_any_room_nothing_is_offered(
     campaign = launch_at_panel(assignments=4, reward_cents=120)  # its cap is the price
     finish(panel, campaign, 10, 10, 10, 10)
     round_trip()
-    offer = selectors.top_up_offer(campaign)
+    offer = top_up_offer(campaign)
     assert offer is not None and (offer.amount_cents, offer.total_cents) == (0, 0)
     with pytest.raises(CapExceeded):
-        services.top_up_campaign(campaign=campaign, shown_total_cents=0, by=boss)
+        top_up_equally(campaign=campaign, shown_total_cents=0, by=boss)
 
 
 def test_a_second_shortfall_says_so_and_pays_nobody(
@@ -182,19 +194,19 @@ def test_a_second_shortfall_says_so_and_pays_nobody(
     campaign = launch_at_panel(assignments=12, reward_cents=120, cap_cents=100_000)
     first = finish(panel, campaign, 10, 10, 10, 10)
     round_trip()
-    offer = selectors.top_up_offer(campaign)
+    offer = top_up_offer(campaign)
     assert offer is not None
-    services.top_up_campaign(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
-    services.resume_campaign(campaign=campaign, by=boss)
+    top_up_equally(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
+    resume_campaign(campaign=campaign, by=boss)
     round_trip()
     assert status(lab, campaign) == "ACTIVE"
     later = finish(panel, campaign, 20, 20, 20, 20, 20)
     round_trip()
     assert "wage-again" in kinds(study)
-    assert selectors.is_paused(campaign)
+    assert is_paused(campaign)
     round_trip()
     with pytest.raises(Conflict):
-        services.top_up_campaign(campaign=campaign, shown_total_cents=1, by=boss)
+        top_up_equally(campaign=campaign, shown_total_cents=1, by=boss)
     assert bonuses_there(panel, [*first, *later]) == [[30]] * 9, "whoever comes later gets the same, and nobody more"
 
 
@@ -204,7 +216,7 @@ def test_whoever_opens_it_again_has_seen_it(
     campaign = launch_at_panel(assignments=8, reward_cents=120)
     finish(panel, campaign, 10, 10, 10, 10)
     round_trip()
-    services.resume_campaign(campaign=campaign, by=boss)
+    resume_campaign(campaign=campaign, by=boss)
     round_trip()
     finish(panel, campaign, 11)
     round_trip()
@@ -219,14 +231,14 @@ def test_a_latecomer_beyond_a_cap_waits_and_is_told_of(
     slow = come(panel, campaign)
     finish(panel, campaign, 10, 10, 10, 10)
     round_trip()
-    offer = selectors.top_up_offer(campaign)
+    offer = top_up_offer(campaign)
     assert offer is not None
-    services.top_up_campaign(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
-    services.set_study_cap(study=study, cap_cents=1, currency=campaign.currency, by=boss)
+    top_up_equally(campaign=campaign, shown_total_cents=offer.total_cents, by=boss)
+    set_study_cap(study=study, cap_cents=1, currency=campaign.currency, by=boss)
     slow.finish()
     round_trip()
     assert "top-up-held" in kinds(study)
-    services.set_study_cap(study=study, cap_cents=None, currency=campaign.currency, by=boss)
+    set_study_cap(study=study, cap_cents=None, currency=campaign.currency, by=boss)
     round_trip()
     assert "top-up-held" not in kinds(study)
     assert bonuses_there(panel, [slow]) == [[30]]
@@ -235,7 +247,7 @@ def test_a_latecomer_beyond_a_cap_waits_and_is_told_of(
 def test_a_study_of_before_is_not_watched(study: Study) -> None:
     study.configuration["spec"] = 3
     study.configuration["recruitment"] = {}
-    found = selectors.watched_terms(study)
+    found = watched_terms(study)
     assert (found.wage_people, found.return_alarm) == (0, 1)
 
 
@@ -245,15 +257,15 @@ def test_many_returned_places_raise_an_alarm_once(
 ) -> None:
     campaign = launch_at_panel(assignments=9, reward_cents=120)
     guests = [come(panel, campaign) for _ in range(returned + stayed)]
-    services.sync()
+    sync()
     for guest in guests[:returned]:
         guest.give_back()
     round_trip()
-    assert selectors.returns_of(campaign).returned == returned
+    assert returns_of(campaign).returned == returned
     assert ("returns" in kinds(study)) is alarms
-    assert selectors.is_paused(campaign) is alarms
+    assert is_paused(campaign) is alarms
     if alarms:
-        [found] = [one for one in selectors.attention(study) if one.kind == "returns"]
+        [found] = [one for one in attention(study) if one.kind == "returns"]
         assert "7 of 8" in found.text and "30 %" in found.text
         round_trip()
         assert AuditEvent.objects.filter(action="hold").count() == 1
@@ -278,10 +290,10 @@ def test_made_up_ids_raise_no_alarm(panel: PanelServer, launch_at_panel: Launch,
         visitor = Visitor(campaign, worker_id=f"{number:024x}", assignment_id=f"{number + 99:024x}")
         assert visitor.open().status_code == 201
     Assignment.objects.update(opened_at=clock.now() - 2 * standing.LISTED_WITHIN)
-    services.verify_begun(campaign=campaign)
+    verify_begun(campaign=campaign)
     round_trip()
     assert Assignment.objects.filter(state="returned").exists()
-    assert selectors.returns_of(campaign).started == 0
+    assert returns_of(campaign).started == 0
     assert "returns" not in kinds(study)
 
 
@@ -289,4 +301,4 @@ def test_who_may_not_pay_cannot_top_up(panel: PanelServer, launch_at_panel: Laun
     campaign = launch_at_panel(assignments=4)
     viewer = User.objects.create_user("viewer")
     with pytest.raises(ApplicationError, match="role"):
-        services.top_up_campaign(campaign=campaign, shown_total_cents=0, by=viewer)
+        top_up_equally(campaign=campaign, shown_total_cents=0, by=viewer)

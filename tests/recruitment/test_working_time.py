@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.services import LaunchTerms, publish
+from humanexp.recruiters.campaigns import estimated_minutes, minutes_told, slow_minutes
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.screening.services import append_verdict
 from tests.factories import active_minutes
 from tests.recruitment.studies import Visitor, make_study
@@ -67,27 +67,27 @@ def test_everything_at_once_after_the_first_page(campaign: Campaign) -> None:
 
 
 def test_people_are_told_what_others_took_once_enough_did(campaign: Campaign) -> None:
-    assert selectors.minutes_told(campaign) == 9
+    assert minutes_told(campaign) == 9
     for number in range(4):
         took(campaign, number, [200, 40, 20])
-    assert selectors.minutes_told(campaign) == 9, "four are too few"
+    assert minutes_told(campaign) == 9, "four are too few"
     took(campaign, 4, [600, 40, 20])
-    assert selectors.estimated_minutes(campaign.study) == 5, "4:20, rounded up"
-    assert selectors.minutes_told(campaign) == 9, "no less than whoever came first was told"
+    assert estimated_minutes(campaign.study) == 5, "4:20, rounded up"
+    assert minutes_told(campaign) == 9, "no less than whoever came first was told"
     campaign.estimated_minutes = 3
-    assert selectors.minutes_told(campaign) == 5, "more, where it takes more"
+    assert minutes_told(campaign) == 5, "more, where it takes more"
 
 
 def test_whoever_is_excluded_tells_nobody_how_long_it_takes(campaign: Campaign) -> None:
     for number, minutes in enumerate((4, 5, 6, 7, 8)):
         took(campaign, number, [60 * minutes - 30, 1, 1])
     quick = [took(campaign, number, [1, 1, 1]) for number in range(5, 8)]
-    assert selectors.estimated_minutes(campaign.study) == 5
-    slow = selectors.slow_minutes(campaign.study)
+    assert estimated_minutes(campaign.study) == 5
+    slow = slow_minutes(campaign.study)
     for session in quick:
         append_verdict(session=session, accepted=False)
-    assert selectors.estimated_minutes(campaign.study) == 6
-    assert selectors.slow_minutes(campaign.study) != slow
+    assert estimated_minutes(campaign.study) == 6
+    assert slow_minutes(campaign.study) != slow
 
 
 def test_scripted_participants_are_no_measure(campaign: Campaign) -> None:
@@ -96,4 +96,4 @@ def test_scripted_participants_are_no_measure(campaign: Campaign) -> None:
     type(campaign.study).objects.update(population="scripted")
     campaign.refresh_from_db()
     campaign.study.refresh_from_db()
-    assert selectors.minutes_told(campaign) == 9
+    assert minutes_told(campaign) == 9

@@ -19,8 +19,8 @@ from analysis.findings.reproduction import analyse_export, differences
 from analysis.spec import StudyConfiguration
 from humanexp.console.terminal_report import print_summary
 from humanexp.core.storage import media_path
+from humanexp.ledger.figures import payment_summary
 from humanexp.participation.models import Session
-from humanexp.recruitment.selectors import payment_summary
 from humanexp.results import selectors, services
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun

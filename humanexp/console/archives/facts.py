@@ -9,7 +9,8 @@ from django.db.models import F, Sum
 from pydantic import BaseModel, ConfigDict
 
 from humanexp.console.archives import tables
-from humanexp.recruitment.models import Payment, RecruiterAccount
+from humanexp.ledger.models.calls import Payment
+from humanexp.recruiters.models.campaigns import RecruiterAccount
 from humanexp.studies.models import Study
 
 

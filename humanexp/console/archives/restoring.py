@@ -31,8 +31,8 @@ from humanexp.core.errors import ApplicationError, Conflict, InputRefused
 from humanexp.core.storage import media_path
 from humanexp.core.storage_mark import FILE as MARK
 from humanexp.jobs.models import Runner
+from humanexp.ledger.lease import foresee_restoring, treat_as_restored
 from humanexp.migrating import record_tables, tables_line
-from humanexp.recruitment import services as recruitment
 
 
 class RestoreStopped(ApplicationError):
@@ -236,14 +236,14 @@ def _fill(shelf: Shelf, manifest: Manifest, targets: list[tuple[str, str]], prog
     with transaction.atomic():
         load(shelf, manifest, connection, of_then, progress)
         refuse_differences(manifest.facts, facts_now(connection, of_then), "The restored database differs")
-        recruitment.foresee_restoring()
+        foresee_restoring()
     call_command("migrate", verbosity=0)
 
 
 @transaction.atomic
 def _settle_in(manifest: Manifest) -> int:
     """What only the machine of the archive knew is forgotten, and what may have been sent since is marked."""
-    asked = recruitment.treat_as_restored()
+    asked = treat_as_restored()
     Runner.objects.all().delete()
     LocalSite.objects.update(pid=0, host="")
     record(action="restore", subject=f"archive:{manifest.name}", rows=manifest.facts.rows, asked_first=asked)

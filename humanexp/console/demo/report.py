@@ -17,7 +17,9 @@ from humanexp.console.supervisor import Addresses
 from humanexp.core.errors import existing
 from humanexp.core.storage import media_path, write_whole
 from humanexp.key_files import read_or_create_key
-from humanexp.recruitment import money, selectors as recruitment
+from humanexp.ledger.figures import payment_summary
+from humanexp.recruiters import money
+from humanexp.recruiters.campaigns import live_entries
 from humanexp.results import selectors as results
 from humanexp.screening.selectors import current_verdicts
 from humanexp.simulation.observers import ObserverModel
@@ -91,7 +93,7 @@ def collect(demo: Demo) -> dict[str, Any]:
     }
     return {
         **found.to_json(),
-        "payments": dict(recruitment.payment_summary(demo.study)),
+        "payments": dict(payment_summary(demo.study)),
         "truth": beside_estimates(found, demo.observers, demo.cast, excluded, demo.options.seed),
         "notes": [*found.notes, *demo.notes],
     }
@@ -153,7 +155,7 @@ def print_addresses(console: Console, addresses: Addresses, recruiter: str) -> N
     if not researcher.check_password(password):
         researcher.set_password(password)
         researcher.save()
-    entry = recruitment.live_entries(study_by_slug("try-it"))[0]
+    entry = live_entries(study_by_slug("try-it"))[0]
     for line in (
         f"Console      {addresses.web}/",
         f"Login        {workspace.RESEARCHER}   password: {password}",

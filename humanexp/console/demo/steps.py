@@ -18,8 +18,12 @@ from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services as evaluations
 from humanexp.jobs.models import Job, JobState
-from humanexp.recruitment import selectors as recruitment_selectors, services as recruitment
-from humanexp.recruitment.models import Campaign
+from humanexp.ledger.budgets import set_month_cap
+from humanexp.ledger.figures import payment_summary
+from humanexp.ledger.settlement import settle
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.polling import sync
 from humanexp.results import services as results
 from humanexp.screening import services as screening
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
@@ -118,15 +122,15 @@ class Demo:
         self.study = studies.create_study(configuration=self._configuration("demo"), by=researcher())
         self.notes.extend(self.study.plan_notes)
         short = studies.create_study(configuration=self._configuration("try-it"), by=researcher())
-        recruitment.publish(study=short, terms=recruitment.LaunchTerms(to="link"), skip_preflight=True)
+        publish(study=short, terms=LaunchTerms(to="link"), skip_preflight=True)
         report(1, 1)
 
     def publish(self, report: Report) -> None:
         """The offers, over HTTP as any client makes them."""
         # Money of a site on this machine buys nothing.
-        recruitment.set_month_cap(environment=self.options.recruiter, cap_cents=None, by=None)
-        terms = recruitment.LaunchTerms(to=self.options.recruiter, assignments=self.study.planned_sessions)
-        self.campaign = recruitment.publish(study=self.study, terms=terms)
+        set_month_cap(environment=self.options.recruiter, cap_cents=None, by=None)
+        terms = LaunchTerms(to=self.options.recruiter, assignments=self.study.planned_sessions)
+        self.campaign = publish(study=self.study, terms=terms)
         self._until(
             lambda: not self.campaign.hits.filter(hit_id="").exists(),
             f"The {self.options.recruiter} did not confirm every offer",
@@ -157,13 +161,13 @@ class Demo:
 
     def judge_and_pay(self, report: Report) -> None:
         """Poll the recruiter, judge every session, approve and pay through the ledger."""
-        recruitment.sync(study=self.study)
+        sync(study=self.study)
         screening.judge_study(study=self.study)
-        recruitment.settle(study=self.study)
+        settle(study=self.study)
         expected = self.study.planned_sessions
 
         def paid() -> bool:
-            approved = recruitment_selectors.payment_summary(self.study)["approved"]
+            approved = payment_summary(self.study)["approved"]
             report(approved, expected)
             return approved >= expected
 

@@ -14,10 +14,9 @@ from humanexp.console.sites import answers
 from humanexp.core.errors import RecruiterError
 from humanexp.jobs import selectors as jobs
 from humanexp.participation import selectors as participation
-from humanexp.recruitment import recruiters
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.recruiters import keys
-from humanexp.recruitment.states import CampaignState
+from humanexp.recruiters import keys, registry
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.states import CampaignState
 
 
 @question("Job runner")
@@ -116,7 +115,7 @@ def _own_site(subject: str, address: str, command: str) -> Finding:
 def recruiter_accounts() -> Finding:
     """One cheap read through each that has keys; those that nobody has set up are only named."""
     works, without, faults = [], [], []
-    for account in recruiters.accounts():
+    for account in registry.accounts():
         names = account.kind.key_names(account)
         if account.kind.capabilities.is_closed or not names:
             continue
@@ -124,7 +123,7 @@ def recruiter_accounts() -> Finding:
             without.append(account.name)
             continue
         try:
-            recruiters.recruiter_for(account.code).balance_cents()
+            registry.recruiter_for(account.code).balance_cents()
             works.append(account.name)
         except RecruiterError as error:
             faults.append(error.message)
@@ -143,10 +142,10 @@ def recruiter_accounts() -> Finding:
 @question("Real money")
 def money() -> Finding:
     """Can real money move? Only through a recruiter that pays, for a study that was published there."""
-    paying = Campaign.objects.filter(recruiters.at(asks_for_total=True)).exclude(state=CampaignState.STOPPED)
+    paying = Campaign.objects.filter(registry.at(asks_for_total=True)).exclude(state=CampaignState.STOPPED)
     studies = sorted(set(paying.values_list("study__slug", flat=True)))
     if studies:
-        where = ", ".join(sorted({recruiters.name_of(campaign.environment) for campaign in paying}))
+        where = ", ".join(sorted({registry.name_of(campaign.environment) for campaign in paying}))
         detail = f"can move, on {where}: {', '.join(studies)} recruits"
         return Finding(subject="Real money", state="note", detail=detail)
     return Finding(subject="Real money", state="ok", detail="cannot move: no study recruits where the total is typed")

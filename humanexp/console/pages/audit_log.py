@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import money
+from humanexp.recruiters import money
 from humanexp.studies.models import Study
 
 ON_A_PAGE = 50

@@ -19,14 +19,13 @@ from django.utils.translation import gettext as _
 from analysis.spec.design import PracticeDesign
 from humanexp.console.pages.gallery_examples import EXAMPLE_ENTRY, examples_of, session_of
 from humanexp.core.languages import PARAMETER, offer
+from humanexp.entry.pages.take import entry_shell, preview_entry, previewed_campaign
 from humanexp.participation.pages.own_result import shares_tables
 from humanexp.participation.selectors import KEPT_DAYS, OwnResult
 from humanexp.participation.selectors.own_results import OwnShares, Part
 from humanexp.participation.services.setting_up import steps_of
-from humanexp.recruitment import entry_preview
-from humanexp.recruitment.facts import facts_of
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.pages.views.take import entry_shell
+from humanexp.recruiters.facts import facts_of
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.studies.facts import tasks_of
 from humanexp.studies.languages import bundles_of, code_in, language_of_study, languages_of
 from humanexp.studies.models import Study
@@ -115,7 +114,7 @@ def _examples(study: Study) -> tuple[OwnShares, ...]:
 
 
 def _campaign(study: Study, to: str) -> Campaign:
-    campaign = entry_preview.campaign_of(entry_preview.entry_of(study=study, to=to))
+    campaign = previewed_campaign(preview_entry(study=study, to=to))
     if campaign is None:
         raise ValueError(f"{to!r} is no environment.")
     # The pages name an address of this study as they would of a real one; nothing on them can be pressed.

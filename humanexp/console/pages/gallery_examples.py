@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 
 from humanexp.core.errors import NotFound
 from humanexp.core.keys import pseudonym
+from humanexp.entry import visitors
+from humanexp.entry.admission import PlacesTaken
 from humanexp.participation.services.closing import questions_of
 from humanexp.participation.services.setting_up import offered_window_ms, steps_of
-from humanexp.recruitment.services import deletion_codes
-from humanexp.recruitment.services.turning_away import PlacesTaken
 from humanexp.studies.facts import tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
@@ -49,7 +49,7 @@ def examples_of(study: Study) -> dict[str, Any]:
     """What the page does not know of its session: codes, what was asked, and why somebody is refused."""
     return {
         "completion_code": _code("C", 8),
-        "deletion_code": _code("D", deletion_codes.LENGTH),
+        "deletion_code": _code("D", visitors.LENGTH),
         "refusal": _(str(PlacesTaken())),
         "needed": {task: practice_of(study, task).practice_pass for task in tasks_of(study.configuration)},
         "question": question(_WANTED, study.configuration.get("wanted", {})),

@@ -16,10 +16,12 @@ from humanexp.core.pages.navigation import tab_address
 from humanexp.evaluations import selectors as evaluations
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
+from humanexp.ledger.figures import Figures, figures_of, is_recruiting
+from humanexp.ledger.payments import Tally, tally_of
+from humanexp.ledger.wages import Wage, wage_of
 from humanexp.participation import selectors as participation
 from humanexp.participation.answer_coverage import Bar, bars, kept_bins
-from humanexp.recruitment import selectors as recruitment
-from humanexp.recruitment.selectors import Figures, Wage
+from humanexp.recruiting.alerts import attention
 from humanexp.results import selectors as results
 from humanexp.results.headline import Headline, headline_of
 from humanexp.results.models import AnalysisRun, TrialImport
@@ -55,7 +57,7 @@ def steps(
     sessions: dict[str, int],
     flagged: int,
     run: AnalysisRun | None,
-    tally: recruitment.Tally | None = None,
+    tally: Tally | None = None,
 ) -> Iterator[Step]:
     """What waits for a person, the most urgent first; at least one. Later ones are looked for when asked for."""
     if study.state == StudyState.DRAFT and not sessions["opened"]:
@@ -67,9 +69,9 @@ def steps(
 
 
 def _waiting(
-    study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None, tally: recruitment.Tally | None
+    study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None, tally: Tally | None
 ) -> Iterator[Step]:
-    for found in recruitment.attention(study, tally):
+    for found in attention(study, tally):
         yield Step(found.text, _("Look"), tab_address("monitor", study.slug), found.tone)
     failed = jobs.latest_for(subject_of(study))
     if failed is not None and failed.state == JobState.FAILED:
@@ -79,7 +81,7 @@ def _waiting(
         words = WORDS["flagged"]
         text = str(words.text % {"count": flagged})
         yield Step(text, str(words.button), tab_address("review", study.slug), words.tone)
-    is_collecting = study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally)
+    is_collecting = study.state == StudyState.COLLECTING and is_recruiting(study, tally)
     if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
         words = WORDS["all-finished"]
         yield Step(str(words.text), str(words.button), tab_address("recruit", study.slug), words.tone)
@@ -180,7 +182,7 @@ def overview_of(study: Study) -> Overview:
             jobs=open_jobs,
             steps=[analysis_step(study, run)],
         )
-    sessions, tally = participation.session_counts(study), recruitment.tally_of(study)
+    sessions, tally = participation.session_counts(study), tally_of(study)
     verdicts = screening.verdict_counts(study, finished=sessions["completed"])
     return Overview(
         study=study,
@@ -188,15 +190,15 @@ def overview_of(study: Study) -> Overview:
         accepted=verdicts.accepted,
         excluded=verdicts.reasons,
         flagged=verdicts.flagged,
-        figures=recruitment.figures_of(study, tally),
-        wage=recruitment.wage_of(study, tally),
+        figures=figures_of(study, tally),
+        wage=wage_of(study, tally),
         bars=bars(kept_bins(study)),
         run=run,
         headline=headline,
         trial_import=None,
         jobs=open_jobs,
         steps=list(steps(study, sessions=sessions, flagged=verdicts.flagged, run=run, tally=tally)),
-        is_recruiting=study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally),
+        is_recruiting=study.state == StudyState.COLLECTING and is_recruiting(study, tally),
     )
 
 

@@ -11,12 +11,11 @@ from humanexp.console import sites
 from humanexp.console.sites import Standing
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
-from humanexp.recruitment import money, recruiters
-from humanexp.recruitment.models import Pause, RecruiterAccount
-from humanexp.recruitment.recruiters import keys
-from humanexp.recruitment.recruiters.base import Capabilities
-from humanexp.recruitment.recruiters.registry import Account, Kind
-from humanexp.recruitment.services import TRY_JOB
+from humanexp.recruiters import keys, money, registry
+from humanexp.recruiters.models.campaigns import Pause, RecruiterAccount
+from humanexp.recruiters.port import Capabilities
+from humanexp.recruiters.registry import Account, Kind
+from humanexp.recruiting.accounts import TRY_JOB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,9 +130,9 @@ def kind_cards() -> list[KindCard]:
     rows = {row.environment: row for row in RecruiterAccount.objects.all()}
     cards = {
         kind.code: KindCard(kind=kind, site=sites.standing_of(kind, kind.own_site) if kind.own_site else None)
-        for kind in recruiters.kinds()
+        for kind in registry.kinds()
     }
-    for account in recruiters.accounts():
+    for account in registry.accounts():
         row = rows.get(account.code) or RecruiterAccount(environment=account.code)
         cards[account.kind.code].accounts.append(_row_of(account, row))
     return list(cards.values())
@@ -141,7 +140,7 @@ def kind_cards() -> list[KindCard]:
 
 def account_row(code: str) -> AccountRow:
     """Raises InvalidRequest for a name that none has."""
-    account = recruiters.account_of(code)
+    account = registry.account_of(code)
     row = RecruiterAccount.objects.filter(environment=code).first()
     return _row_of(account, row or RecruiterAccount(environment=code))
 

@@ -17,10 +17,18 @@ from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, N
 from humanexp.core.ownership import is_head, keeps_money
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import head_of, user_of
-from humanexp.recruitment import recruiters, selectors, services
-from humanexp.recruitment.pages.forms import MoneyField
-from humanexp.recruitment.pages.views.studies import refusals_told
-from humanexp.recruitment.services.accounts import CURRENCIES
+from humanexp.ledger.budgets import launchers_of, set_launchers, set_month_cap
+from humanexp.ledger.pages.studies import MoneyField, refusals_told
+from humanexp.recruiters import registry
+from humanexp.recruiting import accounts
+from humanexp.recruiting.accounts import (
+    CURRENCIES,
+    pause_account,
+    rename_account,
+    request_try,
+    resume_account,
+    store_keys,
+)
 from humanexp.recruitment.templatetags.recruitment import typed
 
 
@@ -69,7 +77,7 @@ class SpendingForm(forms.Form):
 
 
 def _kinds() -> list[tuple[str, str]]:
-    open_now = (kind for kind in recruiters.kinds() if kind.capabilities.pays and not kind.capabilities.is_closed)
+    open_now = (kind for kind in registry.kinds() if kind.capabilities.pays and not kind.capabilities.is_closed)
     return [(kind.code, str(kind.name)) for kind in open_now]
 
 
@@ -88,7 +96,7 @@ def open_account(request: HttpRequest) -> HttpResponse:
         return _page(request, form, status=422)
     given = form.cleaned_data
     try:
-        services.open_account(
+        accounts.open_account(
             kind=given["kind"],
             code=given["code"],
             name=given["name"],
@@ -115,7 +123,7 @@ def account(request: HttpRequest, code: str) -> HttpResponse:
     """
     if not keeps_money(request.user):
         raise NotAllowed(_("Only treasurers and administrators see an account's settings."))
-    if not recruiters.is_known(code):
+    if not registry.is_known(code):
         raise NotFound(_("There is no account of this name."))
     if request.method == "POST":
         return _change(request, code)
@@ -124,7 +132,7 @@ def account(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _spending(found: AccountRow) -> dict[str, object]:
-    who = selectors.launchers_of(found.account.code)
+    who = launchers_of(found.account.code)
     return {
         "month_cap": typed(found.row.month_cap_cents),
         "is_open": who.is_open,
@@ -144,22 +152,22 @@ def _change(request: HttpRequest, code: str) -> HttpResponse:
     with refusals_told(request):
         match request.POST.get("do"):
             case "keys":
-                services.store_keys(code=code, given=request.POST.dict(), by=by)
-                services.request_try(code=code, by=by)
+                store_keys(code=code, given=request.POST.dict(), by=by)
+                request_try(code=code, by=by)
                 messages.success(request, _("The keys are stored and are being tested."))
             case "spending":
                 return _change_spending(request, code)
             case "name":
-                services.rename_account(code=code, name=request.POST.get("name", ""), by=by)
+                rename_account(code=code, name=request.POST.get("name", ""), by=by)
                 messages.success(request, _("The name is stored."))
             case "pause":
-                services.pause_account(code=code, by=by)
+                pause_account(code=code, by=by)
                 messages.success(request, _("Paused. What is due waits until you resume it."))
             case "resume":
-                services.resume_account(code=code, by=by)
+                resume_account(code=code, by=by)
                 messages.success(request, _("Resumed. What has waited is being sent."))
             case "test":
-                services.request_try(code=code, by=by)
+                request_try(code=code, by=by)
             case _:
                 raise InvalidRequest(_("Nothing was changed: this page knows no such button. Load it again."))
     if request.POST.get("back") == "list":
@@ -173,8 +181,8 @@ def _change_spending(request: HttpRequest, code: str) -> HttpResponse:
         given = form.cleaned_data
         try:
             with transaction.atomic():
-                services.set_month_cap(environment=code, cap_cents=given["month_cap"], by=by)
-                services.set_launchers(code=code, usernames=given["launchers"], is_open=given["is_open"], by=by)
+                set_month_cap(environment=code, cap_cents=given["month_cap"], by=by)
+                set_launchers(code=code, usernames=given["launchers"], is_open=given["is_open"], by=by)
             messages.success(request, _("Stored. It counts for everything that is launched from now on."))
             return redirect("console:account", code=code)
         except NotAllowed:

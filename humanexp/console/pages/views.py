@@ -28,12 +28,14 @@ from humanexp.core.languages import language_of, offer
 from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
+from humanexp.entry.pages.take import preview_entry
 from humanexp.jobs.throughput import partial_context
+from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.services import previewing
-from humanexp.recruitment import entry_preview, launch_gates, recruiters
-from humanexp.recruitment.consent import consent_of
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.selectors import suggested_terms
+from humanexp.recruiters import registry
+from humanexp.recruiters.facts import consent_of
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting import approvals
 from humanexp.studies import selectors as study_selectors, services as study_services
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import bundles_of, language_of_study, languages_of
@@ -129,7 +131,7 @@ def gallery(request: HttpRequest, slug: str) -> HttpResponse:
         "language": language,
         "languages": list(languages_of(study).items()),
         "to": to,
-        "environments": recruiters.accounts(),
+        "environments": registry.accounts(),
         "query": urlencode({"to": to, "language": language}),
     }
     return render(request, "console/gallery/gallery.html", context)
@@ -153,7 +155,7 @@ def gallery_frame(request: HttpRequest, slug: str, key: str) -> HttpResponseBase
 def _recruiter(request: HttpRequest, study: Study) -> str:
     """The one that was asked for, or the usual one of the study."""
     asked = request.GET.get("to", "")
-    return asked if recruiters.is_known(asked) else _usual(study.pk)
+    return asked if registry.is_known(asked) else _usual(study.pk)
 
 
 @login_required
@@ -163,7 +165,7 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
     study = collected_study(request, slug)
     given = request.POST if request.method == "POST" else request.GET
     to = given.get("to", "")
-    if not recruiters.is_known(to):
+    if not registry.is_known(to):
         to = _usual(study.pk)
     if request.method == "POST":
         request_preflight(study=study, to=to, by=user_of(request))
@@ -172,11 +174,11 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
     is_shown = job is not None and (not job.is_finished or job.state == "failed") and job.parameters.get("to") == to
     context = {
         "study": study,
-        "to": recruiters.account_of(to),
-        "environments": recruiters.accounts(),
+        "to": registry.account_of(to),
+        "environments": registry.accounts(),
         "standing": standing_of(study, to),
-        "is_asked": launch_gates.is_asked(study, to),
-        "entry": reverse("recruitment:take", args=[entry_preview.entry_of(study=study, to=to)]),
+        "is_asked": approvals.is_asked(study, to),
+        "entry": reverse("recruitment:take", args=[preview_entry(study=study, to=to)]),
         **partial_context(job if is_shown else None),
     }
     return render_part(request, "console/preflight.html", context)
@@ -185,7 +187,7 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
 def _usual(study_pk: int) -> str:
     """Where the study was last launched, else where a launch begins."""
     last = Campaign.objects.filter(study_id=study_pk).order_by("-pk").values_list("environment", flat=True).first()
-    return last or recruiters.preferred()
+    return last or registry.preferred()
 
 
 @login_required

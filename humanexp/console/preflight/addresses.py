@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _, gettext_lazy
 from humanexp.addresses import is_loopback
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core import clock
-from humanexp.recruitment import entry_preview, recruiters
+from humanexp.entry.pages.take import preview_entry
+from humanexp.recruiters import registry
 
 PATIENCE_S = 10
 #: Signed requests are refused from five minutes on; a clock that is off by less is worth knowing about.
@@ -29,7 +30,7 @@ def address(launch: Launch) -> Line:
     remedy = _("Put a TLS proxy in front and set PUBLIC_URL=https://...")
     if launch.can.needs_https:
         detail = _("%(url)s is not https: %(where)s shows no such page.")
-        return bad(detail % {"url": url, "where": recruiters.name_of(launch.to)}, remedy)
+        return bad(detail % {"url": url, "where": registry.name_of(launch.to)}, remedy)
     if not launch.is_at_home:
         return bad(_("%(url)s is not https: answers would travel in the clear.") % {"url": url}, remedy)
     if not launch.can.vouches:
@@ -43,7 +44,7 @@ def address(launch: Launch) -> Line:
 @check(gettext_lazy("Entry page"))
 def entry_page(launch: Launch) -> Line:
     """The page itself, fetched as a browser does, through whatever stands in front of this server."""
-    name = entry_preview.entry_of(study=launch.study, to=launch.to)
+    name = preview_entry(study=launch.study, to=launch.to)
     url = settings.PUBLIC_URL + reverse("recruitment:take", args=[name])
     try:
         reply = requests.get(url, timeout=PATIENCE_S, allow_redirects=False)
@@ -69,7 +70,7 @@ def _framing(launch: Launch, reply: requests.Response) -> Line:
         value = reply.headers["X-Frame-Options"]
         return bad(_("X-Frame-Options: %(value)s forbids every frame.") % {"value": value}, remedy)
     allowed = _ancestors(reply.headers.get("Content-Security-Policy", ""))
-    wanted = recruiters.kind_of(launch.to).origins
+    wanted = registry.kind_of(launch.to).origins
     if allowed is not None and not set(wanted) <= set(allowed):
         detail = _("The page may be framed by %(allowed)s, not by %(wanted)s.")
         return bad(detail % {"allowed": ", ".join(allowed) or "-", "wanted": ", ".join(wanted)}, remedy)

@@ -12,10 +12,12 @@ from django.utils.functional import Promise
 from analysis.spec.study import StudyConfiguration
 from humanexp.console.models import Tone
 from humanexp.core.models import User
-from humanexp.recruitment import launch_gates, recruiters, selectors, services
-from humanexp.recruitment.pricing import Quote
-from humanexp.recruitment.recruiters.base import Capabilities
-from humanexp.recruitment.selectors import SuggestedTerms
+from humanexp.ledger.terms import SuggestedTerms, suggested_terms
+from humanexp.recruiters import registry
+from humanexp.recruiters.money import Quote
+from humanexp.recruiters.port import Capabilities
+from humanexp.recruiting import approvals
+from humanexp.recruiting.launch import quote
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Study
 
@@ -36,12 +38,12 @@ class Launch:
 
     @cached_property
     def terms(self) -> SuggestedTerms:
-        return selectors.suggested_terms(self.study)
+        return suggested_terms(self.study)
 
     @cached_property
     def price(self) -> Quote:
         """Of every place that is left."""
-        return services.quote(
+        return quote(
             to=self.to,
             assignments=max(1, self.terms.assignments),
             reward_cents=self.terms.reward_cents if self.can.pays else 0,
@@ -50,22 +52,22 @@ class Launch:
     @property
     def can(self) -> Capabilities:
         """What the recruiter can do."""
-        return recruiters.capabilities_of(self.to)
+        return registry.capabilities_of(self.to)
 
     @property
     def is_at_home(self) -> bool:
         """The platform answers on this machine alone."""
-        return launch_gates.is_at_home()
+        return approvals.is_at_home()
 
     @property
     def is_rehearsal(self) -> bool:
         """No stranger can come: nobody but this machine reaches the platform, or the recruiter is a sandbox."""
-        return launch_gates.is_rehearsal(self.to)
+        return approvals.is_rehearsal(self.to)
 
     @property
     def recruiter_address(self) -> str:
         """Where the recruiter answers; empty where there is no other side."""
-        return recruiters.kind_of(self.to).address
+        return registry.kind_of(self.to).address
 
 
 @dataclass(frozen=True, kw_only=True)

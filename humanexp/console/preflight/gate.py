@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _, ngettext
 
 from humanexp.console.models import Preflight
 from humanexp.core import clock
-from humanexp.recruitment import money, recruiters
-from humanexp.recruitment.pricing import Quote
+from humanexp.recruiters import money, registry
+from humanexp.recruiters.money import Quote
 from humanexp.studies.models import Study
 
 
@@ -40,7 +40,7 @@ def _stimuli(study: Study) -> object:
 
 
 def _recruiter(to: str) -> list[object]:
-    return [to, settings.PUBLIC_URL, settings.RECRUITER_ORIGINS, *recruiters.kind_of(to).told_apart_by]
+    return [to, settings.PUBLIC_URL, settings.RECRUITER_ORIGINS, *registry.kind_of(to).told_apart_by]
 
 
 #: Accounts empty, certificates end, servers move: after a day the same is asked again.
@@ -81,7 +81,7 @@ def standing_of(study: Study, to: str) -> Standing:
 
 def refuse(*, study: Study, to: str, price: Quote) -> str:
     """The gate that recruitment asks before a launch."""
-    where = recruiters.name_of(to)
+    where = registry.name_of(to)
     standing = standing_of(study, to)
     match standing.name:
         case "none":

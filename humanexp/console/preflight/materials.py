@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _, gettext_lazy
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import ApplicationError
 from humanexp.core.storage import current_path
+from humanexp.ledger.payments import free_sessions
 from humanexp.participation.pictures import mask_png
-from humanexp.recruitment import selectors
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.pages.power import power_page
 from humanexp.studies.plans import plan_head, planned_stimuli
@@ -41,7 +41,7 @@ def plan(launch: Launch) -> Line:
             url=change,
             action=_("Change it"),
         )
-    free = selectors.free_sessions(study)
+    free = free_sessions(study)
     if not free:
         return bad(
             _("Every planned session is taken or promised."),

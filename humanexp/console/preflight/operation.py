@@ -14,10 +14,11 @@ from humanexp.console import scripted
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import KeysRefused, RecruiterError
 from humanexp.jobs.selectors import silence
+from humanexp.ledger.budgets import month_budget
 from humanexp.participation.models import Preview
 from humanexp.participation.services import previewing
-from humanexp.recruitment import money, selectors
-from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruiters import money
+from humanexp.recruiters.registry import recruiter_for
 from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
@@ -49,7 +50,7 @@ def account(launch: Launch) -> Line:
             url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
             action=_("Recruit"),
         )
-    left = selectors.month_budget(launch.to).left_cents
+    left = month_budget(launch.to).left_cents
     if left is not None and left < total:
         return bad(
             _("The account may spend %(left)s more this month; all %(places)d places cost %(total)s with fees.")

@@ -18,7 +18,7 @@ from humanexp.core.models import User
 from humanexp.jobs import selectors as jobs, services as job_services
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
-from humanexp.recruitment import recruiters
+from humanexp.recruiters import registry
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.selectors import subject_of
 
@@ -105,4 +105,4 @@ def _look(entry: Check, launch: Launch) -> Line:
 def _check(study: Study, to: str) -> None:
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials: there is nothing to launch.")
-    recruiters.kind_of(to)  # refuses a name that none has
+    registry.kind_of(to)  # refuses a name that none has

@@ -12,10 +12,13 @@ from analysis.own_performance import FEWEST_PICTURES
 from analysis.spec.ethics import missing_blocks
 from analysis.spec.terms import NO_REQUIREMENTS
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
-from humanexp.recruitment import money, recruiters, selectors
-from humanexp.recruitment.consent import consent_of, has_blocks
-from humanexp.recruitment.facts import pictures_of_person
-from humanexp.recruitment.services.publishing import place_duration_s
+from humanexp.ledger.terms import pilot_of, planned_pilot, policy_of
+from humanexp.ledger.wages import wage_at
+from humanexp.recruiters import money, registry
+from humanexp.recruiters.facts import consent_of, has_blocks, pictures_of_person
+from humanexp.recruiting.approvals import approval_of
+from humanexp.recruiting.batches import batch_plan, takes_batches
+from humanexp.recruiting.launch import place_duration_s
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import languages_of
@@ -47,7 +50,7 @@ def consent(launch: Launch) -> Line:
 
 def _facts(launch: Launch) -> StudyFacts:
     return StudyFacts(
-        tasks=tasks_of(launch.study.configuration), way=recruiters.kind_of(launch.to).way,
+        tasks=tasks_of(launch.study.configuration), way=registry.kind_of(launch.to).way,
         reward_cents=launch.terms.reward_cents, currency=launch.price.currency, contact=launch.terms.contact,
     )  # fmt: skip
 
@@ -78,7 +81,7 @@ def ethics(launch: Launch) -> Line:
 
 @check(gettext_lazy("Approval"))
 def approval(launch: Launch) -> Line:
-    found = selectors.approval_of(launch.study)
+    found = approval_of(launch.study)
     recruit = {"url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}#approval", "action": _("Recruit")}
     day = {"day": date_format(found.until, "j F Y") if found.until else ""}
     if found.is_withdrawn:
@@ -137,7 +140,7 @@ def own_result(launch: Launch) -> Line:
 def pay(launch: Launch) -> Line:
     if not launch.can.pays:
         return good(_("People who come by the link are not paid through it."))
-    wage = selectors.wage_at(
+    wage = wage_at(
         launch.study,
         reward_cents=launch.price.reward_cents,
         stated_minutes=launch.terms.estimated_minutes,
@@ -158,7 +161,7 @@ def pay(launch: Launch) -> Line:
             _("Set a reward, or mark at the launch that people are not paid."),
             **recruit,
         )
-    account = recruiters.account_of(launch.to)
+    account = registry.account_of(launch.to)
     refused = account.kind.refusal(
         account,
         reward_cents=launch.price.reward_cents,
@@ -179,7 +182,7 @@ def settling(launch: Launch) -> Line:
     """Frozen with the study: said before anybody can start."""
     if not launch.can.pays:
         return good(_("People who come by the link are not paid through it."))
-    policy, price = selectors.policy_of(launch.study), launch.price
+    policy, price = policy_of(launch.study), launch.price
     place_cents = price.total_cents // price.assignments
     if policy.cap_cents is not None and policy.cap_cents < place_cents:
         return bad(
@@ -248,7 +251,7 @@ def pilot(launch: Launch) -> Line:
     """What those who came first tell about the reward and the time; too few tell nothing."""
     if launch.study.population == Population.SCRIPTED:
         return good(_("Scripted participants are no measure of people's time."))
-    found, most = selectors.pilot_of(launch.study), selectors.planned_pilot(launch.study)
+    found, most = pilot_of(launch.study), planned_pilot(launch.study)
     words = found.words(launch.price.currency)
     if most is not None:
         text = _("The plan begins with a pilot of at most %(n)d people. %(times)s") % {"n": most, "times": words}
@@ -266,10 +269,10 @@ def pilot(launch: Launch) -> Line:
 @check(gettext_lazy("Batches"))
 def batches(launch: Launch) -> Line:
     """How the frozen plan opens the places, and whether this recruiter can do that."""
-    plan = selectors.batch_plan(launch.study)
+    plan = batch_plan(launch.study)
     if plan is None:
         return good(_("All places are opened at the launch."))
-    if not selectors.takes_batches(launch.to, launch.price):
+    if not takes_batches(launch.to, launch.price):
         return warn(
             _("The plan opens places in batches, and this recruiter takes none: all are opened at the launch."),
             _("Launch fewer places at a time, or recruit where places can be added to an offer."),

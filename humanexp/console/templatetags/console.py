@@ -19,7 +19,7 @@ from humanexp.core.models import User
 from humanexp.core.pages import navigation
 from humanexp.jobs.registry import registered
 from humanexp.jobs.selectors import Silence, silence
-from humanexp.recruitment import selectors as recruitment
+from humanexp.ledger import figures
 from humanexp.studies.models import Study, StudyState
 
 register = template.Library()
@@ -74,7 +74,7 @@ def study_links(study: Any, current: str = "") -> list[Link]:
 @register.simple_tag
 def is_recruiting(study: Study) -> bool:
     """Whether a study that collects can be taken part in: not after its last campaign was stopped."""
-    return study.state == StudyState.COLLECTING and recruitment.is_recruiting(study)
+    return study.state == StudyState.COLLECTING and figures.is_recruiting(study)
 
 
 @register.simple_tag

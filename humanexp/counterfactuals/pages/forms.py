@@ -11,8 +11,8 @@ from analysis.counterfactuals.caveats import DRAWINGS_ONLY, is_shipped
 from humanexp.core.slugs import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.evaluations import specs
-from humanexp.recruitment import money
-from humanexp.recruitment.pages.forms import MoneyField
+from humanexp.ledger.pages.studies import MoneyField
+from humanexp.recruiters import money
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Population
 

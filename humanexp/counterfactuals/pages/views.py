@@ -22,7 +22,7 @@ from humanexp.counterfactuals.selectors import groups, searches as selectors
 from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.throughput import partial_context
-from humanexp.recruitment.recruiters import currency_of, usual_ground
+from humanexp.recruiters.registry import currency_of, usual_ground
 from humanexp.stimuli.selectors import source_sets
 
 _KEPT_S = 3600

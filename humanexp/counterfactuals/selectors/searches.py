@@ -20,11 +20,11 @@ from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, Ro
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
-from humanexp.recruitment import money
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.recruiters import usual_ground
-from humanexp.recruitment.selectors import suggested_terms
-from humanexp.recruitment.services import quote
+from humanexp.ledger.terms import suggested_terms
+from humanexp.recruiters import money
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.registry import usual_ground
+from humanexp.recruiting.launch import quote
 from humanexp.results import selectors as results
 from humanexp.studies.selectors import visible_to
 

@@ -19,9 +19,10 @@ from humanexp.counterfactuals.services.searching import ROUND_KIND, finish, prep
 from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
-from humanexp.recruitment import money, services as recruitment
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.selectors import suggested_terms
+from humanexp.ledger.terms import suggested_terms
+from humanexp.recruiters import money
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.screening import services as screening
 from humanexp.screening.selectors import unjudged
 from humanexp.studies import permissions, services as studies
@@ -32,9 +33,7 @@ from humanexp.studies.roles import Action
 _PICTURES_A_SESSION = 16
 
 
-def publish_round(
-    *, one: Round, terms: recruitment.LaunchTerms, skip_preflight: bool = False, by: User | None = None
-) -> Campaign:
+def publish_round(*, one: Round, terms: LaunchTerms, skip_preflight: bool = False, by: User | None = None) -> Campaign:
     """Publish a round like any other study, within what all rounds of the search may cost together."""
     if one.state != RoundState.OPEN:
         raise Conflict(f"{one} is judged already.")
@@ -51,7 +50,7 @@ def publish_round(
             raise CapExceeded(
                 f"The rounds of {run} may cost {cap} together: {committed} is committed, and this round costs {wanted}."
             )
-    return recruitment.publish(study=one.study, terms=terms, skip_preflight=skip_preflight, by=by)
+    return publish(study=one.study, terms=terms, skip_preflight=skip_preflight, by=by)
 
 
 def start_round(*, one: Round, only_complete: bool = False, by: User | None = None) -> Job | None:
@@ -171,7 +170,7 @@ def _publish_like(judged: Round, opened: Round) -> str:
     try:
         publish_round(
             one=opened,
-            terms=recruitment.LaunchTerms(to=latest.environment, reward_cents=latest.reward_cents),
+            terms=LaunchTerms(to=latest.environment, reward_cents=latest.reward_cents),
             # A round of scripted people has nobody whom a rehearsal would protect.
             skip_preflight=opened.study.population == Population.SCRIPTED,
         )

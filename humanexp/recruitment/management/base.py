@@ -7,9 +7,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import NotFound
-from humanexp.recruitment import money, recruiters, services
-from humanexp.recruitment.pricing import Quote
-from humanexp.recruitment.selectors import Money
+from humanexp.ledger.figures import Money
+from humanexp.ledger.sender import send
+from humanexp.recruiters import money, registry
+from humanexp.recruiters.money import Quote
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Study, StudyFamily
 
@@ -33,8 +34,8 @@ def spent_words(sums: Money) -> str:
 
 def recruiter_code(text: str) -> str:
     """An argument that names a recruiter's account."""
-    if not recruiters.is_known(text):
-        raise ArgumentTypeError(f"{text!r} is no recruiter: choose one of {', '.join(recruiters.codes())}")
+    if not registry.is_known(text):
+        raise ArgumentTypeError(f"{text!r} is no recruiter: choose one of {', '.join(registry.codes())}")
     return text
 
 
@@ -56,7 +57,7 @@ class RecruitmentCommand(RefusableCommand):
         What waits is a failure of the command, because somebody has to come back to it.
         """
         for environment in sorted(set(environments)):
-            report = services.send(environment=environment, wait_s=60)
+            report = send(environment=environment, wait_s=60)
             for remark in report.remarks:
                 self.stderr.write(remark)
             self.stdout.write(f"sent: {report.confirmed} confirmed, {report.refused} refused, {report.waiting} waiting")

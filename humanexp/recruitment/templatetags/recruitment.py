@@ -9,8 +9,8 @@ from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from humanexp.recruitment import money, recruiters
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters import money, registry
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.studies.facts import StudyFacts
 
 register = template.Library()
@@ -44,13 +44,13 @@ def sums(amounts: Mapping[str, int]) -> str:
 @register.filter
 def recruiter_name(environment: str) -> str:
     """What people call it."""
-    return recruiters.name_of(environment)
+    return registry.name_of(environment)
 
 
 @register.filter
 def id_name(environment: str) -> str | Promise:
     """How the id is called by which it knows a person."""
-    return recruiters.kind_of(environment).id_name
+    return registry.kind_of(environment).id_name
 
 
 @register.filter

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.participation import services as participation
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.services.people import person_for
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.people import person_for
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 from tests.recruitment.workers import LISTED_WORKER_ID
@@ -60,9 +60,7 @@ def member(study: Study, signed_in: Callable[[User], Client]) -> Callable[[str],
 
 @pytest.fixture
 def launched(study: Study) -> Campaign:
-    return services.publish(
-        study=study, terms=services.LaunchTerms(to="marketplace", assignments=4, reward_cents=120, cap_cents=1_000)
-    )
+    return publish(study=study, terms=LaunchTerms(to="marketplace", assignments=4, reward_cents=120, cap_cents=1_000))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.test import override_settings
 from humanexp.core.models import User
 from humanexp.participation import credentials
 from humanexp.participation.models import Response, SessionState
-from humanexp.recruitment.selectors.codes import codes_in, find_codes
+from humanexp.recruiting.people import codes_in, find_codes
 from humanexp.studies import services
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Exclusion
+from humanexp.recruiters.models.people import Exclusion
+from humanexp.recruiters.people import exclude_people, is_excluded
 from humanexp.studies.models import Study
 from tests.markup import words
 from tests.recruitment.studies import make_study
@@ -17,9 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def listed(study: Study) -> Exclusion:
-    services.exclude_people(
-        family=study.family, worker_ids=["AWORKER1SECRET"], environment="marketplace", note="pilot of May"
-    )
+    exclude_people(family=study.family, worker_ids=["AWORKER1SECRET"], environment="marketplace", note="pilot of May")
     return study.family.exclusions.get()
 
 
@@ -41,7 +39,7 @@ def test_taking_somebody_off_is_asked_first_and_recorded(
     assert study.family.exclusions.exists()
     page = words(console.post(entry, follow=True).content)
     assert f"{listed.code} may take part from now on" in page and "0 people cannot take part" in page
-    assert not selectors.is_excluded(study.family, environment="marketplace", worker_id="AWORKER1SECRET")
+    assert not is_excluded(study.family, environment="marketplace", worker_id="AWORKER1SECRET")
     line = AuditEvent.objects.get(action="lift-exclusion")
     assert (line.study, line.by, line.facts["code"]) == (study.slug, researcher, listed.code)
     assert console.post(entry).status_code == 404

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role
 from tests.recruitment.studies import Visitor
@@ -18,7 +18,7 @@ GIVEN = "5f3c2a9d8e7b6c5d4e3f2a1b"
 
 @pytest.fixture
 def link(study: Study) -> Campaign:
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=4))
 
 
 def code_of(visitor: Visitor) -> str:

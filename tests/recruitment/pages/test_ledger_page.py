@@ -11,12 +11,13 @@ from django.utils import timezone
 
 from humanexp.core.audit import record
 from humanexp.core.models import AuditEvent, User
+from humanexp.ledger.models.books import Difference
+from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.reconciliation import Entry, Reconciliation, _note, is_held
+from humanexp.ledger.settlement import plan_bonus, settle
 from humanexp.participation.models import Response, Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, CallKind, Campaign, Difference, Payment
-from humanexp.recruitment.services import reconciling
-from humanexp.recruitment.services.reconciling import Entry
-from humanexp.recruitment.states import WriteState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 from tests.downloads import rows_of
 from tests.markup import markup
@@ -39,7 +40,7 @@ def test_every_payment_with_its_state_in_words(
     address: str, console: Client, submission: Callable[..., Assignment], study: Study
 ) -> None:
     row = submission()
-    services.settle(study=study)
+    settle(study=study)
     page = console.get(address).content.decode()
     assert str(row.person) in page and "planned" in page
     assert "$1.44 is on its way." in page and "Nothing has been approved yet." in page
@@ -53,8 +54,8 @@ def test_it_is_narrowed_by_state_kind_and_person(
     address: str, console: Client, submission: Callable[..., Assignment], study: Study, researcher: User
 ) -> None:
     row = submission()
-    services.settle(study=study)
-    services.plan_bonus(assignment=row, amount_cents=30, cause="thanks", reason="Clean answers.", by=researcher)
+    settle(study=study)
+    plan_bonus(assignment=row, amount_cents=30, cause="thanks", reason="Clean answers.", by=researcher)
 
     def amounts(**query: str) -> list[bool]:
         page = console.get(address, query).content.decode()
@@ -73,7 +74,7 @@ def test_the_file_holds_what_the_page_lists(
     address: str, console: Client, submission: Callable[..., Assignment], study: Study
 ) -> None:
     row = submission()
-    services.settle(study=study)
+    settle(study=study)
     reply: Any = console.get(f"{address}ledger.csv")
     assert reply["Content-Type"].startswith("text/csv")
     [line] = rows_of(reply)
@@ -160,14 +161,14 @@ class TestDifferences:
         assert "Another lab&#x27;s." in page and "<form method" not in page.partition("resolve-title")[2]
         event = AuditEvent.objects.get(action="difference-not-ours")
         assert (str(event.by), event.facts["theirs_cents"]) == ("ada", 77)
-        assert not selectors.is_held(difference.assignment)
+        assert not is_held(difference.assignment)
         again = console.post(f"{address}differences/{difference.pk}/", answer)
         assert again.status_code == 409
 
     def test_one_of_nobody_we_know_is_not_adopted(self, address: str, console: Client, difference: Difference) -> None:
         row = difference.assignment
         Difference.objects.update(assignment=None)
-        assert selectors.is_held(row), "it holds back the bonuses of its campaign"
+        assert is_held(row), "it holds back the bonuses of its campaign"
         page = console.get(f"{address}differences/{difference.pk}/").content.decode()
         assert 'value="adopted"' not in page
         answer = {"resolution": "adopted", "note": "x", "ours": "", "theirs": "77", "confirm": "1"}
@@ -177,10 +178,10 @@ class TestDifferences:
         """`reconcile` writes so; equal ones leave it as it was settled."""
         entry = Entry(key=difference.key, paid_as="bonus", listed_as="A1", row=None, assignment=None, theirs_cents=77)
         Difference.objects.update(state="explained")
-        reconciling._note(difference.hit, entry, reconciling.Reconciliation("marketplace"))
+        _note(difference.hit, entry, Reconciliation("marketplace"))
         difference.refresh_from_db()
         assert not difference.is_open
-        reconciling._note(difference.hit, replace(entry, theirs_cents=78), reconciling.Reconciliation("marketplace"))
+        _note(difference.hit, replace(entry, theirs_cents=78), Reconciliation("marketplace"))
         difference.refresh_from_db()
         assert difference.is_open and difference.theirs_cents == 78
 
@@ -189,7 +190,7 @@ def test_a_refused_payment_has_its_button_here_too(
     address: str, console: Client, submission: Callable[..., Assignment], study: Study, member: Callable[[str], Client]
 ) -> None:
     submission()
-    services.settle(study=study)
+    settle(study=study)
     Payment.objects.update(state=WriteState.REFUSED, last_error="They said no.")
     assert "Try again" in console.get(address).content.decode()
     assert "Try again" not in member("viewer").get(address).content.decode()

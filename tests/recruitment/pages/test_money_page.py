@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, LinkTerms
+from humanexp.ledger.settlement import clear
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, LinkTerms
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ def text_of(client: Client, address: str) -> str:
 def test_what_is_promised_and_how_people_are_paid(
     study: Study, console: Client, submission: Callable[..., Assignment]
 ) -> None:
-    services.clear(assignment=submission(), by=None)
+    clear(assignment=submission(), by=None)
     page = text_of(console, f"/studies/{study.slug}/monitor/money/")
     assert "$1.44 is on its way" in page
     assert "An approval is a debt. You pay it out in your own way" in page
@@ -33,7 +34,7 @@ def test_what_is_promised_and_how_people_are_paid(
 
 
 def test_a_link_says_that_its_money_moves_elsewhere(study: Study, console: Client) -> None:
-    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
+    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=2))
     LinkTerms.objects.create(
         campaign=campaign, preset="prolific", person_parameter="P", pay="money", reward=150, currency="GBP"
     )

@@ -12,14 +12,18 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
+from humanexp.ledger.budgets import raise_cap
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.rejections import rejections
+from humanexp.ledger.settlement import clear, settle
 from humanexp.participation.answer_coverage import BinCount, bars
 from humanexp.participation.models import Session
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruiterAccount
-from humanexp.recruitment.pages import monitor
-from humanexp.recruitment.pages.monitor import columns
-from humanexp.recruitment.selectors import OpenedBin
-from humanexp.recruitment.states import WriteState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.states import WriteState
+from humanexp.recruiting.extension import stop
+from humanexp.recruiting.pages import monitor
+from humanexp.recruiting.pages.monitor import columns
+from humanexp.recruiting.watch import OpenedBin, sessions_over_time
 from humanexp.studies.models import Study
 from tests.markup import words
 from tests.recruitment.studies import Visitor, make_study
@@ -102,7 +106,7 @@ def test_no_worker_id_on_any_page_but_the_submissions_own(
     row = submission("unknown")
     study = f"/studies/{launched.study.slug}"
     assert b"no session of ours" in console.get(f"{study}/monitor/").content
-    services.clear(assignment=row, by=User.objects.get())
+    clear(assignment=row, by=User.objects.get())
     pages = [
         f"{study}/{page}/" for page in ("monitor", "monitor/ledger", "monitor/top-up", "recruit", "recruit/notify")
     ]
@@ -133,7 +137,7 @@ class TestResolutions:
         self, launched: Campaign, submission: Callable[..., Assignment], console: Client
     ) -> None:
         submission()
-        services.settle(study=launched.study)
+        settle(study=launched.study)
         payment = Payment.objects.get()
         Payment.objects.update(state=WriteState.REFUSED, last_error="They said no.")
         path = f"/studies/{launched.study.slug}/monitor/"
@@ -169,7 +173,7 @@ class TestResolutions:
 
     def test_after_a_stop_no_page_publishes_a_hit_again(self, launched: Campaign, console: Client) -> None:
         """A page that was opened before the stop still has the button."""
-        services.stop(study=launched.study)  # before anything was sent: the HIT is not published at all
+        stop(study=launched.study)  # before anything was sent: the HIT is not published at all
         hit = launched.hits.get()
         address = f"/studies/{launched.study.slug}/monitor/resolve/"
         told = console.post(address, {"kind": "hit", "subject": str(hit.pk)}, follow=True)
@@ -197,7 +201,7 @@ class TestResolutions:
         row, other = finished(submitted=False), finished("AOTHER")
         Assignment.objects.filter(pk=row.pk).update(opened_at=timezone.now() - timedelta(days=2))
         Assignment.objects.filter(pk=other.pk).update(person=row.person)
-        services.raise_cap(campaign=launched, cap_cents=1_000, by=researcher)
+        raise_cap(campaign=launched, cap_cents=1_000, by=researcher)
         path = f"/studies/{launched.study.slug}/monitor/"
         page = console.get(path).content.decode()
         assert "Did the work, and never submitted it" in page and str(row.person) in page
@@ -241,7 +245,7 @@ def test_sessions_are_counted_in_the_stretch_in_which_they_began_and_ended(
             completed_at=now - timedelta(hours=ended) if ended else None,
         )
     monkeypatch.setattr(clock, "system_clock", SimpleNamespace(now=lambda: now))
-    found = selectors.sessions_over_time(launched.study, bins=5)
+    found = sessions_over_time(launched.study, bins=5)
     assert [one.opened for one in found] == [1, 0, 0, 1, 1]
     assert [one.completed for one in found] == [1, 0, 0, 0, 1]
     assert [one.start for one in found] == [now - timedelta(hours=left) for left in (10, 8, 6, 4, 2)]
@@ -253,12 +257,12 @@ def test_sessions_that_no_recruiter_lists_stand_in_no_column(
     """Anybody begins under a made-up id, today or long ago: neither the columns nor their first moment heed it."""
     invented = finished("AINVENTED", submitted=False)
     Session.objects.filter(pk=invented.session_id).update(opened_at=timezone.now() - timedelta(days=9))
-    assert selectors.sessions_over_time(launched.study) == []
+    assert sessions_over_time(launched.study) == []
     page = console.get(f"/studies/{launched.study.slug}/monitor/answers/").content.decode()
     assert "No session has begun yet that counts" in page
     listed = finished("ALISTED")
     Session.objects.filter(pk=listed.session_id).update(is_verified=True)
-    found = selectors.sessions_over_time(launched.study)
+    found = sessions_over_time(launched.study)
     assert (sum(one.opened for one in found), sum(one.completed for one in found)) == (1, 1)
     assert found[0].start == Session.objects.get(pk=listed.session_id).opened_at
 
@@ -287,14 +291,14 @@ def test_bars_add_corruptions_up_and_the_thinnest_comes_first() -> None:
 def test_of_many_rejections_those_are_shown_that_can_be_taken_back_soonest(
     launched: Campaign, finished: Callable[..., Assignment], console: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("humanexp.recruitment.pages.monitor.SHOWN", 2)
+    monkeypatch.setattr("humanexp.recruiting.pages.monitor.SHOWN", 2)
     days = {"AFINAL": 40, "ALAST": 29, "AFIRST": 2, "ANEXT": 20}
     for worker, ago in days.items():
         row = finished(worker)
         Assignment.objects.filter(pk=row.pk).update(
             state="rejected", rejection_reason=worker, submitted_at=timezone.now() - timedelta(days=ago)
         )
-    assert [one.reason for one in selectors.rejections(launched.study)] == ["ALAST", "ANEXT", "AFIRST", "AFINAL"]
+    assert [one.reason for one in rejections(launched.study)] == ["ALAST", "ANEXT", "AFIRST", "AFINAL"]
     page = console.get(f"/studies/{launched.study.slug}/monitor/")
     assert [one.reason for one in page.context["rejected"]] == ["ALAST", "ANEXT"]
     assert b"2 more have more time left, or are final." in page.content

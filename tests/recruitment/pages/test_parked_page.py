@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
-from humanexp.recruitment.models import Assignment, Payment
-from humanexp.recruitment.recruiters.bonus_calls import Listing
-from humanexp.recruitment.states import WriteState
+from humanexp.ledger.models.calls import Payment
+from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.port import Listing
+from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 from tests.markup import markup
 from tests.recruitment.workers import LISTED_WORKER_ID

@@ -11,9 +11,11 @@ from django.utils import timezone
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
-from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Call, Campaign, RecruiterAccount
-from humanexp.recruitment.services.publishing import SMALL_HIT
+from humanexp.ledger.budgets import budget_of, set_month_cap, set_study_cap
+from humanexp.ledger.models.calls import Call
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiting.approvals import approval_of
+from humanexp.recruiting.launch import SMALL_HIT, LaunchTerms, publish
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from tests.markup import markup
@@ -48,24 +50,24 @@ class TestApproval:
     def test_a_withdrawn_approval_pauses_the_study_until_a_new_last_day_is_entered(
         self, study: Study, console: Client
     ) -> None:
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         recruit, address = f"/studies/{study.slug}/recruit/", f"/studies/{study.slug}/recruit/approval/"
         assert "The study names none." in console.get(recruit).text
         page = console.post(address, {"withdrawn": "1"}, follow=True).text
         assert "This study is paused" in page and "This study is recruiting." not in page
         assert "Withdrawn: no one new can start." in page and "The ethics approval was withdrawn" in page
         assert "The ethics approval was withdrawn" in console.get(f"/studies/{study.slug}/").text
-        assert selectors.approval_of(study).is_withdrawn
+        assert approval_of(study).is_withdrawn
         assert "is over" in console.post(address, {"until": "2020-01-31"}, follow=True).text
         assert "like 2027-03-31" in console.post(address, {"until": "soon"}, follow=True).text
-        assert selectors.approval_of(study).is_withdrawn
+        assert approval_of(study).is_withdrawn
         page = console.post(address, {"until": "2199-01-31"}, follow=True).text
         assert "In force until 31 January 2199." in page and "was withdrawn" not in markup(page).split("<main")[1][:500]
 
     def test_the_words_that_were_agreed_to_are_read_in_their_own_study_alone(
         self, study: Study, console: Client
     ) -> None:
-        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         visitor = Visitor(campaign)
         visitor.open(language="de")
         visitor.answer_all()
@@ -79,14 +81,14 @@ class TestApproval:
 
     def test_only_who_may_launch_says_so(self, study: Study, member: Callable[[str], Client]) -> None:
         assert member("payer").post(f"/studies/{study.slug}/recruit/approval/", {"withdrawn": "1"}).status_code == 403
-        assert not selectors.approval_of(study).is_withdrawn
+        assert not approval_of(study).is_withdrawn
 
 
 class TestOpeningAgain:
     def test_a_stopped_link_can_be_opened_again_on_the_page(
         self, study: Study, console: Client, member: Callable[[str], Client]
     ) -> None:
-        link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
+        link = publish(study=study, terms=LaunchTerms(to="link", assignments=3))
         recruit, again = f"/studies/{study.slug}/recruit/", f"/studies/{study.slug}/recruit/{link.pk}/reopen/"
         assert "You can open a stopped link again here" in console.get(recruit).text
         page = console.post(f"{recruit}stop/", follow=True).text
@@ -98,7 +100,7 @@ class TestOpeningAgain:
         assert "not recruiting" not in page and again not in page
 
     def test_nothing_paid_is_opened_again(self, study: Study, console: Client) -> None:
-        services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100))
+        publish(study=study, terms=LaunchTerms(to="marketplace", assignments=1, reward_cents=100))
         assert "What is stopped stays stopped" in console.get(f"/studies/{study.slug}/recruit/").text
         Campaign.objects.update(state="stopped")
         assert "/reopen/" not in console.get(f"/studies/{study.slug}/recruit/").text
@@ -142,8 +144,8 @@ class TestPrice:
         assert "$5.00, just now" in page and "does not hold enough" in page
 
     def test_what_is_left_of_the_limits(self, study: Study, console: Client, researcher: User) -> None:
-        services.set_study_cap(study=study, cap_cents=1_000, by=researcher)
-        services.set_month_cap(environment="marketplace", cap_cents=5_000, by=None)
+        set_study_cap(study=study, cap_cents=1_000, by=researcher)
+        set_month_cap(environment="marketplace", cap_cents=5_000, by=None)
         page = price(console, study)
         assert "$10.00 of $10.00" in page and "$50.00 of $50.00" in page
 
@@ -191,18 +193,11 @@ class TestLaunch:
 
     def test_the_service_refuses_it_too(self, study: Study) -> None:
         with pytest.raises(InvalidRequest, match="no one is paid") as refused:
-            services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=0))
+            publish(study=study, terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=0))
         assert list(refused.value.fields) == ["reward"]
         with pytest.raises(InvalidRequest, match="choose one"):
-            services.publish(
-                study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=5, unpaid=True)
-            )
-        assert (
-            services.publish(
-                study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, unpaid=True)
-            ).reward_cents
-            == 0
-        )
+            publish(study=study, terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=5, unpaid=True))
+        assert publish(study=study, terms=LaunchTerms(to="marketplace", assignments=2, unpaid=True)).reward_cents == 0
 
     def test_at_the_price_that_was_shown(self, study: Study, console: Client, researcher: User) -> None:
         reply = console.post(f"/studies/{study.slug}/recruit/", terms())
@@ -231,9 +226,7 @@ class TestLaunch:
         as_it_was = Study.objects.get(pk=study.pk)
         studies.stop(study=studies.start_collecting(study=study))
         with pytest.raises(StudyRefused, match="is stopped"):
-            services.publish(
-                study=as_it_was, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=100)
-            )
+            publish(study=as_it_was, terms=LaunchTerms(to="marketplace", assignments=2, reward_cents=100))
         assert not Campaign.objects.exists()
 
     def test_with_what_is_asked_of_workers(self, study: Study, console: Client) -> None:
@@ -331,7 +324,7 @@ class TestRunning:
         assert "People who have begun can finish, and are paid." in paid
         unpaid = make_study("unpaid")
         unpaid.memberships.create(user=researcher, role="owner")
-        services.publish(study=unpaid, terms=services.LaunchTerms(to="link"))
+        publish(study=unpaid, terms=LaunchTerms(to="link"))
         recruit = f"/studies/{unpaid.slug}/recruit/"
         assert "Link to hand out" in console.get(recruit).text
         stopped = console.post(f"{recruit}stop/", follow=True).text
@@ -341,9 +334,9 @@ class TestRunning:
     def test_limits_are_stored_and_taken_away(self, study: Study, console: Client) -> None:
         address = f"/studies/{study.slug}/recruit/limits/"
         console.post(address, {"study_cap": "300"})
-        assert selectors.budget_of(study, "USD").cap_cents == 30_000
+        assert budget_of(study, "USD").cap_cents == 30_000
         console.post(address, {"study_cap": ""})
-        assert selectors.budget_of(study, "USD").cap_cents is None
+        assert budget_of(study, "USD").cap_cents is None
         refused = console.post(address, {"study_cap": "a lot"}, follow=True)
         assert b"Write an amount with two decimals like 123.45" in refused.content
 

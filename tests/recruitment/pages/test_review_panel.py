@@ -7,10 +7,11 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import User
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.rejections import reject
 from humanexp.participation import services as participation
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Payment
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.states import AssignmentState
 from humanexp.screening import selectors as screening, services as judging
 from humanexp.screening.models import Verdict
 from humanexp.studies.models import Study
@@ -145,7 +146,7 @@ class TestRejection:
         self, finished: Callable[..., Assignment], console: Client, researcher: User, settings: Any
     ) -> None:
         row = finished()
-        services.reject(assignment=row, reason=REASON, evidence="Every answer was the same key.", by=researcher)
+        reject(assignment=row, reason=REASON, evidence="Every answer was the same key.", by=researcher)
         Assignment.objects.filter(pk=row.pk).update(state=AssignmentState.REJECTED, rejection_reason=REASON)
         address = f"/studies/{row.campaign.study.slug}/assignments/{row.pk}/"
         page = console.get(address).content.decode()

@@ -11,9 +11,20 @@ from django.utils import timezone
 
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, CallKind, Campaign, Difference, Payment, RejectionProposal
-from humanexp.recruitment.services.settling import exclude_but_pay
+from humanexp.ledger.bonuses import compensate, note_paid_by_hand, top_up, top_up_equally
+from humanexp.ledger.budgets import raise_cap, set_study_cap
+from humanexp.ledger.decisions import resolve_difference
+from humanexp.ledger.models.books import Difference, RejectionProposal
+from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.outbox import retry_hit
+from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, reject, set_review_policy
+from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiting.batches import continue_batches
+from humanexp.recruiting.extension import extend, prolong, reopen_campaign, stop
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.people import notify
+from humanexp.recruiting.ways_back import release
 from humanexp.studies.models import Study
 
 LAUNCH, PAY, REVIEW = "owner researcher", "owner payer", "owner researcher reviewer"
@@ -79,38 +90,34 @@ def asked(study: Study, launched: Campaign, finished: Callable[..., Assignment],
         listed_as="A1", theirs_cents=77, their_reason="by hand", first_seen_at=now, last_seen_at=now,
     )  # fmt: skip
     return {
-        "publish": lambda by: services.publish(
-            study=study, terms=services.LaunchTerms(to="link", assignments=1), by=by
-        ),
-        "extend": lambda by: services.extend(campaign=launched, places=1, by=by),
-        "continue_batches": lambda by: services.continue_batches(campaign=launched, by=by),
-        "prolong": lambda by: services.prolong(campaign=launched, days=9, by=by),
-        "reopen_campaign": lambda by: services.reopen_campaign(campaign=launched, by=by),
-        "raise_cap": lambda by: services.raise_cap(campaign=launched, cap_cents=5_000, by=by),
-        "set_study_cap": lambda by: services.set_study_cap(study=study, cap_cents=9_000, by=by),
-        "notify": lambda by: services.notify(assignments=[row], subject="Thanks", text="Thank you.", by=by),
-        "stop": lambda by: services.stop(study=study, by=by),
-        "retry_hit": lambda by: services.retry_hit(hit=hit, by=by),
-        "settle": lambda by: services.settle(study=study, by=by),
-        "clear": lambda by: services.clear(assignment=row, by=by),
-        "override_rejection": lambda by: services.override_rejection(assignment=row, by=by),
-        "plan_bonus": lambda by: services.plan_bonus(
-            assignment=row, amount_cents=5, cause="more", reason="Thanks.", by=by
-        ),
-        "try_again": lambda by: services.try_again(payment=payment, by=by),
-        "compensate": lambda by: services.compensate(assignment=row, by=by),
-        "note_paid_by_hand": lambda by: services.note_paid_by_hand(assignment=row, by=by),
-        "top_up": lambda by: services.top_up(study=study, floor_cents=100_000, by=by),
-        "top_up_campaign": lambda by: services.top_up_campaign(campaign=launched, shown_total_cents=0, by=by),
-        "resolve_difference": lambda by: services.resolve_difference(
+        "publish": lambda by: publish(study=study, terms=LaunchTerms(to="link", assignments=1), by=by),
+        "extend": lambda by: extend(campaign=launched, places=1, by=by),
+        "continue_batches": lambda by: continue_batches(campaign=launched, by=by),
+        "prolong": lambda by: prolong(campaign=launched, days=9, by=by),
+        "reopen_campaign": lambda by: reopen_campaign(campaign=launched, by=by),
+        "raise_cap": lambda by: raise_cap(campaign=launched, cap_cents=5_000, by=by),
+        "set_study_cap": lambda by: set_study_cap(study=study, cap_cents=9_000, by=by),
+        "notify": lambda by: notify(assignments=[row], subject="Thanks", text="Thank you.", by=by),
+        "stop": lambda by: stop(study=study, by=by),
+        "retry_hit": lambda by: retry_hit(hit=hit, by=by),
+        "settle": lambda by: settle(study=study, by=by),
+        "clear": lambda by: clear(assignment=row, by=by),
+        "override_rejection": lambda by: override_rejection(assignment=row, by=by),
+        "plan_bonus": lambda by: plan_bonus(assignment=row, amount_cents=5, cause="more", reason="Thanks.", by=by),
+        "try_again": lambda by: try_again(payment=payment, by=by),
+        "compensate": lambda by: compensate(assignment=row, by=by),
+        "note_paid_by_hand": lambda by: note_paid_by_hand(assignment=row, by=by),
+        "top_up": lambda by: top_up(study=study, floor_cents=100_000, by=by),
+        "top_up_campaign": lambda by: top_up_equally(campaign=launched, shown_total_cents=0, by=by),
+        "resolve_difference": lambda by: resolve_difference(
             difference=difference, resolution="explained", note="By hand.", by=by, shown=(None, 77)
         ),
-        "reject": lambda by: services.reject(assignment=row, reason="r" * 30, evidence="e" * 30, by=by),
-        "agree_to_rejection": lambda by: services.agree_to_rejection(proposal=proposal, by=by),
-        "decline_rejection": lambda by: services.decline_rejection(proposal=proposal, by=by),
-        "set_review_policy": lambda by: services.set_review_policy(study=study, rejections_need_two=True, by=by),
+        "reject": lambda by: reject(assignment=row, reason="r" * 30, evidence="e" * 30, by=by),
+        "agree_to_rejection": lambda by: agree_to_rejection(proposal=proposal, by=by),
+        "decline_rejection": lambda by: decline_rejection(proposal=proposal, by=by),
+        "set_review_policy": lambda by: set_review_policy(study=study, rejections_need_two=True, by=by),
         "exclude_but_pay": lambda by: exclude_but_pay(session=row.session, written_reason="Asleep, they wrote.", by=by),
-        "release": lambda by: services.release(assignment=row, by=by),
+        "release": lambda by: release(assignment=row, by=by),
     }
 
 
@@ -143,7 +150,7 @@ def test_commands_and_jobs_have_no_account_and_may(name: str, asked: dict[str, A
 def test_who_proposed_a_rejection_takes_it_back_without_paying(
     study: Study, people: Mapping[str, User], finished: Callable[..., Assignment]
 ) -> None:
-    services.set_review_policy(study=study, rejections_need_two=True, by=people["owner"])
-    made = services.reject(assignment=finished("AONE"), reason="r" * 30, evidence="e" * 30, by=people["reviewer"])
+    set_review_policy(study=study, rejections_need_two=True, by=people["owner"])
+    made = reject(assignment=finished("AONE"), reason="r" * 30, evidence="e" * 30, by=people["reviewer"])
     assert isinstance(made, RejectionProposal)
-    assert services.decline_rejection(proposal=made, by=people["reviewer"]).state == "declined"
+    assert decline_rejection(proposal=made, by=people["reviewer"]).state == "declined"

@@ -8,8 +8,11 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Call, Payment, RejectionProposal
+from humanexp.ledger.models.books import RejectionProposal
+from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.rejections import set_review_policy
+from humanexp.ledger.settlement import settle
+from humanexp.recruiters.models.campaigns import Assignment
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +23,7 @@ SENT = {**REJECTING, "confirmed": "yes"}
 
 @pytest.fixture
 def row(study: Study, finished: Callable[..., Assignment], researcher: User) -> Assignment:
-    services.set_review_policy(study=study, rejections_need_two=True, by=researcher)
+    set_review_policy(study=study, rejections_need_two=True, by=researcher)
     return finished()
 
 
@@ -67,7 +70,7 @@ def test_it_waits_in_the_review_and_out_of_the_payments(
 ) -> None:
     assert row.session is not None
     member("reviewer").post(page, SENT)
-    assert services.settle(study=study).planned == 0
+    assert settle(study=study).planned == 0
     listed = console.get(f"/studies/{study.slug}/review/?show=proposed").content.decode()
     assert row.session.code in listed and "rejection waits for a second person" in listed
     monitor = console.get(f"/studies/{study.slug}/monitor/").content.decode()

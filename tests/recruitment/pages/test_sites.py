@@ -15,9 +15,10 @@ from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
 from humanexp.participation.services import withdraw_session
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Campaign, LinkTerms
-from humanexp.recruitment.recruiters.tickets import Outcome
+from humanexp.recruiters.models.campaigns import Campaign, LinkTerms
+from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.links import list_credited, list_finished, look_up
 from humanexp.studies.models import Study
 from tests.downloads import rows_of
 from tests.recruitment.pages.test_recruit_page import terms
@@ -33,7 +34,7 @@ def campaign(study: Study) -> Campaign:
 
 
 def launch(study: Study, **link: Any) -> Campaign:
-    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4, link=Link(**link)))
+    return publish(study=study, terms=LaunchTerms(to="link", assignments=4, link=Link(**link)))
 
 
 def takes_part(campaign: Campaign, person: str, submission: str = "", *, to_the_end: bool = True) -> Visitor:
@@ -158,7 +159,7 @@ class TestSheet:
         assert not any(row.code in page for row in campaign.outcome_codes.all())
 
     def test_it_is_there_for_links_to_sites_alone(self, study: Study, console: Client) -> None:
-        plain = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
+        plain = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
         assert console.get(f"/studies/noise/recruit/{plain.pk}/sheet/").status_code == 404
         other = launch(make_study("other"), preset="plain")
         assert console.get(f"/studies/noise/recruit/{other.pk}/sheet/").status_code == 404
@@ -239,11 +240,11 @@ class TestFinished:
 
     def test_the_services_ask_for_the_right_themselves(self, campaign: Campaign) -> None:
         stranger, of = User.objects.create_user("stranger"), LinkTerms.objects.get()
-        for tell in (services.list_finished, services.list_credited):
+        for tell in (list_finished, list_credited):
             with pytest.raises(NotAllowed):
                 tell(terms=of, by=stranger)
         with pytest.raises(NotAllowed):
-            services.look_up(terms=of, said=PEOPLE[1], by=stranger)
+            look_up(terms=of, said=PEOPLE[1], by=stranger)
 
     def test_a_payer_may(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
         assert member("payer").get(f"/studies/noise/recruit/{campaign.pk}/finished/").status_code == 200

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from analysis.spec import Link
-from humanexp.recruitment import services
-from humanexp.recruitment.models import WayBack
+from humanexp.recruiting.launch import LaunchTerms, publish
+from humanexp.recruiting.models import WayBack
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor
 
@@ -19,9 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def lost(study: Study) -> Visitor:
     """Somebody in the middle of a session, with a panel's id."""
-    someone = Visitor(
-        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3)), worker_id="panel-7"
-    )
+    someone = Visitor(publish(study=study, terms=LaunchTerms(to="link", assignments=3)), worker_id="panel-7")
     assert someone.open().status_code == 201
     return someone
 
@@ -44,9 +42,9 @@ def test_a_person_is_found_by_id_or_code_without_the_id_in_an_address(
 @pytest.mark.parametrize("preset", ["prolific", "plain"])
 def test_what_a_page_lets_people_quote_finds_them(study: Study, console: Client, preset: str) -> None:
     """The id of the submission where a site gives one, and else the id at the end of the link."""
-    terms = services.LaunchTerms(to="link", assignments=3, link=Link(preset=preset))
+    terms = LaunchTerms(to="link", assignments=3, link=Link(preset=preset))
     person, submission = "5f00000000000000000000aa", "66aa00bb11cc22dd33ee44ff"
-    visitor = Visitor(services.publish(study=study, terms=terms), worker_id=person, assignment_id=submission)
+    visitor = Visitor(publish(study=study, terms=terms), worker_id=person, assignment_id=submission)
     assert visitor.open().status_code == 201
     for said in (person, submission) if preset == "prolific" else (person,):
         assert console.post(f"/studies/{study.slug}/let-in/", {"who": said}).status_code == 302, said
@@ -86,9 +84,7 @@ def test_a_finished_session_is_not_offered_one(lost: Visitor, console: Client, s
 
 def test_a_class_on_shared_computers_is_launched_so(study: Study) -> None:
     for shared in (False, True):
-        campaign = services.publish(
-            study=study, terms=services.LaunchTerms(to="link", assignments=3, shared_computers=shared)
-        )
+        campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=3, shared_computers=shared))
         page = Visitor(campaign).get().content.decode()
         assert ('name="shared" data-shared checked' in page) == shared
 

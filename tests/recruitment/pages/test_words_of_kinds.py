@@ -13,12 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.spec.link import Link
-from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.models.campaigns import Evidence
-from humanexp.recruitment.selectors.alert_words import WORDS, Words
-from humanexp.recruitment.services.people import person_for
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence
+from humanexp.recruiters.people import person_for
+from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.alert_words import WORDS, Words
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -91,9 +90,9 @@ def campaign_at(study: Study, to: str, preset: str) -> Campaign:
         if preset
         else {}
     )
-    terms = services.LaunchTerms(to=to, assignments=3, contact="lab@example.org", **(linked if to == "link" else paid))
+    terms = LaunchTerms(to=to, assignments=3, contact="lab@example.org", **(linked if to == "link" else paid))
     quoted = 600 if to == "prolific" else None
-    return services.publish(study=study, terms=terms, confirm_total_cents=quoted)
+    return publish(study=study, terms=terms, confirm_total_cents=quoted)
 
 
 def submission_at(campaign: Campaign, evidence: str) -> Assignment:

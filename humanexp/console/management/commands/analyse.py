@@ -8,7 +8,7 @@ from typing import Any
 
 from humanexp.console.terminal_report import print_summary
 from humanexp.core.commands import RefusableCommand, check_folder
-from humanexp.recruitment import selectors as recruitment
+from humanexp.ledger.figures import payment_summary
 from humanexp.results import selectors, services
 from humanexp.studies.selectors import study_by_slug
 
@@ -27,7 +27,7 @@ class Command(RefusableCommand):
         check_folder(target)
         study = study_by_slug(options["study"])
         run = services.run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
-        payments = recruitment.payment_summary(study)
+        payments = payment_summary(study)
         numbers = {**selectors.findings_json(run), "payments": dict(payments)}
         if str(target) == "-":
             self.stdout.write(_text(numbers))

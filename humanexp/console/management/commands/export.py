@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from humanexp.core.audit import record
 from humanexp.core.commands import RefusableCommand
-from humanexp.recruitment import selectors as recruitment
+from humanexp.ledger.figures import payment_summary
 from humanexp.results.exports import export_study
 from humanexp.studies.selectors import study_by_slug
 
@@ -25,7 +25,7 @@ class Command(RefusableCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_by_slug(options["study"])
-        payments = dict(recruitment.payment_summary(study))
+        payments = dict(payment_summary(study))
         try:
             written = export_study(study, options["to"], beside={"payments": payments})
         except OSError as error:

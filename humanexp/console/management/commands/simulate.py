@@ -12,7 +12,7 @@ from rich.progress import Progress
 from humanexp.console import scripted
 from humanexp.console.arguments import persona_mix, whole_number
 from humanexp.core.commands import RefusableCommand
-from humanexp.recruitment.models import Campaign
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX

@@ -12,7 +12,7 @@ from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors.searches import caveats_of
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.recruitment.recruiters import usual_ground
+from humanexp.recruiters.registry import usual_ground
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Population
 

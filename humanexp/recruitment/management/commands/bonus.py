@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.recruitment import money, services
+from humanexp.ledger.bonuses import pay_bonuses, read_bonuses
+from humanexp.recruiters import money
 from humanexp.recruitment.management.base import StudyCommand
 
 
@@ -20,7 +21,7 @@ class Command(StudyCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study, file = self.study(options["study"]), options["file"]
-        found = services.read_bonuses(study=study, content=file.read_bytes(), source=str(file))
+        found = read_bonuses(study=study, content=file.read_bytes(), source=str(file))
         for line in found.lines:
             self.stdout.write(f"{line.assignment.person}  {money.shown(line.amount_cents, found.currency)}")
         amount, fees, total = (
@@ -29,7 +30,7 @@ class Command(StudyCommand):
         self.stdout.write(f"{len(found.lines)} bonuses, {amount} + fees {fees} = {total}")
         if not options["confirm_total"]:
             return
-        services.pay_bonuses(
+        pay_bonuses(
             study=study,
             bonuses=found,
             reason=options["reason"],

@@ -4,10 +4,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.recruitment import money, recruiters, selectors, services
+from humanexp.ledger.budgets import Budget, budgets_of, month_budget, set_study_cap
+from humanexp.ledger.figures import money_of
+from humanexp.ledger.payments import tally_of
+from humanexp.recruiters import money, registry
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruitment.management.base import StudyCommand, spent_words
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.selectors import Budget
 
 
 class Command(StudyCommand):
@@ -21,11 +23,9 @@ class Command(StudyCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
         if options["cap"]:
-            services.set_study_cap(
-                study=study, cap_cents=money.cap(options["cap"]), currency=options["currency"], by=None
-            )
-        tally = selectors.tally_of(study)
-        for sums in selectors.money_of(tally):
+            set_study_cap(study=study, cap_cents=money.cap(options["cap"]), currency=options["currency"], by=None)
+        tally = tally_of(study)
+        for sums in money_of(tally):
             opened, at_work, submitted, extra = (
                 money.shown(cents, sums.currency)
                 for cents in (sums.open_cents, sums.under_way_cents, sums.submitted_cents, sums.promised_extra_cents)
@@ -34,11 +34,11 @@ class Command(StudyCommand):
                 f"open places {opened}, at work {at_work}, submitted {submitted}, bonuses on their way {extra}; "
                 f"{spent_words(sums)}"
             )
-        for budget in selectors.budgets_of(study, tally):
+        for budget in budgets_of(study, tally):
             self._tell("study", budget)
         environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-        for environment in sorted(name for name in environments if recruiters.capabilities_of(name).pays):
-            self._tell(f"{environment}, this month", selectors.month_budget(environment))
+        for environment in sorted(name for name in environments if registry.capabilities_of(name).pays):
+            self._tell(f"{environment}, this month", month_budget(environment))
 
     def _tell(self, what: str, budget: Budget) -> None:
         cap = "no cap" if budget.cap_cents is None else f"cap {money.shown(budget.cap_cents, budget.currency)}"

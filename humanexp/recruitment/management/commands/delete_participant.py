@@ -4,9 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.recruitment import services
+from humanexp.recruiting.personal_data import delete_participant, what_goes
 from humanexp.recruitment.management.base import RecruitmentCommand
-from humanexp.recruitment.services.deleting import what_goes
 
 
 class Command(RecruitmentCommand):
@@ -24,7 +23,7 @@ class Command(RecruitmentCommand):
         )
         if not options["yes"]:
             raise CommandError("Nothing was deleted. Repeat the command with --yes; it cannot be undone.")
-        gone = services.delete_participant(code=options["code"])
+        gone = delete_participant(code=options["code"])
         self.stdout.write("deleted")
         for name in gone.renamed_in:
             self.stdout.write(f"{name}: names the person otherwise now; its numbers stay")

@@ -6,7 +6,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from analysis.tables import text_of
-from humanexp.recruitment import selectors, services
+from humanexp.recruiters.people import (
+    exclude_family,
+    exclude_people,
+    exclusions,
+    ids_of,
+    lift_exclusion,
+    participant_hashes,
+)
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
@@ -32,31 +39,31 @@ class Command(RecruitmentCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         family = self.family(options["family"])
         if options["export"]:
-            hashes = selectors.participant_hashes(family)
+            hashes = participant_hashes(family)
             options["export"].write_text("".join(f"{code}\n" for code in hashes), encoding="ascii")
             self.stdout.write(f"{len(hashes)} people")
             return
         if options["lift"]:
-            exclusion = selectors.exclusions(family).filter(code=options["lift"]).first()
+            exclusion = exclusions(family).filter(code=options["lift"]).first()
             if exclusion is None:
                 raise CommandError(f"{options['lift']} is not on the list of {family}: without an option it is shown.")
-            services.lift_exclusion(exclusion=exclusion)
+            lift_exclusion(exclusion=exclusion)
             self.stdout.write("1 taken off")
             return
         if options["took_part"]:
-            report = services.exclude_family(family=family, other=self.family(options["took_part"]))
+            report = exclude_family(family=family, other=self.family(options["took_part"]))
         elif options["worker_ids"] or options["hashes"]:
             if options["worker_ids"] and not options["to"]:
                 raise CommandError("Say by --to whose worker ids these are.")
-            report = services.exclude_people(
+            report = exclude_people(
                 family=family,
-                worker_ids=services.ids_of(*_content(options["worker_ids"])) if options["worker_ids"] else (),
+                worker_ids=ids_of(*_content(options["worker_ids"])) if options["worker_ids"] else (),
                 hashes=_lines(*_content(options["hashes"])) if options["hashes"] else (),
                 environment=options["to"] or "",
                 note=options["note"],
             )
         else:
-            for one in selectors.exclusions(family):
+            for one in exclusions(family):
                 self.stdout.write(f"{one.code}  {one.added_at:%Y-%m-%d}  {one.note}")
             return
         self.stdout.write(f"{report.added} added, {report.known} were on the list")

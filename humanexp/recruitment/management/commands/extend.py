@@ -4,10 +4,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.recruitment import money, services
+from humanexp.recruiters import money
+from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.states import CampaignState
+from humanexp.recruiting.extension import extend, prolong, quote_extension
 from humanexp.recruitment.management.base import StudyCommand, price_words, recruiter_code
-from humanexp.recruitment.models import Campaign
-from humanexp.recruitment.states import CampaignState
 
 
 class Command(StudyCommand):
@@ -25,15 +26,15 @@ class Command(StudyCommand):
             raise CommandError("Say how many --places or --days.")
         campaign = self._campaign(options)
         if options["places"]:
-            price = services.quote_extension(campaign=campaign, places=options["places"])
+            price = quote_extension(campaign=campaign, places=options["places"])
             self.stdout.write(
                 f"{options['places']} more places in {len(price.grown)} HITs that grow and {len(price.new_sizes)} new "
                 f"ones: {price_words(price.quoted)}"
             )
             confirmed = money.cents(options["confirm_total"]) if options["confirm_total"] else None
-            services.extend(campaign=campaign, places=options["places"], by=None, confirm_total_cents=confirmed)
+            extend(campaign=campaign, places=options["places"], by=None, confirm_total_cents=confirmed)
         if options["days"]:
-            services.prolong(campaign=campaign, days=options["days"], by=None)
+            prolong(campaign=campaign, days=options["days"], by=None)
         self.send_to([campaign.environment])
 
     def _campaign(self, options: dict[str, Any]) -> Campaign:

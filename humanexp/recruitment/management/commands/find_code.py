@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from humanexp.recruiting.people import FoundCode, codes_in, find_codes
 from humanexp.recruitment.management.base import RecruitmentCommand
-from humanexp.recruitment.selectors.codes import FoundCode, codes_in, find_codes
 
 
 class Command(RecruitmentCommand):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.recruitment import services
+from humanexp.recruiting.personal_data import forget_ids
 from humanexp.recruitment.management.base import RecruitmentCommand
 
 
@@ -20,7 +20,7 @@ class Command(RecruitmentCommand):
         if options["after"] < 0:
             raise CommandError("--after is a number of days: 0 or more.")
         family, is_meant = self.family(options["family"]), options["yes"]
-        done = services.forget_ids(family=family, days=options["after"], dry_run=not is_meant)
+        done = forget_ids(family=family, days=options["after"], dry_run=not is_meant)
         self.stdout.write(
             f"{done.erased} ids {'erased' if is_meant else 'would go'}; {done.recent} people were here later than "
             f"{options['after']} days ago, and to {done.owed} something is owed: theirs stay"

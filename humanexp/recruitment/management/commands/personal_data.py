@@ -8,9 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
 from humanexp.core.storage import write_whole
-from humanexp.recruitment import services
+from humanexp.recruiting.personal_data import Holding, holdings, take_personal_data
 from humanexp.recruitment.management.base import RecruitmentCommand
-from humanexp.recruitment.selectors.personal_data import Holding, holdings
 
 _HEADS = {"participants": "Participants", "accounts": "People who use the console"}
 
@@ -29,7 +28,7 @@ class Command(RecruitmentCommand):
             return
         if options["to"] is None or options["to"].exists():
             raise CommandError("Name a file that does not exist by --to: everything about the person goes there.")
-        data = services.take_personal_data(code=options["code"])
+        data = take_personal_data(code=options["code"])
         text = json.dumps(data.to_dict(), cls=DjangoJSONEncoder, indent=1, ensure_ascii=False)
         write_whole(options["to"], text.encode())
         for table, rows in data.counts:

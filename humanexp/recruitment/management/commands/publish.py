@@ -5,9 +5,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from analysis.spec.terms import WorkerRequirements
-from humanexp.recruitment import money, selectors, services
+from humanexp.ledger.hit_calls import entry_url
+from humanexp.ledger.terms import suggested_terms
+from humanexp.recruiters import money
+from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruitment.management.base import StudyCommand, price_words, recruiter_code
-from humanexp.recruitment.services.deliveries import entry_url
 
 
 class Command(StudyCommand):
@@ -44,7 +46,7 @@ class Command(StudyCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
-        terms = services.LaunchTerms(
+        terms = LaunchTerms(
             to=options["to"],
             assignments=options["assignments"],
             reward_cents=_cents(options["reward"]),
@@ -63,14 +65,14 @@ class Command(StudyCommand):
             ),
             compared_with=options["compared_with"],
         )
-        price = terms.price(selectors.suggested_terms(study))
+        price = terms.price(suggested_terms(study))
         self.stdout.write(
             f"{price.assignments} places; nobody is paid"
             if not price.reward_cents
             else f"{price.assignments} places in {len(price.hit_sizes)} HITs at "
             f"{money.shown(price.reward_cents, price.currency)}: {price_words(price)}"
         )
-        campaign = services.publish(
+        campaign = publish(
             study=study,
             terms=terms,
             confirm_total_cents=_cents(options["confirm_total"]),

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.recruitment import money, recruiters, services
+from humanexp.ledger.reconciliation import reconcile
+from humanexp.recruiters import money, registry
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
@@ -15,9 +16,9 @@ class Command(RecruitmentCommand):
         parser.add_argument("--environment", type=recruiter_code, metavar="NAME", help="default: all that were used")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        books = services.reconcile(environment=options["environment"])
+        books = reconcile(environment=options["environment"])
         for book in books:
-            currency = recruiters.currency_of(book.environment)
+            currency = registry.currency_of(book.environment)
             sums = [money.shown(cents, currency) for cents in (book.ledger_cents, book.theirs_cents)]
             self.stdout.write(
                 f"{book.environment}: {book.payments} payments, ledger {sums[0]}, recruiter {sums[1]}, "

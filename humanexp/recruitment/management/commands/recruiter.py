@@ -8,7 +8,9 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.recruitment import money, recruiters, selectors, services
+from humanexp.ledger.budgets import launchers_of, month_budget, set_launchers, set_month_cap
+from humanexp.recruiters import money, registry
+from humanexp.recruiting.accounts import begin_check, continue_check, price_of_check, stop_check
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
@@ -44,11 +46,11 @@ class Command(RecruitmentCommand):
         to = options["to"]
         with transaction.atomic():
             if options["limit"]:
-                services.set_month_cap(environment=to, cap_cents=money.cap(options["limit"]), by=None)
+                set_month_cap(environment=to, cap_cents=money.cap(options["limit"]), by=None)
             if options["everybody"] or options["launchers"] is not None:
                 names = options["launchers"] or []
-                services.set_launchers(code=to, usernames=names, is_open=options["everybody"], by=None)
-        who, month = selectors.launchers_of(to), selectors.month_budget(to)
+                set_launchers(code=to, usernames=names, is_open=options["everybody"], by=None)
+        who, month = launchers_of(to), month_budget(to)
         limit = "no limit" if month.cap_cents is None else f"at most {money.shown(month.cap_cents, month.currency)}"
         names = ", ".join(who.usernames) or "nobody else"
         self.stdout.write(
@@ -58,20 +60,20 @@ class Command(RecruitmentCommand):
 
     def _check(self, options: dict[str, Any]) -> None:
         study, to = self.study(options["study"]), options["to"]
-        currency = recruiters.currency_of(to)
+        currency = registry.currency_of(to)
         campaign = study.campaigns.filter(environment=to).first()
         if campaign is None:
             spend = money.cents(options["spend"])
-            price = services.price_of_check(study=study, to=to, spend_cents=spend)
+            price = price_of_check(study=study, to=to, spend_cents=spend)
             self.stdout.write(
                 f"{price.quoted.assignments} places at {money.shown(price.quoted.reward_cents, currency)} and one "
                 f"bonus: {money.shown(price.total_cents, currency)} with fees"
             )
             confirmed = money.cents(options["confirm_total"]) if options["confirm_total"] else None
-            services.begin_check(study=study, to=to, spend_cents=spend, confirm_total_cents=confirmed, by=None)
+            begin_check(study=study, to=to, spend_cents=spend, confirm_total_cents=confirmed, by=None)
             self.stdout.write("Launched. Repeat this command after some minutes, until it says that the check is over.")
             return
-        look = services.stop_check if options["stop"] else services.continue_check
+        look = stop_check if options["stop"] else continue_check
         found = look(campaign=campaign, by=None)
         seen = {
             "bonus_seen_after_s": found.bonus_seen_after_s,

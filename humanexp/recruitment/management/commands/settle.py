@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from humanexp.recruitment import money, services
+from humanexp.ledger.settlement import settle
+from humanexp.recruiters import money
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruitment.management.base import StudyCommand
-from humanexp.recruitment.models import Campaign
 
 
 class Command(StudyCommand):
@@ -12,7 +13,7 @@ class Command(StudyCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
-        settlement = services.settle(study=study)
+        settlement = settle(study=study)
         self.stdout.write(
             f"{settlement.planned} payments planned, {money.listed(settlement.sums)} with fees; "
             f"{settlement.unmatched} submissions wait for a person"

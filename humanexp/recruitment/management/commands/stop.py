@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from humanexp.recruitment import services
+from humanexp.recruiting.extension import stop
 from humanexp.recruitment.management.base import StudyCommand
 
 
@@ -10,7 +10,7 @@ class Command(StudyCommand):
     help = "Stop recruiting for a study: every HIT is expired; who has accepted one may finish and is paid."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        stopped = services.stop(study=self.study(options["study"]))
+        stopped = stop(study=self.study(options["study"]))
         if not stopped:
             self.stdout.write("nothing is recruiting")
             return

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from humanexp.recruitment import services
+from humanexp.recruiting.polling import sync
 from humanexp.recruitment.management.base import StudyCommand
 
 
@@ -12,7 +12,7 @@ class Command(StudyCommand):
     help = "Ask the recruiters what has been submitted, approved or rejected. run_jobs does this every minute."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        report = services.sync(study=self.study(options["study"]))
+        report = sync(study=self.study(options["study"]))
         self.stdout.write(
             f"{report.hits} HITs: {report.submitted} newly submitted ({report.unmatched} without a session of ours), "
             f"{report.approved} approved, {report.rejected} rejected, {report.returned} given up"

@@ -4,7 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.recruitment import money, selectors, services
+from humanexp.ledger.bonuses import top_up
+from humanexp.ledger.wages import top_up_plan, wage_of
+from humanexp.recruiters import money
 from humanexp.recruitment.management.base import StudyCommand
 
 
@@ -21,7 +23,7 @@ class Command(StudyCommand):
         study = self.study(options["study"])
         floor = money.cents(options["floor"]) if options["floor"] else None
         of = options["currency"]
-        wage, plan = selectors.wage_of(study, currency=of), selectors.top_up_plan(study, floor, of)
+        wage, plan = wage_of(study, currency=of), top_up_plan(study, floor, of)
         median = wage.hourly_median_cents
         hourly = "unpaid" if median is None else f"{money.shown(median, wage.currency)} an hour"
         slow = wage.hourly_slow_cents
@@ -38,7 +40,7 @@ class Command(StudyCommand):
         )
         if not options["confirm_total"]:
             return
-        services.top_up(
+        top_up(
             study=study,
             floor_cents=floor,
             currency=of,

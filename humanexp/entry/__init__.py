@@ -1,0 +1,1 @@
+"""The way of a participant: in, back and out."""

@@ -1,0 +1,1 @@
+"""What participants see before and after a session."""

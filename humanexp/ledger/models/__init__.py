@@ -1,0 +1,1 @@
+"""Tables of what is sent to recruiters, and of what shows that it arrived."""

@@ -1,0 +1,264 @@
+"""The outbox: whatever is sent to a recruiter is a committed row before it is sent, and a row is never removed."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core import clock
+from humanexp.core.errors import NotAllowed
+from humanexp.core.models import User
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models.people import QualificationType, RecruitedPerson
+from humanexp.recruiters.registry import currency_of
+from humanexp.recruiters.states import UNFINISHED, WRITE_TRANSITIONS, WriteState
+
+
+class CallKind(models.TextChoices):
+    """What a call asks of the recruiter."""
+
+    REWARD = "reward", _("reward")
+    BONUS = "bonus", _("bonus")
+    #: the reward of somebody who did the work and could not submit it
+    COMPENSATION = "compensation", _("compensation")
+    REJECT = "reject", _("rejection")
+    CREATE = "create", _("publish")
+    EXPIRE = "expire", _("stop")
+    EXTEND = "extend", _("add places")
+    PROLONG = "prolong", _("stay open longer")
+    PAUSE = "pause", _("pause")
+    RESUME = "resume", _("open again")
+    #: a qualification given to a person, or taken back; the latest of a pair says how it stands
+    GRANT = "grant", _("grant")
+    REVOKE = "revoke", _("revoke")
+    #: a person is asked to give the place back. A repeat would be sent again: it is sent at most once.
+    RETURN = "return", _("request to return")
+    #: nobody can ask whether one arrived: it is sent at most once
+    MESSAGE = "message", _("message")
+
+
+#: Paid beside the reward of a place.
+EXTRAS = (CallKind.BONUS, CallKind.COMPENSATION)
+#: Rows of the ledger.
+MONEY = (CallKind.REWARD, *EXTRAS)
+#: About one offer.
+OFFERS = (
+    CallKind.CREATE,
+    CallKind.EXPIRE,
+    CallKind.EXTEND,
+    CallKind.PROLONG,
+    CallKind.PAUSE,
+    CallKind.RESUME,
+)
+#: Money is promised for the places that these take.
+PLACES = (CallKind.CREATE, CallKind.EXTEND)
+MARKS = (CallKind.GRANT, CallKind.REVOKE)
+#: About one submission, once.
+ONCE = (CallKind.REJECT, CallKind.RETURN)
+
+
+class Answer(models.TextChoices):
+    """To a call that paid several bonuses."""
+
+    #: none is stored: the process ended meanwhile, or is at it
+    NONE = "", _("no answer")
+    ACCEPTED = "accepted", _("accepted")
+    UNKNOWN = "unknown", _("the answer was lost")
+    REFUSED = "refused", _("refused: nothing was paid")
+
+
+class KeptForEver(models.QuerySet[Any]):
+    """Rows that are only added to."""
+
+    def delete(self) -> NoReturn:
+        raise NotAllowed("The ledger is only ever added to; its rows cannot be deleted.")
+
+
+Row = TypeVar("Row", bound="Call")
+
+
+class CallManager(models.Manager[Row]):
+    """Of all calls; `of` narrows a proxy to its kinds."""
+
+    def __init__(self, *of: str) -> None:
+        super().__init__()
+        self._of = of
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        rows = KeptForEver(self.model, using=self._db)
+        return rows.filter(kind__in=self._of) if self._of else rows
+
+    def plan(self, kind: str, *, environment: str, by: User | None = None, **facts: object) -> Row:
+        """A row to be sent. The token is random, so that an emptied or restored database never takes what is at the
+        recruiter for its own; its first words are for the eye."""
+        token = f"{environment}-{kind}-{secrets.token_hex(8)}"
+        return self.create(kind=kind, environment=environment, token=token, created_by=by, **facts)
+
+
+class Call(models.Model):
+    """One write to a recruiter, from planned over sending to confirmed, refused or parked.
+
+    Money that is promised is in columns of its own, so that the database adds it up: of payments the amount and the
+    recruiter's fee, of offers what the places cost when all are taken, with fees.
+    """
+
+    TRANSITIONS = WRITE_TRANSITIONS
+
+    kind = models.CharField(max_length=12, choices=CallKind.choices)
+    environment = models.CharField(max_length=12)
+    state = models.CharField(max_length=10, choices=WriteState.choices, default=WriteState.PLANNED)
+    token = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(default=clock.now, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    #: whom or what it is about. The campaign of an assignment and of an offer never changes: sums look up neither.
+    campaign = models.ForeignKey(
+        Campaign, null=True, blank=True, on_delete=models.PROTECT, related_name="calls", db_index=False
+    )
+    hit = models.ForeignKey(Hit, null=True, blank=True, on_delete=models.PROTECT, related_name="calls")
+    assignment = models.ForeignKey(Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="calls")
+    qualification = models.ForeignKey(
+        QualificationType, null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
+    )
+    #: of a qualification; null once the person has been deleted
+    person = models.ForeignKey(
+        RecruitedPerson, null=True, blank=True, on_delete=models.SET_NULL, related_name="qualifications"
+    )
+    #: what is paid for; the same cause pays an assignment once
+    cause = models.CharField(max_length=60, blank=True)
+    places = models.PositiveIntegerField(default=0)
+    amount_cents = models.PositiveIntegerField(default=0)
+    #: all that the recruiter takes beside it, tax included
+    fee_cents = models.PositiveIntegerField(default=0)
+    #: of the fee: the tax on it
+    tax_cents = models.PositiveIntegerField(default=0)
+    #: the person reads it
+    reason = models.TextField(max_length=4_000, blank=True)
+    #: what else its kind says: services/deliveries
+    payload = models.JSONField(default=dict, blank=True)
+
+    #: the recruiter remembers a token for a day from here
+    first_sent_at = models.DateTimeField(null=True, blank=True)
+    #: when the other side, asked late, last did not have it: a second such answer is needed before a re-send
+    missed_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    #: this database was restored, and may have forgotten that the row was sent: the other side is asked first
+    ask_first = models.BooleanField(default=False)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.CharField(max_length=500, blank=True)
+
+    # Of bonuses that the recruiter cannot tell apart (ledger/bonus_calls.py).
+    #: its name of what carries this one out, with others of the same call
+    handle = models.CharField(max_length=64, blank=True)
+    answer = models.CharField(max_length=10, choices=Answer.choices, default=Answer.NONE, blank=True)
+    #: what it listed before the call, as `Evidence` writes it; or when this was left to a person unsent, who has then
+    #: seen it
+    evidence_before = models.JSONField(null=True, blank=True)
+    #: the same at the last look
+    listed_after = models.JSONField(null=True, blank=True)
+    #: when it is asked next; null: nothing is left to prove
+    look_at = models.DateTimeField(null=True, blank=True)
+    #: earlier sendings that a person has given up for another
+    given_up = models.JSONField(default=list, blank=True)
+
+    objects: ClassVar[CallManager[Self]] = CallManager()
+
+    class Meta:
+        app_label = "recruitment"
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=CallKind.values), name="call_kind_known"),
+            models.CheckConstraint(condition=Q(state__in=WriteState.values), name="call_state_known"),
+            models.CheckConstraint(
+                condition=(
+                    Q(kind__in=[*MONEY, *ONCE, CallKind.MESSAGE], assignment__isnull=False, campaign__isnull=False)
+                    | Q(kind__in=OFFERS, hit__isnull=False, campaign__isnull=False)
+                    | Q(kind__in=MARKS, qualification__isnull=False)
+                ),
+                name="call_is_about_something",
+            ),
+            models.CheckConstraint(condition=~Q(kind__in=EXTRAS) | Q(amount_cents__gt=0), name="bonus_is_money"),
+            models.CheckConstraint(condition=~Q(kind=CallKind.REJECT) | ~Q(reason=""), name="rejection_has_a_reason"),
+            models.UniqueConstraint(
+                fields=["environment", "kind", "assignment", "cause"],
+                condition=Q(kind__in=[*MONEY, *ONCE]),
+                name="call_once_for_a_cause",
+            ),
+            models.UniqueConstraint(
+                fields=["hit", "kind"],
+                condition=Q(kind__in=[CallKind.CREATE, CallKind.EXPIRE]),
+                name="call_once_for_an_offer",
+            ),
+            models.UniqueConstraint(
+                fields=["qualification", "person", "kind"],
+                condition=Q(kind__in=MARKS, state__in=UNFINISHED),
+                name="call_once_at_a_time_for_a_mark",
+            ),
+            # A second bonus of a submission would be taken for the first.
+            models.UniqueConstraint(
+                fields=["assignment"], condition=Q(look_at__isnull=False), name="call_unproved_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["environment", "state"]),
+            # in the order of the tally, with all that it adds up
+            models.Index(
+                fields=[
+                    "campaign",
+                    "kind",
+                    "state",
+                    "environment",
+                    "amount_cents",
+                    "fee_cents",
+                    "tax_cents",
+                    "created_at",
+                ],
+                name="call_of_campaign",
+            ),
+            # what was promised beside the rewards since the month began
+            models.Index(fields=["environment", "kind", "created_at"], name="call_by_month"),
+            models.Index(fields=["look_at"], condition=Q(look_at__isnull=False), name="call_to_look_at"),
+        ]
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotAllowed("The ledger is only ever added to; its rows cannot be deleted.")
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+    @property
+    def currency(self) -> str:
+        """Of its account."""
+        return currency_of(self.environment)
+
+    @property
+    def cost_cents(self) -> int:
+        return self.amount_cents + self.fee_cents
+
+    @property
+    def marker(self) -> str:
+        """Ends the reason of a bonus, so that it can be found again in the recruiter's list."""
+        return f"[p-{self.token[-10:]}]"
+
+
+class Payment(Call):
+    """The ledger: what one person gets for one assignment, for one cause, once."""
+
+    objects: ClassVar[CallManager[Self]] = CallManager(*MONEY)
+
+    class Meta:
+        app_label = "recruitment"
+        proxy = True
+
+    if TYPE_CHECKING:  # of a payment these are never null
+        assignment: Assignment
+        assignment_id: int
+        campaign: Campaign
+        campaign_id: int

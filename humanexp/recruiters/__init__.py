@@ -1,0 +1,1 @@
+"""Whoever sends people: the port, one adapter each, and the tables of campaigns and people."""

@@ -1,0 +1,269 @@
+"""What was launched on which terms, what may still be heard of it, how long people sit, and how they go back."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from statistics import median, quantiles
+
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
+
+from humanexp.core import clock
+from humanexp.core.epochs import Epoch
+from humanexp.core.errors import NotFound
+from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState, counting
+from humanexp.participation.selectors.working_times import minutes_of
+from humanexp.recruiters import presets
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit, LinkTerms
+from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.port import OfferReport
+from humanexp.recruiters.presets import Preset, TicketRefused, preset_called, ticket_of
+from humanexp.recruiters.registry import kind_of
+from humanexp.recruiters.states import LISTED, AssignmentState, CampaignState, HitState
+from humanexp.recruiters.tickets import Outcome, Ticket, WayOut
+from humanexp.screening.models import Verdict
+from humanexp.studies.estimated_duration import session_minutes
+from humanexp.studies.models import Population, Study
+
+#: How long after its end a HIT may still list a late submission.
+LISTING_LAG = timedelta(hours=1)
+
+
+def recruiter_named(environment: str, preset: str = "") -> str:
+    """By which name a study's plan knows who sends people: the site of a link, or the kind of recruiter.
+
+    Accounts of one kind are one recruiter: they draw on the same people under the same ids.
+    """
+    return preset or kind_of(environment).code
+
+
+def recruiter_of(campaign: Campaign) -> str:
+    terms = LinkTerms.of(campaign)
+    return recruiter_named(campaign.environment, "" if terms is None else terms.preset)
+
+
+def asks_whether_repeated(study: Study) -> bool:
+    """Whether the plan has places with several recruiters, whose ids nothing connects."""
+    return len((study.configuration.get("recruitment") or {}).get("places") or {}) > 1
+
+
+def campaigns_of(study: Study) -> QuerySet[Campaign]:
+    return Campaign.objects.filter(study=study)
+
+
+def campaign_by_entry(entry: str) -> Campaign:
+    """Raises NotFound with a sentence for participants."""
+    campaign = Campaign.objects.filter(entry=entry).select_related("study", "study__family").first()
+    if campaign is None:
+        raise NotFound("This link belongs to no study. Check that the whole address was copied.")
+    return campaign
+
+
+def live_entries(study: Study) -> list[str]:
+    """Addresses of the entry pages that are open now."""
+    open_now = Campaign.objects.filter(study=study, state=CampaignState.LIVE)
+    entries = open_now.values_list("entry", flat=True)
+    return [f"{settings.PUBLIC_URL}{reverse('recruitment:take', args=[entry])}" for entry in entries]
+
+
+def sessions_allowed(person: RecruitedPerson) -> int:
+    """How many sessions one person may do over the studies of a family, as its newest study says."""
+    newest = person.family.studies.order_by("-version", "-pk").first()
+    return int((newest.configuration if newest else {}).get("max_sessions_per_worker") or 1)
+
+
+def campaigns_with_hits(environment: str, hit_ids: Collection[str]) -> list[Campaign]:
+    """Whose HITs these are; ids that are none of ours are nobody's."""
+    ours = Campaign.objects.filter(environment=environment, hits__hit_id__in=list(hit_ids)).distinct()
+    return list(ours.select_related("study", "study__family"))
+
+
+def unfinished_campaigns(study: Study | None = None) -> Iterator[Campaign]:
+    """Campaigns of which something may still be heard."""
+    campaigns = Campaign.objects.select_related("study", "study__family").order_by("pk")
+    if study is not None:
+        campaigns = campaigns.filter(study=study)
+    for campaign in campaigns:
+        under_way = campaign.assignments_taken.filter(state=AssignmentState.OPENED)
+        if campaign.state != CampaignState.STOPPED or under_way.exists() or hits_to_ask_about(campaign):
+            yield campaign
+
+
+def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
+    """Published HITs that may list something new: open ones, undecided ones, and the just closed."""
+    published = campaign.hits.exclude(hit_id="").select_related("campaign")
+    undecided = set(
+        campaign.assignments_taken.filter(
+            state__in=[AssignmentState.SUBMITTED, AssignmentState.OPENED], hit__isnull=False
+        ).values_list("hit_id", flat=True)
+    )
+    # Until it is listed, the frame's word alone does not tell the HIT.
+    under_way = campaign.assignments_taken.filter(state=AssignmentState.OPENED, hit=None).exists()
+    late = clock.now() - campaign.assignment_duration - LISTING_LAG
+    return [
+        hit
+        for hit in published
+        if hit.state == HitState.OPEN
+        or hit.pending
+        or hit.pk in undecided
+        or under_way
+        or (hit.expires_at is None and campaign.state != CampaignState.STOPPED)
+        or (hit.expires_at is not None and hit.expires_at > late)
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """How many submissions to a HIT are known here."""
+
+    listed: int = 0
+    decided: int = 0
+    #: could be approved after all, of which no count tells
+    rejected: int = 0
+
+    def lacks(self, about: OfferReport) -> bool:
+        """Whether the recruiter's list of submissions may say more than our rows."""
+        return bool(self.rejected) or (self.listed, self.decided) != (about.submitted, about.completed)
+
+
+def listed_by_hit(campaign: Campaign) -> Mapping[int, Listed]:
+    """By primary key; a HIT without any is there, too."""
+    rows = campaign.assignments_taken.filter(state__in=LISTED, hit__isnull=False).values_list("hit").order_by()
+    counted = rows.annotate(
+        listed=Count("pk"),
+        decided=Count("pk", filter=~Q(state=AssignmentState.SUBMITTED)),
+        rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
+    )
+    known = {
+        hit: Listed(listed=listed, decided=decided, rejected=rejected) for hit, listed, decided, rejected in counted
+    }
+    return defaultdict(Listed, known)
+
+
+#: The newest sessions, so many, tell the median and the quartile; the rest is not read.
+ENOUGH = 100
+
+
+def minutes_worked(study: Study, newest: int) -> dict[int, float]:
+    """Minutes of work of the newest finished sessions, by primary key. Scripted participants are no measure of it."""
+    if study.population != Population.PEOPLE:
+        return {}
+    people = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False)
+    return minutes_of(dict(people.order_by("-pk").values_list("pk", "active_s")[:newest]))
+
+
+#: Of so many newest sessions people are told the median, once there are so many.
+TOLD_OF, TOLD_FROM = 20, 5
+
+
+def _sitting_minutes(sessions: QuerySet[Session], newest: int) -> list[float]:
+    """Minutes from opening to the end, breaks included, of the newest that count and were not excluded.
+
+    Whoever clicked through tells nobody how long the study takes.
+    """
+    excluded = Verdict.objects.filter(session=OuterRef("pk"), is_current=True, accepted=False)
+    known = sessions.filter(counting(), ~Exists(excluded), state__in=FINISHED, completed_at__isnull=False)
+    rows = known.order_by("-pk").values_list(Epoch("opened_at"), Epoch("completed_at"))
+    return [(completed - opened) / 60 for opened, completed in rows[:newest]]
+
+
+#: From so many of the newest sessions on, those who took longest tell how much time a place needs.
+SLOW_OF, SLOW_FROM = 1_000, 5
+
+
+def slow_minutes(study: Study) -> float | None:
+    """What nine of ten people took at most, in all of the study's family; None while too few have done it."""
+    alike = Session.objects.filter(study__family=study.family_id, study__population=study.population)
+    minutes = _sitting_minutes(alike, SLOW_OF)
+    return quantiles(minutes, n=10)[-1] if len(minutes) >= SLOW_FROM else None
+
+
+def minutes_told(campaign: Campaign) -> int:
+    """What a participant is told: the campaign's minutes, or the median of those who have done it where that is more.
+
+    Never less than those who came first were told: quick people are not judged yet when they have finished, and a
+    study that takes longer than it said is what one wants to know before agreeing.
+    """
+    return max(campaign.estimated_minutes, _usual_minutes(campaign.study) or 0)
+
+
+def estimated_minutes(study: Study) -> int:
+    """For a launch: as people took it so far, where enough did; else as its plan and its protocol let expect."""
+    measured = _usual_minutes(study)
+    # imported studies have no plan
+    return measured or max(1, math.ceil(session_minutes(study)) if study.plan_file else 1)
+
+
+def _usual_minutes(study: Study) -> int | None:
+    """Scripted participants are no measure of it."""
+    if study.population == Population.SCRIPTED:
+        return None
+    took = _sitting_minutes(Session.objects.filter(study=study), TOLD_OF)
+    return max(1, math.ceil(median(took))) if len(took) >= TOLD_FROM else None
+
+
+def site_of(terms: LinkTerms) -> Preset:
+    return preset_called(terms.preset)
+
+
+def ticket_in(terms: LinkTerms, query: Mapping[str, str]) -> Ticket:
+    return ticket_of(terms.parameters, query)
+
+
+def is_unfilled(terms: LinkTerms, ticket: Ticket) -> bool:
+    """Whether the site has not put people's ids into the address: placeholders stand there, or what it never gives."""
+    site = site_of(terms)
+    given = [id_ for id_ in (ticket.person, ticket.submission) if id_]
+    return presets.is_unfilled(ticket, site) or not all(re.fullmatch(site.ids, id_) for id_ in given)
+
+
+def check_ticket(terms: LinkTerms, ticket: Ticket) -> None:
+    """Refuse who comes without an id, or with one that the site has not given."""
+    needed = [ticket.person, ticket.submission] if terms.submission_parameter else [ticket.person]
+    if is_unfilled(terms, ticket) or not all(needed):
+        raise TicketRefused
+
+
+def is_stopped(session: Session) -> bool:
+    """Whether a damaged picture keeps its person from going on."""
+    return DamagedPicture.objects.filter(session=session, mended_at=None).exists()
+
+
+def outcome_of(session: Session, *, is_stopped: Callable[[Session], bool] = is_stopped) -> Outcome | None:
+    """How a session has ended; None while it has not."""
+    # whoever has done their part stays owed for it, whatever becomes of the answers afterwards
+    is_withdrawn = session.state == SessionState.WITHDRAWN
+    has_finished = (session.withdrawn_from if is_withdrawn else session.state) in FINISHED
+    if session.out_of_time:
+        return Outcome.FINISHED
+    if session.left_at is not None or (is_withdrawn and not has_finished):
+        return Outcome.LEFT
+    if has_finished:
+        if session.practised is False:
+            return Outcome.PRACTICE_FAILED
+        return Outcome.QUALIFICATION_FAILED if session.qualified is False else Outcome.FINISHED
+    return Outcome.TECHNICAL_FAILURE if is_stopped(session) else None
+
+
+def ticket_behind(assignment: Assignment) -> Ticket:
+    """The ids that a person came with, as they are kept in the one table."""
+    person = assignment.person.given_id if assignment.person is not None else ""
+    return Ticket(person=person, submission=assignment.assignment_id)
+
+
+def way_out(terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
+    """How somebody with this outcome goes back, by what was frozen with the campaign."""
+    row = terms.campaign.outcome_codes.get(outcome=outcome)
+    return presets.way_out(
+        outcome=outcome,
+        code=row.code,
+        site=site_of(terms),
+        return_address=terms.return_address,
+        ticket=ticket,
+    )

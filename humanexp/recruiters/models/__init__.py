@@ -1,0 +1,1 @@
+"""Tables of campaigns and people."""

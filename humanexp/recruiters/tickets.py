@@ -1,0 +1,94 @@
+"""How people come from a recruiter and go back, and what it posts to us: the words of the port that pages need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ticket:
+    """What an address says of somebody who comes. It identifies and proves nothing: the recruiter's list does.
+
+    Ids that the recruiter does not pass along are empty.
+    """
+
+    #: this person's go at one place: used once, and what is paid
+    submission: str = ""
+    #: the person's id in the recruiter's name space
+    person: str = ""
+    #: what the person has answered to: one offer of places at one price
+    offer: str = ""
+    #: the page is only looked at: nothing may be stored, and nobody can begin
+    is_preview: bool = False
+    #: where the recruiter's own page wants the form posted; checked against the recruiter's addresses before use
+    return_to: str = ""
+
+
+class Outcome(StrEnum):
+    """Why somebody goes back to where they came from."""
+
+    FINISHED = "finished"
+    NO_CONSENT = "no-consent"
+    WRONG_DEVICE = "wrong-device"
+    PRACTICE_FAILED = "practice-failed"
+    QUALIFICATION_FAILED = "qualification-failed"
+    #: stopped before the end, of their own will
+    LEFT = "left"
+    ALREADY_TOOK_PART = "already-took-part"
+    #: no place is free
+    FULL = "full"
+    #: stopped, or not open now
+    CLOSED = "closed"
+    #: on a list of those who are not asked, or without what the study asks for
+    INELIGIBLE = "ineligible"
+    #: our fault
+    TECHNICAL_FAILURE = "technical-failure"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormPost:
+    """The browser posts a form there; the person presses the button."""
+
+    address: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redirect:
+    """A link there; the person presses it."""
+
+    address: str
+    #: the code within the address, where it has one: shown to who has to type it after all
+    code: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """The person copies it and enters it where they came from."""
+
+    code: str
+
+
+@dataclass(frozen=True)
+class GiveBack:
+    """The person gives the place back: the site has no code for this outcome."""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """There is nowhere to go: the page says how it ended, and can be closed."""
+
+
+WayOut = FormPost | Redirect | Code | GiveBack | Nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hint:
+    """Something has happened to an offer or a submission, says an event that a recruiter posts to us."""
+
+    #: The signature of its delivery: the one of its names that nobody else can make up.
+    delivery: str
+    #: the recruiter's name of it
+    about: str

@@ -1,0 +1,1 @@
+"""The pages about campaigns and their people."""

@@ -1,0 +1,388 @@
+"""What researchers fill in about people and money; each form turns into what one service takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.validators import MinLengthValidator
+from django.utils.translation import gettext_lazy as _
+
+from analysis.errors import InvalidInput
+from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
+from humanexp.core.errors import ApplicationError
+from humanexp.ledger.pages.studies import MoneyField
+from humanexp.recruiters import money, registry
+from humanexp.recruiters.models.campaigns import DAY_S
+from humanexp.recruiters.people import ids_of
+from humanexp.recruiting.launch import SMALL_HIT, LaunchTerms
+from humanexp.recruiting.pages.links import LinkFields
+
+
+def _recruiters() -> list[tuple[str, str]]:
+    """What can be used first; what its owner has closed comes last and says so."""
+
+    def label(name: str) -> str:
+        text = registry.name_of(name)
+        return _("%(name)s (closed)") % {"name": text} if registry.capabilities_of(name).is_closed else text
+
+    return [(name, label(name)) for name in registry.offered()]
+
+
+def _pays(cleaned: Mapping[str, Any]) -> bool:
+    """Money goes through the recruiter that was chosen; so it does while none is."""
+    return not registry.is_known(cleaned.get("to", "")) or registry.capabilities_of(cleaned["to"]).pays
+
+
+#: Fields that a campaign takes over as they are.
+#: Fields that mean something to some kinds of recruiters alone, and are shown for those.
+OWN_TERMS = (
+    *("keywords", "masters", "approval_percent", "hits_approved", "countries"),
+    *("age_from", "age_to", "languages", "good_vision", "balanced_sex", "approval_days"),
+    *("took_part_in", "not_in", "only_people", "not_people"),
+)
+#: Of these, words of one interface: what was suggested for another recruiter is taken back where they mean nothing.
+_SUGGESTED: dict[str, Any] = {"keywords": "", "masters": False, "hits_approved": None}
+_AS_TYPED = ("unpaid", "title", "description", "keywords", "estimated_minutes", "contact", "shared_computers")
+
+
+class IdsField(forms.CharField):
+    """Ids as people paste them: a line or a comma between two; of people also a column of a table, with its header."""
+
+    def __init__(self, *, of_people: bool = False, **options: Any) -> None:
+        self.of_people = of_people
+        widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocapitalize": "none"})
+        super().__init__(required=False, max_length=500_000, widget=widget, **options)
+
+    def clean(self, value: Any) -> tuple[str, ...]:
+        text = super().clean(value)
+        if not self.of_people:
+            return tuple(text.replace(",", " ").split())
+        try:
+            return tuple(ids_of(text.encode(), str(self.label)))
+        except ApplicationError as error:
+            raise forms.ValidationError(error.message) from error
+
+
+class TermsForm(forms.Form):
+    """What fixes the price of a launch."""
+
+    SMALL, ONE = "small", "one"
+
+    to = forms.ChoiceField(label=_("Where people are found"), choices=_recruiters, widget=forms.RadioSelect)
+    assignments = forms.IntegerField(label=_("Places"), min_value=1, max_value=100_000)
+    reward = MoneyField(
+        label=_("Reward"), required=False, help_text=_("For one person, in the currency of the account.")
+    )
+    unpaid = forms.BooleanField(label=_("People are not paid"), required=False)
+    hits = forms.ChoiceField(
+        label=_("How the places are offered"),
+        required=False,
+        choices=[(SMALL, _("In HITs of %(small)s") % {"small": SMALL_HIT}), (ONE, _("In one HIT"))],
+        widget=forms.RadioSelect,
+    )
+    masters = forms.BooleanField(
+        label=_("Masters only"),
+        required=False,
+        help_text=_("Workers whom the recruiter has marked. No one else sees the work."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("to"):
+            known = registry.kind_of(cleaned["to"]).terms
+            cleaned |= {name: none for name, none in _SUGGESTED.items() if name in cleaned and name not in known}
+        if not _pays(cleaned):
+            cleaned |= {"reward": 0, "unpaid": False, "hits": self.ONE, "masters": False}
+        elif cleaned.get("unpaid") and not cleaned.get("reward"):
+            cleaned["reward"] = 0
+        elif cleaned.get("reward") is None and "reward" not in self.errors:
+            self.add_error("reward", _("Say what one person gets."))
+        return cleaned
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Arguments of `launch.quote`."""
+        given = self.cleaned_data
+        return {
+            "to": given["to"],
+            "assignments": given["assignments"],
+            "reward_cents": given["reward"],
+            "assignments_per_hit": given["assignments"] if given["hits"] == self.ONE else SMALL_HIT,
+            "masters": given["masters"],
+        }
+
+
+class LaunchForm(LinkFields, TermsForm):
+    """Everything a campaign is launched with. `shown_total` is the price that stood on the page.
+
+    `shown_campaigns`: how many the study had there, so that a second click launches no second one.
+    """
+
+    title = forms.CharField(label=_("Title"), max_length=128)
+    description = forms.CharField(label=_("Description"), max_length=2_000, widget=forms.Textarea(attrs={"rows": 3}))
+    keywords = forms.CharField(label=_("Keywords"), max_length=1_000, required=False)
+    estimated_minutes = forms.IntegerField(label=_("Minutes it takes"), min_value=1, max_value=600)
+    contact = forms.CharField(
+        label=_("Contact"),
+        max_length=200,
+        required=False,
+        help_text=_("An address that participants can write to. People cannot be invited without one."),
+    )
+    shared_computers = forms.BooleanField(
+        label=_("Several people use one computer: a class, or a lab"),
+        required=False,
+        help_text=_(
+            "Their browsers then keep nothing with which the next person could go on with a session, and thirty can "
+            "begin at once from one address. Otherwise one address holds at most a third of the free places."
+        ),
+    )
+    approval_days = forms.IntegerField(
+        label=_("Days until everyone is paid automatically"),
+        min_value=1,
+        max_value=30,
+        help_text=_("The safety net: if this machine dies, people are paid all the same."),
+    )
+    cap = MoneyField(
+        label=_("Never spend more than"),
+        required=False,
+        help_text=_("This campaign, bonuses and fees included. Empty: the cost shown, and no bonuses."),
+    )
+
+    approval_percent = forms.IntegerField(
+        label=_("Approved work, at least %"),
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text=_("%(usual)s is usual. Empty: not asked.") % {"usual": USUAL_APPROVAL_PERCENT},
+    )
+    hits_approved = forms.IntegerField(
+        label=_("Approved HITs, at least"),
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        help_text=_("%(usual)s is usual; thousands shut good newcomers out.") % {"usual": USUAL_HITS_APPROVED},
+    )
+    countries = forms.CharField(
+        label=_("Countries"), required=False, max_length=200, help_text=_("Codes like US, DE. Empty: everywhere.")
+    )
+    age_from = forms.IntegerField(label=_("Age from"), required=False, min_value=18, max_value=100)
+    age_to = forms.IntegerField(label=_("Age to"), required=False, min_value=18, max_value=100)
+    languages = forms.CharField(
+        label=_("Fluent in one of"),
+        required=False,
+        max_length=200,
+        help_text=_("English names, like English, German. Empty: not asked."),
+    )
+    good_vision = forms.BooleanField(label=_("Normal or corrected-to-normal vision"), required=False)
+    balanced_sex = forms.BooleanField(label=_("As many women as men"), required=False)
+    took_part_in = IdsField(label=_("Only who began one of these studies"), help_text=_("The recruiter's ids of them."))
+    not_in = IdsField(
+        label=_("Only who began none of these studies"),
+        help_text=_("Also whoever gave a place back counts as having begun."),
+    )
+    only_people = IdsField(
+        of_people=True, label=_("Only these people"), help_text=_("Ids, one a line, or a table with a column of them.")
+    )
+    not_people = IdsField(
+        of_people=True, label=_("None of these people"), help_text=_("Ids, one a line. Empty: nobody is left out.")
+    )
+    compared_with = forms.ChoiceField(
+        label=_("What volunteers see next to their own curve"),
+        required=False,
+        help_text=_(
+            "The curves of people and networks of a study that is over, as they are now. They are never taken from "
+            "this study or another of its family."
+        ),
+    )
+
+    shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    shown_campaigns = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    confirm_total = MoneyField(label=_("Type the total to confirm"), required=False)
+
+    def __init__(self, *args: Any, earlier: Sequence[tuple[str, str]], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.earlier = earlier
+        compared_with: Any = self.fields["compared_with"]
+        compared_with.choices = [("", _("nothing: their own curve by itself")), *earlier]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if _pays(cleaned) and "reward" not in self.errors:
+            if cleaned.get("unpaid") and cleaned.get("reward"):
+                self.add_error("unpaid", _("A reward is set: take it away, or this mark."))
+            elif not cleaned.get("unpaid") and cleaned.get("reward") == 0:
+                text = _(
+                    "With a reward of 0 no one is paid: enter what one person gets, or mark that people are not paid."
+                )
+                self.add_error("reward", text)
+        codes = cleaned.get("countries", "").replace(",", " ").upper().split()
+        try:
+            self.requirements = WorkerRequirements(
+                approval_percent=cleaned.get("approval_percent"),
+                hits_approved=cleaned.get("hits_approved"),
+                countries=tuple(codes),
+                masters=cleaned.get("masters", False),
+                languages=tuple(filter(None, map(str.strip, cleaned.get("languages", "").split(",")))),
+                age_from=cleaned.get("age_from"),
+                age_to=cleaned.get("age_to"),
+                good_vision=cleaned.get("good_vision", False),
+                balanced_sex=cleaned.get("balanced_sex", False),
+                took_part_in=cleaned.get("took_part_in", ()),
+                not_in=cleaned.get("not_in", ()),
+                only_people=cleaned.get("only_people", ()),
+                not_people=cleaned.get("not_people", ()),
+            )
+        except InvalidInput as error:
+            for place, sentence in error.fields.items():
+                name = place.partition(".")[0]
+                self.add_error(name if name in self.fields else None, sentence)
+        return cleaned
+
+    @property
+    def launch_terms(self) -> LaunchTerms:
+        given, offer = self.cleaned_data, self.terms
+        # whom a plain link is open to, and what it may cost, nobody asks
+        asked = {"cap_cents": given["cap"], "requirements": self.requirements}
+        return LaunchTerms(
+            to=given["to"],
+            assignments=offer["assignments"],
+            reward_cents=offer["reward_cents"],
+            assignments_per_hit=offer["assignments_per_hit"],
+            auto_approval_s=given["approval_days"] * DAY_S,
+            **{name: given[name] for name in _AS_TYPED},
+            **(asked if registry.capabilities_of(given["to"]).pays else {"link": self.link}),
+            compared_with=given["compared_with"],
+        )
+
+    @property
+    def confirmed_cents(self) -> int | None:
+        """Where money is real the total is typed; elsewhere the price that was seen has to be the price."""
+        is_real = registry.capabilities_of(self.cleaned_data["to"]).asks_for_total
+        total: int | None = self.cleaned_data["confirm_total" if is_real else "shown_total"]
+        return total
+
+
+class ExtensionForm(forms.Form):
+    """More places of a campaign that runs. `shown_places`: how many it has on the page that asks for more."""
+
+    places = forms.IntegerField(label=_("Places to add"), min_value=1, max_value=100_000)
+    confirm_total = MoneyField(label=_("Type the cost to confirm"), required=False)
+    shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    shown_places = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
+
+class ProlongingForm(forms.Form):
+    """More time for a campaign that runs."""
+
+    days = forms.IntegerField(label=_("Open for so many days from now"), min_value=1, max_value=365)
+
+
+class CapForm(forms.Form):
+    """What a campaign may come to, bonuses included."""
+
+    cap = MoneyField(label=_("Never spend more than"))
+
+
+class ApprovalForm(forms.Form):
+    """Until when the ethics approval is in force; empty = it does not end."""
+
+    until = forms.DateField(required=False)
+    covers_shown_text = forms.BooleanField(required=False)
+
+
+class LimitsForm(forms.Form):
+    """What may be spent; empty = no limit."""
+
+    currency = forms.ChoiceField(choices=[(one, one) for one in money.SIGNS], required=False)
+    study_cap = MoneyField(label=_("This study, over all its campaigns"), required=False)
+
+
+class MessageForm(forms.Form):
+    """A few words to people who took part."""
+
+    EVERYBODY, UNDER_WAY, SUBMITTED, NAMED = "everybody", "opened", "listed", "named"
+
+    to = forms.ChoiceField(
+        label=_("To"),
+        choices=[
+            (EVERYBODY, _("Everybody who began")),
+            (UNDER_WAY, _("Who is under way")),
+            (SUBMITTED, _("Who has submitted")),
+            (NAMED, _("Those alone who are named here")),
+        ],
+        widget=forms.RadioSelect,
+    )
+    people = forms.CharField(
+        label=_("Ids or codes, one a line"),
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+    )
+    subject = forms.CharField(label=_("Subject"), max_length=200)
+    text = forms.CharField(label=_("Message"), max_length=4_000, widget=forms.Textarea(attrs={"rows": 6}))
+
+
+class RejectionForm(forms.Form):
+    """A refusal to pay: its ground where the recruiter asks for one, what the worker reads, and what speaks for it."""
+
+    category = forms.ChoiceField(label=_("Ground, in the recruiter's words"))
+    reason = forms.CharField(
+        label=_("Reason, as the person will read it"),
+        min_length=20,
+        max_length=900,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    evidence = forms.CharField(
+        label=_("Your evidence, for the record"),
+        required=False,
+        max_length=4_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("What you saw in addition to the signs above. It is required if fewer than two signs are listed."),
+    )
+
+    def __init__(self, environment: str, data: Any = None) -> None:
+        super().__init__(data)
+        can, grounds = registry.capabilities_of(environment), registry.kind_of(environment).rejection_grounds
+        if not can.rejects_by_category:
+            del self.fields["category"]
+            return
+        self.fields["category"].choices = [("", "–"), *grounds.items()]  # type: ignore[attr-defined]
+        reason, evidence = self.fields["reason"], self.fields["evidence"]
+        reason.validators.append(MinLengthValidator(can.least_reason))
+        reason.widget.attrs["minlength"] = can.least_reason
+        reason.help_text = _("At least %(n)d characters.") % {"n": can.least_reason}
+        evidence.required = True
+        evidence.help_text = _("What you saw yourself. Missed checks, times and failed practice are no evidence here.")
+
+
+class ExclusionForm(forms.Form):
+    """Why a session does not count, though its person is paid: one of the usual sentences, or one's own."""
+
+    USUAL = (
+        ("Several checks were missed and the answers look random.", _("Several checks missed, answers look random")),
+        ("The answers do not depend on the pictures.", _("The answers do not depend on the pictures")),
+        ("The pictures were not shown as planned on this screen.", _("Pictures not shown as planned on this screen")),
+        ("The person told us that something went wrong.", _("The person told us that something went wrong")),
+        ("", _("Another reason:")),
+    )
+
+    # the sentence is chosen beforehand: the easy path is one press
+    usual = forms.ChoiceField(label=_("Why it does not count"), choices=USUAL, initial=USUAL[0][0], required=False)
+    own = forms.CharField(
+        label=_("In your own words"),
+        required=False,
+        max_length=2_000,
+        help_text=_("Only where no sentence of the list fits; it is stored with the verdict."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("usual") and len(cleaned.get("own", "").strip()) < 10:
+            self.add_error("own", _("Say why in a few words, or choose a sentence."))
+        return cleaned
+
+    @property
+    def written_reason(self) -> str:
+        return str(self.cleaned_data.get("own", "").strip() or self.cleaned_data["usual"])

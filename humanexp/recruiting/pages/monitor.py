@@ -1,0 +1,347 @@
+"""The monitor: where people are, what it costs, what waits, and which pictures have how many answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
+
+from humanexp.core.errors import ApplicationError, InvalidRequest
+from humanexp.core.pages.rendering import render_part
+from humanexp.core.selectors import user_of
+from humanexp.jobs import selectors as jobs, services as job_services
+from humanexp.jobs.models import Job
+from humanexp.ledger import bonuses, settlement
+from humanexp.ledger.bonuses import note_paid_by_hand
+from humanexp.ledger.figures import Funnel, figures_of
+from humanexp.ledger.outbox import retry_hit, try_keys_again
+from humanexp.ledger.owed import Owed, finished_not_submitted, owed, payable, sums_of
+from humanexp.ledger.pages.money import owed_lines
+from humanexp.ledger.pages.studies import refusals_told, study_page, whole_number
+from humanexp.ledger.payments import Tally, latest_payments, tally_of, waiting_payments
+from humanexp.ledger.rejections import proposed_rejections, rejections
+from humanexp.ledger.settlement import pay_first_late
+from humanexp.ledger.wages import wage_of
+from humanexp.participation import selectors as participation_selectors
+from humanexp.participation.answer_coverage import BinCount, bars, kept_counts
+from humanexp.recruiters import money
+from humanexp.recruiters.models.campaigns import Assignment, Hit, RecruiterAccount
+from humanexp.recruiters.people import assignments_of
+from humanexp.recruiters.states import AssignmentState, HitState
+from humanexp.recruiting import alerts
+from humanexp.recruiting.people import MOST_CODES, codes_in, find_codes
+from humanexp.recruiting.watch import OpenedBin, sessions_over_time
+from humanexp.studies.models import Study
+
+#: Rows of a table on the page; the rest is counted.
+SHOWN = 25
+RECENT = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """How many came so far, and how many of the step before did not."""
+
+    label: str | Promise
+    count: int
+    share: float
+    fewer: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """The steps of those who came through a recruiter, or by a link."""
+
+    funnel: Funnel
+    steps: tuple[Step, ...]
+
+
+def figures(study: Study) -> dict[str, Any]:
+    tally = tally_of(study)
+    found = figures_of(study, tally)
+    rows = owed(study)
+    due = payable(rows)
+    attention = alerts.attention(study, tally)
+    kinds, rejected = {one.kind for one in attention}, tally.people([AssignmentState.REJECTED])
+    return {
+        "study": study,
+        "figures": found,
+        "pay": [(money, wage_of(study, tally, money.currency)) for money in found.moneys],
+        "ways": [way_of(funnel) for funnel in found.funnels],
+        "published": published(tally),
+        "jobs": list(_jobs(study)),
+        "attention": attention,
+        "held": held_rows(rows),
+        "held_beside": max(0, sum(row.hold is not None for row in rows) - SHOWN),
+        # asked for where there are any, as was counted above
+        "waiting": waiting_payments(study)[:SHOWN] if any(money.waiting for money in found.moneys) else [],
+        "proposed": proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
+        "rejected": rejections(study, SHOWN) if rejected else [],
+        "rejected_beside": max(0, rejected - SHOWN),
+        "recent": latest_payments(study, RECENT),
+        "refused_calls": participation_selectors.refused_calls(study),
+        "payable": len(due),
+        "payable_sums": sums_of(due),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldRow:
+    """Somebody who is owed money and is not simply paid, and who it is."""
+
+    owed: Owed
+    assignment: Assignment
+
+
+def held_rows(owed: Sequence[Owed]) -> list[HeldRow]:
+    """As many as a page shows, in the order of the list."""
+    held = [row for row in owed if row.hold is not None][:SHOWN]
+    people = Assignment.objects.select_related("person__participant", "session", "campaign")
+    found = people.in_bulk([row.assignment for row in held])
+    return [HeldRow(owed=row, assignment=found[row.assignment]) for row in held]
+
+
+def way_of(funnel: Funnel) -> Way:
+    """From the first click to the end of it: by a link nothing is submitted and nobody is paid."""
+    counts = [(gettext_lazy("Began"), funnel.began), (gettext_lazy("Finished here"), funnel.finished)]
+    if funnel.pays:
+        counts += [(gettext_lazy("Submitted there"), funnel.submitted), (gettext_lazy("Approved"), funnel.approved)]
+    before = [funnel.began, *(count for _label, count in counts)]
+    steps = (
+        Step(label=label, count=count, share=count / max(1, funnel.began), fewer=previous - count)
+        for (label, count), previous in zip(counts, before, strict=False)
+    )
+    return Way(funnel=funnel, steps=tuple(steps))
+
+
+def published(tally: Tally) -> dict[str, int]:
+    """HITs that the recruiter has, of those that it is to have."""
+    wanted = [row for row in tally.hits if row.state != HitState.CANCELLED]
+    done = sum(row.count for row in wanted if row.state != HitState.PLANNED)
+    return {"done": done, "of": sum(row.count for row in wanted)}
+
+
+def accounts_of(study: Study) -> QuerySet[RecruiterAccount]:
+    """With the recruiters that the study uses."""
+    return RecruiterAccount.objects.filter(environment__in=study.campaigns.values("environment"))
+
+
+def _jobs(study: Study) -> QuerySet[Job]:
+    """Long things of this study that go on now."""
+    return jobs.unfinished().filter(subject__in=[f"study:{study.pk}", f"study:{study.slug}"])
+
+
+def coverage_of(study: Study) -> dict[str, Any]:
+    tally, counts = kept_counts(study)
+    bins = counts.bins if counts is not None else ()
+    return {
+        "study": study,
+        "chart": columns(sessions_over_time(study)),
+        "tally": tally,
+        "counts": counts,
+        "bars": bars(bins),
+        "thin": thinnest(bins),
+    }
+
+
+def thinnest(bins: Sequence[BinCount], *, shown: int = 5) -> list[BinCount]:
+    """Where answers are missing most, as a share of the plan."""
+    missing = [found for found in bins if found.answered < found.planned]
+    return sorted(missing, key=lambda found: (found.answered / found.planned, found.corruption, found.low))[:shown]
+
+
+WIDTH, HEIGHT, GAP = 640.0, 120.0, 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    x: float
+    width: float
+    opened_y: float
+    opened_height: float
+    completed_y: float
+    completed_height: float
+    start: datetime
+    opened: int
+    completed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    columns: tuple[Column, ...]
+    most: int
+    view_box: str = f"0 0 {WIDTH:g} {HEIGHT:g}"
+
+
+def columns(bins: Sequence[OpenedBin]) -> Columns | None:
+    """One column a bin: begun, and inside it finished. None when there is nothing to show."""
+    most = max((max(b.opened, b.completed) for b in bins), default=0)
+    if not most:
+        return None
+    width = WIDTH / len(bins)
+
+    def height(count: int) -> float:
+        return round(HEIGHT * count / most, 2)
+
+    return Columns(
+        most=most,
+        columns=tuple(
+            Column(
+                x=round(number * width + GAP / 2, 2),
+                width=round(width - GAP, 2),
+                opened_y=HEIGHT - height(b.opened),
+                opened_height=height(b.opened),
+                completed_y=HEIGHT - height(b.completed),
+                completed_height=height(b.completed),
+                start=b.start,
+                opened=b.opened,
+                completed=b.completed,
+            )
+            for number, b in enumerate(bins)
+        ),
+    )
+
+
+@study_page("GET")
+def monitor(request: HttpRequest, study: Study) -> HttpResponse:
+    """Who is where, what it has cost, and what waits; the numbers refresh by themselves."""
+    return render_part(request, "recruitment/monitor.html", figures(study))
+
+
+@study_page("GET")
+def answers(request: HttpRequest, study: Study) -> HttpResponse:
+    """Sessions over time and answers, counted over all of them: the monitor asks for it later."""
+    return render_part(request, "recruitment/answers.html", coverage_of(study))
+
+
+@study_page("GET", "POST")
+def settle(request: HttpRequest, study: Study) -> HttpResponse:
+    """Pay everyone who is owed something, after the exact sum was shown: the click carries it."""
+    status = 200
+    if request.method == "POST":
+        try:
+            return _settled(request, study)
+        except ApplicationError as error:
+            messages.error(request, error.message)
+            status = error.status_code
+    rows = owed(study)
+    due = payable(rows)
+    sums = sums_of(due)
+    context = {
+        "study": study,
+        "lines": owed_lines(due),
+        "payable": len(due),
+        "payable_sums": sums,
+        "shown": json.dumps(sums),
+        "held": held_rows(rows),
+        "held_beside": max(0, sum(row.hold is not None for row in rows) - SHOWN),
+    }
+    return render(request, "recruitment/settle.html", context, status=status)
+
+
+def _settled(request: HttpRequest, study: Study) -> HttpResponse:
+    if request.POST.get("first"):
+        row = get_object_or_404(assignments_of(study), pk=whole_number(request.POST["first"]))
+        payment = pay_first_late(assignment=row, by=user_of(request))
+        amount = money.shown(payment.amount_cents, payment.currency)
+        messages.success(request, _("%s is on its way. The others can be paid once it is seen to arrive.") % amount)
+        return redirect("recruitment:settle", slug=study.slug)
+    done = settlement.settle(study=study, by=user_of(request), shown=_shown(request))
+    messages.success(
+        request,
+        ngettext(
+            "%(count)s payment is on its way, %(sums)s with fees.",
+            "%(count)s payments are on their way, %(sums)s with fees.",
+            done.planned,
+        )
+        % {"count": done.planned, "sums": money.listed(done.sums)},
+    )
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+def _shown(request: HttpRequest) -> dict[str, int]:
+    """The sums on the page from which this was sent."""
+    try:
+        found = json.loads(request.POST.get("shown", ""))
+        return {str(currency): int(cents) for currency, cents in found.items()}
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidRequest(_("The page did not say what it had shown; open it again.")) from None
+
+
+@study_page("POST")
+def sync_now(request: HttpRequest, study: Study) -> HttpResponse:
+    """Have the job runner ask the recruiters now, not within the minute."""
+    job_services.submit("recruitment.sync", subject=f"study:{study.pk}", by=user_of(request))
+    messages.success(request, _("The recruiters are being asked; the numbers follow in a moment."))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+@study_page("POST")
+def try_again(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """Send a refused payment once more."""
+    payment = get_object_or_404(waiting_payments(study), pk=pk)
+    settlement.try_again(payment=payment, by=user_of(request))
+    messages.success(request, _("The payment is sent again."))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+@study_page("POST")
+def compensate(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """Pay a person who finished here and could not submit there, or note that they were paid by hand."""
+    row = get_object_or_404(finished_not_submitted(study), pk=pk)
+    with refusals_told(request):
+        if request.POST.get("by") == "hand":
+            note_paid_by_hand(assignment=row, by=user_of(request))
+            messages.success(request, _("Nothing more is owed to this person."))
+        else:
+            bonuses.compensate(assignment=row, by=user_of(request))
+            messages.success(request, _("The compensation is on its way."))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+@study_page("POST")
+def resolve(request: HttpRequest, study: Study) -> HttpResponse:
+    """Press the button beside something that waits for a person."""
+    with refusals_told(request):
+        messages.success(request, _resolve(request, study))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+def _resolve(request: HttpRequest, study: Study) -> str:
+    pk = whole_number(request.POST.get("subject"))
+    match request.POST.get("kind"):
+        case "keys":
+            account = get_object_or_404(accounts_of(study), pk=pk)
+            try_keys_again(environment=account.environment, by=user_of(request))
+            return _("The keys are being tried; if they are accepted, sending continues.")
+        case "hit":
+            hit = get_object_or_404(Hit, pk=pk, campaign__study=study)
+            retry_hit(hit=hit, by=user_of(request))
+            return _("Its places are being offered again.")
+    raise InvalidRequest(_("There is nothing of this kind to resolve."))
+
+
+@study_page("GET", "POST")
+def codes(request: HttpRequest, study: Study) -> HttpResponse:
+    """Whose codes these are. Nothing is written; codes come in a form's body, so that no address holds one."""
+    context: dict[str, Any] = {"study": study}
+    status = 200
+    if request.method == "POST":
+        given = codes_in(request.POST.get("codes", ""))
+        context["text"] = "\n".join(given[:MOST_CODES])
+        if not 1 <= len(given) <= MOST_CODES:
+            context["complaint"] = _("Type or paste 1 to %(most)d codes.") % {"most": MOST_CODES}
+            status = 422
+        else:
+            context["found"] = find_codes(study, given)
+            context["unknown"] = sum(one.session is None for one in context["found"])
+    return render(request, "recruitment/codes.html", context, status=status)
