@@ -21,7 +21,7 @@ PINS := requirements.txt requirements/analysis.txt requirements/server.txt requi
 # Tests in the order in which they stand, with the same numbers drawn.
 ONE_ORDER := --randomly-dont-reorganize --randomly-seed=1
 # Each has a database of its own, and migrations.
-SITES := humanexp humanexp.marketplace humanexp.panel
+SITES := humanexp humanexp.sites.marketplace humanexp.sites.panel
 
 .PHONY: help
 help:  ## this list
@@ -81,8 +81,8 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy analysis humanexp fixtures
-	$(VENV)/bin/mypy --config-file humanexp/marketplace/mypy.ini -p humanexp.marketplace
-	$(VENV)/bin/mypy --config-file humanexp/panel/mypy.ini -p humanexp.panel
+	$(VENV)/bin/mypy --config-file humanexp/sites/marketplace/mypy.ini -p humanexp.sites.marketplace
+	$(VENV)/bin/mypy --config-file humanexp/sites/panel/mypy.ini -p humanexp.sites.panel
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/djade --check $$(git ls-files '*.html')
 	for site in $(SITES); do DJANGO_SETTINGS_MODULE=$$site.settings $(PY) manage.py makemigrations --check --dry-run || exit 1; done

@@ -74,7 +74,7 @@ MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rs
 #: The console may start the marketplace and the panel on this machine: never on a site that others reach, unless it is
 #: allowed here.
 LOCAL_SITES = env.bool("LOCAL_SITES", default=is_loopback(_public.hostname or ""))
-#: Requester keys for MARKETPLACE_URL, as printed by humanexp.marketplace.create_requester.
+#: Requester keys for MARKETPLACE_URL, as printed by humanexp.sites.marketplace.create_requester.
 MARKETPLACE_ACCESS_KEY_ID = env.str("MARKETPLACE_ACCESS_KEY_ID", default="")
 MARKETPLACE_SECRET_ACCESS_KEY = env.str("MARKETPLACE_SECRET_ACCESS_KEY", default="")
 #: Amazon's requester endpoints; each environment is told its own, none is ever guessed.

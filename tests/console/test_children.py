@@ -77,9 +77,9 @@ def started(tmp_path: Path, migrated_database: Path) -> Iterator[Callable[..., t
 
 
 COMMANDS = {
-    "marketplace": ("-m", "humanexp.marketplace.serve", "--port", "0"),
+    "marketplace": ("-m", "humanexp.sites.marketplace.serve", "--port", "0"),
     "marketplace by command": ("-m", "humanexp", "marketplace", "--port", "0"),
-    "panel": ("-m", "humanexp.panel.serve", "--port", "0"),
+    "panel": ("-m", "humanexp.sites.panel.serve", "--port", "0"),
     "job runner": ("manage.py", "run_jobs"),
 }
 
@@ -117,7 +117,7 @@ def test_web_processes_end_with_their_master(started: Any) -> None:
 @pytest.mark.process
 def test_a_grandchild_ends_too_with_whom_the_variable_names(started: Any) -> None:
     script = "import subprocess, sys; subprocess.run([sys.executable, *sys.argv[1:]])"
-    parent, shell = started("-c", script, *COMMANDS["panel"], DJANGO_SETTINGS_MODULE="humanexp.panel.settings")
+    parent, shell = started("-c", script, *COMMANDS["panel"], DJANGO_SETTINGS_MODULE="humanexp.sites.panel.settings")
     _first_words(parent)
     all_of_it = descendants(shell)
     assert len(all_of_it) == 2
@@ -130,7 +130,7 @@ def test_a_grandchild_ends_too_with_whom_the_variable_names(started: Any) -> Non
 def test_a_server_that_nobody_bound_outlives_its_parent(started: Any) -> None:
     script = "import os, subprocess, sys; subprocess.run([sys.executable, *sys.argv[1:]], env={**os.environ, 'X': ''})"
     script = script.replace("'X'", repr(parents.VARIABLE))
-    parent, shell = started("-c", script, *COMMANDS["panel"], DJANGO_SETTINGS_MODULE="humanexp.panel.settings")
+    parent, shell = started("-c", script, *COMMANDS["panel"], DJANGO_SETTINGS_MODULE="humanexp.sites.panel.settings")
     _first_words(parent)
     [_, panel] = descendants(shell)
     for pid in (parent.pid, shell):

@@ -21,8 +21,8 @@ APART = (
     *(f"humanexp/recruiters/{adapter}" for adapter in ("link.py", "mturk/", "presets/", "prolific/", "shipped.py")),
     # the port tells them apart in words, as does the list of what is known
     *(f"humanexp/recruiters/{port}.py" for port in ("port", "registry", "keys", "tickets", "memory")),
-    "humanexp/marketplace/",
-    "humanexp/panel/",
+    "humanexp/sites/marketplace/",
+    "humanexp/sites/panel/",
     "humanexp/templates/marketplace/",
     "humanexp/templates/panel/",
     "humanexp/templates/recruitment/take/consent/",

@@ -42,4 +42,6 @@ def test_only_lines_that_can_be_broken_are_held_to_the_limit() -> None:
 
 
 def test_the_templates_are_found() -> None:
-    assert {"humanexp/templates/base.html", "humanexp/marketplace/templates/marketplace/base.html"} <= set(TEMPLATES)
+    assert {"humanexp/templates/base.html", "humanexp/sites/marketplace/templates/marketplace/base.html"} <= set(
+        TEMPLATES
+    )

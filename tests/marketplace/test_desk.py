@@ -15,7 +15,7 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 
-from humanexp.marketplace.requirements import MASTERS
+from humanexp.sites.marketplace.requirements import MASTERS
 from tests.limits import LIMIT
 from tests.marketplace.requester import code, refused
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
@@ -34,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer
 #: Several tasks one after the other: what each prints, or its complaint.
 _TASKS = """
 import contextlib, io, json, sys
-from humanexp.marketplace import desk
+from humanexp.sites.marketplace import desk
 replies = []
 for arguments in json.loads(sys.argv[1]):
     out, err = io.StringIO(), io.StringIO()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.marketplace.serve import problems
+from humanexp.sites.marketplace.serve import problems
 from tests.marketplace.server import MarketplaceServer
 
 GOOD: dict[str, Any] = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from humanexp.marketplace.api.protocol.requests import read_parameters
-from humanexp.marketplace.errors import InvalidParameterValue
+from humanexp.sites.marketplace.api.protocol.requests import read_parameters
+from humanexp.sites.marketplace.errors import InvalidParameterValue
 from tests.marketplace.model_requests import (
     NUMBERS,
     OPERATIONS,

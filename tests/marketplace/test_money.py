@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from humanexp.marketplace.errors import InvalidParameterValue
-from humanexp.marketplace.money import FeeSchedule, cents_to_dollars, dollars_to_cents
+from humanexp.sites.marketplace.errors import InvalidParameterValue
+from humanexp.sites.marketplace.money import FeeSchedule, cents_to_dollars, dollars_to_cents
 
 
 @pytest.mark.parametrize(

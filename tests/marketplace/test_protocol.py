@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from humanexp.marketplace.api.protocol.requests import read_parameters
-from humanexp.marketplace.api.protocol.responses import render
-from humanexp.marketplace.api.protocol.service import operation_names, operation_of
-from humanexp.marketplace.errors import InvalidParameterValue, ResponseDrift, UnknownOperation, Unreadable
+from humanexp.sites.marketplace.api.protocol.requests import read_parameters
+from humanexp.sites.marketplace.api.protocol.responses import render
+from humanexp.sites.marketplace.api.protocol.service import operation_names, operation_of
+from humanexp.sites.marketplace.errors import InvalidParameterValue, ResponseDrift, UnknownOperation, Unreadable
 
 HIT_TYPE = {"Title": "t", "Description": "d", "Reward": "0.10", "AssignmentDurationInSeconds": 60}
 

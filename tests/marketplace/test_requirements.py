@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.marketplace.errors import InvalidParameterValue, QualificationTypeDoesNotExist
-from humanexp.marketplace.requirements import (
+from humanexp.sites.marketplace.errors import InvalidParameterValue, QualificationTypeDoesNotExist
+from humanexp.sites.marketplace.requirements import (
     ADULT,
     HITS_APPROVED,
     LOCALE,

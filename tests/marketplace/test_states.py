@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.marketplace.states import AssignmentState, HITState, assignment_state, hit_state
+from humanexp.sites.marketplace.states import AssignmentState, HITState, assignment_state, hit_state
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EARLIER, LATER = NOW - timedelta(hours=1), NOW + timedelta(hours=1)

@@ -91,8 +91,8 @@ class Marketplace(RequesterApi):
     code, name, namespace = "marketplace", _("own marketplace"), "marketplace"
     about_keys = _("A requester's access key. The marketplace shows it on the desk page of its operator.")
     own_site = OwnSite(
-        package="humanexp.marketplace",
-        account_maker="humanexp.marketplace.create_requester",
+        package="humanexp.sites.marketplace",
+        account_maker="humanexp.sites.marketplace.create_requester",
         address_setting="MARKETPLACE_URL",
     )
 

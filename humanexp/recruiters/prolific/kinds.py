@@ -277,8 +277,8 @@ class Panel(Api):
     code, name, namespace, prefix = "panel", _("practice panel"), "panel", "PANEL"
     about_keys = _("A token of an account on the panel: its control page shows it.")
     own_site = OwnSite(
-        package="humanexp.panel",
-        account_maker="humanexp.panel.create_researcher",
+        package="humanexp.sites.panel",
+        account_maker="humanexp.sites.panel.create_researcher",
         address_setting="PANEL_URL",
         control="/control/",
     )

@@ -15,4 +15,4 @@ class Command(BaseCommand):
         listening.add_arguments(parser, port=8001)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        listening.become("humanexp.marketplace", host=options["host"], port=options["port"])
+        listening.become("humanexp.sites.marketplace", host=options["host"], port=options["port"])

@@ -15,4 +15,4 @@ class Command(BaseCommand):
         listening.add_arguments(parser, port=8002)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        listening.become("humanexp.panel", host=options["host"], port=options["port"])
+        listening.become("humanexp.sites.panel", host=options["host"], port=options["port"])

@@ -1,0 +1,68 @@
+"""Tokens of requests already done, messages to workers, and how far a test has moved the clock."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from humanexp.sites.marketplace.models.accounts import Requester, Worker
+
+
+class RequestToken(models.Model):
+    """A UniqueRequestToken that has been used. Written in the transaction of what it did."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="request_tokens")
+    operation = models.CharField(max_length=64)
+    token = models.CharField(max_length=128)
+    used_at = models.DateTimeField()
+    #: The id of what was made.
+    made = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "operation", "token"], name="a_token_is_used_once")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.token}"
+
+
+class Message(models.Model):
+    """What a worker finds on the messages page; MTurk would send an e-mail."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="messages")
+    sender = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="messages")
+    subject = models.CharField(max_length=250)
+    text = models.TextField()
+    sent_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class Inquiry(models.Model):
+    """What a worker writes to a requester."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="inquiries")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="inquiries")
+    hit_type = models.ForeignKey("marketplace.HITType", on_delete=models.PROTECT, related_name="inquiries")
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    sent_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "inquiries"
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class ClockOffset(models.Model):
+    """One row: how far the clock is ahead of the machine's. Stored, so that a restart does not turn it back."""
+
+    advance_seconds = models.FloatField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.advance_seconds} s ahead"
+
+    @classmethod
+    def seconds(cls) -> float:
+        return cls.objects.filter(pk=1).values_list("advance_seconds", flat=True).first() or 0.0

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from humanexp.sites.marketplace.api.views import requester_api
+from humanexp.sites.marketplace.pages import (
+    accounts,
+    controls,
+    desk,
+    frame,
+    own_pages,
+    qualifications,
+    work,
+)
+
+
+class EntityConverter(StringConverter):
+    """An id as the marketplace gives them; anything else is nowhere."""
+
+    regex = "[A-Z0-9]{1,64}"
+
+
+register_converter(EntityConverter, "entity")
+
+urlpatterns = [
+    path("", work.groups, name="groups"),
+    path("groups/<entity:hit_type_id>/", work.group, name="group"),
+    path("groups/<entity:hit_type_id>/accept/", work.accept_from_group, name="accept-from-group"),
+    path("hits/<entity:hit_id>/", work.hit, name="hit"),
+    path("hits/<entity:hit_id>/content/", frame.content, name="content"),
+    path("uploads/<str:token>", frame.upload, name="upload"),
+    path("hits/<entity:hit_id>/accept/", work.accept_hit, name="accept-hit"),
+    path("work/<entity:assignment_id>/", work.work, name="work"),
+    path("work/<entity:assignment_id>/return/", work.return_work, name="return"),
+    path("mturk/preview", work.mturk_group, name="mturk-preview"),
+    path("projects/<entity:group_id>/tasks", work.mturk_group),
+    path("mturk/externalSubmit", frame.external_submit, name="external-submit"),
+    path("groups/<entity:hit_type_id>/contact/", own_pages.contact, name="contact"),
+    path("qualifications/", qualifications.qualifications, name="qualifications"),
+    path("qualifications/<entity:qualification_type_id>/ask/", qualifications.ask, name="ask"),
+    path("qualifications/tests/<entity:request_id>/", qualifications.test, name="test"),
+    path("earnings/", own_pages.earnings, name="earnings"),
+    path("desk/", desk.desk, name="desk"),
+    path("messages/", own_pages.messages, name="messages"),
+    path("signup/", accounts.signup, name="signup"),
+    path("login/", accounts.log_in, name="login"),
+    path("logout/", accounts.log_out, name="logout"),
+    # boto3 joins an endpoint with "/", with or without one at its end.
+    path("requester", requester_api),
+    path("requester/", requester_api, name="requester"),
+    path("requester//", requester_api),
+    path("healthz", controls.healthz, name="healthz"),
+]
+if settings.MARKETPLACE_TEST_CONTROLS:
+    urlpatterns += [
+        path("_test/clock", controls.clock_control),
+        path("_test/faults", controls.fault_control),
+    ]
+
+handler404 = "humanexp.sites.marketplace.pages.answers.page_not_found"

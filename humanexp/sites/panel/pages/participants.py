@@ -1,0 +1,157 @@
+"""What participants see: studies, their submission, the way back from a study, messages and earnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from humanexp.sites.panel.errors import invalid, not_found
+from humanexp.sites.panel.models import Message, Participant, Study, Submission
+from humanexp.sites.panel.models.switches import now
+from humanexp.sites.panel.pages.visitors import as_participant, play, played
+from humanexp.sites.panel.selectors.studies import one, open_to, why_closed, work_in_hand
+from humanexp.sites.panel.services import submissions as services
+from humanexp.sites.panel.services.people import make_people
+from humanexp.sites.panel.states import AT_WORK, DRAFTS, SubmissionStatus
+
+
+def people(request: HttpRequest) -> HttpResponse:
+    """Whom to play."""
+    if request.method == "POST":
+        chosen = request.POST.get("participant", "")
+        if chosen:
+            person = one(Participant.objects.filter(participant_id=chosen), "participant")
+        else:
+            person = make_people(1, is_scripted=False)[0]
+        play(request, person)
+        return redirect("studies-page")
+    playable = Participant.objects.filter(is_scripted=False).order_by("pk")
+    return render(request, "panel/people.html", {"playable": playable})
+
+
+@require_safe
+def front(request: HttpRequest) -> HttpResponse:
+    return redirect("studies-page" if played(request) else "people")
+
+
+@require_safe
+@as_participant
+def studies(request: HttpRequest, person: Participant) -> HttpResponse:
+    page = {"studies": open_to(person), "in_hand": work_in_hand(person)}
+    return render(request, "panel/studies.html", page)
+
+
+@require_safe
+@as_participant
+def study(request: HttpRequest, person: Participant, study_id: str) -> HttpResponse:
+    found = one(Study.objects.exclude(status__in=DRAFTS).filter(study_id=study_id), "study")
+    in_hand = work_in_hand(person)
+    if in_hand is not None and in_hand.study_id == found.pk:
+        return redirect("submission-page", submission_id=in_hand.submission_id)
+    return render(request, "panel/study.html", {"study": found, "why_closed": why_closed(found, person)})
+
+
+@require_POST
+@as_participant
+def reserve(request: HttpRequest, person: Participant, study_id: str) -> HttpResponse:
+    found = one(Study.objects.filter(study_id=study_id), "study")
+    submission = services.reserve(person, found, now())
+    return redirect("submission-page", submission_id=submission.submission_id)
+
+
+def _own(person: Participant, submission_id: str) -> Submission:
+    rows = person.submissions.select_related("participant", "study__project__workspace__researcher")
+    return one(rows.filter(submission_id=submission_id), "submission")
+
+
+@require_safe
+@as_participant
+def submission(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
+    found = _own(person, submission_id)
+    page = {
+        "submission": found,
+        "is_at_work": found.status in AT_WORK,
+        "can_return": found.status in (*AT_WORK, SubmissionStatus.AWAITING_REVIEW),
+        "no_code": services.NO_CODE,
+    }
+    return render(request, "panel/submission.html", page)
+
+
+@require_POST
+@as_participant
+def start(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
+    return HttpResponseRedirect(services.start(_own(person, submission_id), now()))
+
+
+@require_POST
+@as_participant
+def give_back(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
+    services.give_back(_own(person, submission_id), now())
+    notes.success(request, "You have returned the study. This has no consequences for you.")
+    return redirect("submission-page", submission_id=submission_id)
+
+
+@require_POST
+@as_participant
+def finish(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
+    code = request.POST.get("code", "").strip() or services.NO_CODE
+    services.finish(_own(person, submission_id), code, now())
+    return redirect("submission-page", submission_id=submission_id)
+
+
+@require_safe
+@as_participant
+def complete(request: HttpRequest, person: Participant) -> HttpResponse:
+    """Where studies send people back to, with their code. Opened again, it shows the submission."""
+    code = request.GET.get("cc", "").strip()
+    found = work_in_hand(person)
+    if found is None:
+        done = person.submissions.filter(entered_code=code, completed_at__isnull=False)
+        last = done.order_by("-completed_at").first()
+        if last is None:
+            raise not_found("study that you are working on")
+        return redirect("submission-page", submission_id=last.submission_id)
+    services.finish(found, code, now())
+    return redirect("submission-page", submission_id=found.submission_id)
+
+
+@as_participant
+def messages(request: HttpRequest, person: Participant) -> HttpResponse:
+    taken = Study.objects.filter(submissions__participant=person).distinct().order_by("-pk")
+    if request.method == "POST":
+        body = request.POST.get("body", "").strip()[:5000]
+        if not body:
+            raise invalid("message", "Write something first.")
+        about = one(taken.filter(study_id=request.POST.get("study", "")), "study")
+        Message.objects.create(
+            researcher=about.project.workspace.researcher,
+            participant=person,
+            study=about,
+            body=body,
+            is_from_participant=True,
+            sent_at=now(),
+        )
+        notes.success(request, "Your message was sent.")
+        return redirect("messages-page")
+    sent = person.messages.select_related("study", "researcher").order_by("-sent_at")
+    return render(request, "panel/messages.html", {"sent": sent, "taken": taken})
+
+
+@require_safe
+@as_participant
+def earnings(request: HttpRequest, person: Participant) -> HttpResponse:
+    rows = []
+    totals: dict[str, int] = {}
+    for one_of_them in person.submissions.select_related("study__project__workspace").order_by("-pk"):
+        currency = one_of_them.study.project.workspace.currency
+        paid = list(one_of_them.payments.filter(paid_at__isnull=False))
+        rewards = sum(payment.amount_cents for payment in paid if payment.plan_id is None)
+        bonuses = sum(payment.amount_cents for payment in paid if payment.plan_id is not None)
+        totals[currency] = totals.get(currency, 0) + rewards + bonuses
+        rows.append({"submission": one_of_them, "currency": currency, "reward": rewards, "bonus": bonuses})
+    page: dict[str, Any] = {"rows": rows, "totals": totals}
+    return render(request, "panel/earnings.html", page)

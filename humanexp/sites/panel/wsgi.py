@@ -1,0 +1,14 @@
+"""The panel as a WSGI application."""
+
+from __future__ import annotations
+
+import os
+
+# This process is the panel, whatever the platform's commands have set before.
+os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.sites.panel.settings"
+
+from django.core.wsgi import get_wsgi_application  # noqa: E402
+
+from humanexp.controls import CutsConnections  # noqa: E402
+
+application = CutsConnections(get_wsgi_application())
