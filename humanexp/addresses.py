@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
 
 
 def is_loopback(host: str) -> bool:
@@ -19,6 +23,11 @@ def is_loopback(host: str) -> bool:
     except ValueError:
         return False
     return _plain(address).is_loopback
+
+
+def is_from_this_machine(request: HttpRequest) -> bool:
+    """Neither from elsewhere nor through a proxy."""
+    return "X-Forwarded-For" not in request.headers and is_loopback(request.META.get("REMOTE_ADDR", ""))
 
 
 def caller_behind(address: str) -> str:

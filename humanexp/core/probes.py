@@ -17,7 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from humanexp import health
-from humanexp.controls import is_from_this_machine
+from humanexp.addresses import is_from_this_machine
 from humanexp.core import fingerprints, metrics, storage_mark
 from humanexp.core.objects import objects
 

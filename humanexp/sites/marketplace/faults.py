@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from django.http import HttpResponse
 
-from humanexp.controls import Fault, WaitingFaults, cut_connection
+from humanexp.sites.controls import Fault, WaitingFaults, cut_connection
 
 #: A fault for every operation of the requester API.
 ANY_OPERATION = "*"

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from django.http import HttpResponse, JsonResponse
 
-from humanexp.controls import Fault, WaitingFaults, cut_connection
+from humanexp.sites.controls import Fault, WaitingFaults, cut_connection
 
 #: A fault for every call of the API.
 ANY_OPERATION = "*"

@@ -9,6 +9,6 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.sites.panel.settings"
 
 from django.core.wsgi import get_wsgi_application  # noqa: E402
 
-from humanexp.controls import CutsConnections  # noqa: E402
+from humanexp.sites.controls import CutsConnections  # noqa: E402
 
 application = CutsConnections(get_wsgi_application())

@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from humanexp import health
-from humanexp.controls import Fault, from_this_machine
+from humanexp.sites.controls import Fault, from_this_machine
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.api.protocol.service import operation_names
 from humanexp.sites.marketplace.clock import advance

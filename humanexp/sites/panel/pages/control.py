@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from pydantic import BaseModel, Field
 
 from humanexp import health
-from humanexp.controls import Fault
+from humanexp.sites.controls import Fault
 from humanexp.sites.panel.api.protocol import iso, read
 from humanexp.sites.panel.api.specification import SPECIFICATION
 from humanexp.sites.panel.errors import Refused

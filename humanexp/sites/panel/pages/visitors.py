@@ -11,7 +11,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from humanexp.controls import is_from_this_machine
+from humanexp.addresses import is_from_this_machine
 from humanexp.sites.panel.models import Participant
 from humanexp.sites.panel.models.switches import now as panel_now
 from humanexp.sites.panel.services.progress import catch_up

@@ -12,7 +12,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from waitress.channel import ClientDisconnected
 
-from humanexp.addresses import is_loopback
+from humanexp.addresses import is_from_this_machine
 
 
 @dataclass(kw_only=True)
@@ -90,11 +90,6 @@ class CutsConnections:
 def _cut(content: bytes) -> Iterator[bytes]:
     yield content
     raise ClientDisconnected
-
-
-def is_from_this_machine(request: HttpRequest) -> bool:
-    """Neither from elsewhere nor through a proxy."""
-    return "X-Forwarded-For" not in request.headers and is_loopback(request.META.get("REMOTE_ADDR", ""))
 
 
 def from_this_machine(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
