@@ -97,6 +97,20 @@ WORDS: Mapping[str, Words] = {
             "(python manage.py run_jobs) asks every minute; its log says what prevents it."
         ),
     ),
+    "places-kept": Words(
+        text=ngettext_lazy(
+            "%(count)d person who did not take part has kept the place at %(where)s, and is paid there from %(day)s "
+            "on.",
+            "%(count)d people who did not take part have kept their places at %(where)s, and are paid there from "
+            "%(day)s on.",
+            "count",
+        ),
+        resolution=_(
+            "They were asked to give them back. Ask them again on the recruiter's site, or reject them there; else the "
+            "recruiter approves them by itself, and the ledger shows that as a difference."
+        ),
+        actions=(Action.LAUNCH, Action.PAY),
+    ),
     "ledger": Words(
         text=ngettext_lazy(
             "The ledger and the recruiter differ about %(count)d payment.",

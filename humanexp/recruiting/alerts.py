@@ -175,6 +175,7 @@ def _found(looked: Looked, of_all: Mapping[int, Study]) -> Iterator[Found]:
     yield from _approval(looked)
     yield from _pauses(looked)
     yield from _not_asked(looked)
+    yield from _places_kept(looked)
     yield from _pictures(of_all)
     yield from _differences(looked)
     yield from _holds(looked)
@@ -221,6 +222,14 @@ def _not_asked(looked: Looked) -> Iterator[Found]:
         waited = clock.now() - min((one.synced_at or one.launched_at for one in live), default=clock.now())
         if waited > ASKED_WITHIN:
             yield study, told("not-asked", minutes=int(waited.total_seconds() // 60))
+
+
+def _places_kept(looked: Looked) -> Iterator[Found]:
+    kept = Hit.objects.filter(campaign__in=looked.campaigns, places_kept__gt=0, kept_until__isnull=False)
+    columns = ("campaign__study", "pk", "environment", "places_kept", "kept_until")
+    for study, pk, environment, count, until in kept.order_by("pk").values_list(*columns):
+        where = registry.name_of(environment)
+        yield study, told("places-kept", subject_pk=pk, count=count, where=where, day=f"{until:%d %B %Y}")
 
 
 def _holds(looked: Looked) -> Iterator[Found]:

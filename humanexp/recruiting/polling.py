@@ -204,8 +204,20 @@ def _listed(
     states, since = states_to_read(campaign, hit, about)
     listed = list(recruiter.submissions(hit.hit_id, states=states, since=since)) if states else []
     if since is None:
-        Hit.objects.filter(pk=hit.pk).update(listed_at=began_at)
+        kept = _kept_by_decliners(campaign, listed)
+        ends = [found.auto_approves_at for found in kept if found.auto_approves_at is not None]
+        facts = {"listed_at": began_at, "places_kept": len(kept), "kept_until": min(ends, default=None)}
+        Hit.objects.filter(pk=hit.pk).update(**facts)
     return listed
+
+
+def _kept_by_decliners(campaign: Campaign, listed: Sequence[SubmissionReport]) -> list[SubmissionReport]:
+    """Places of people who did not agree, or could not take part, and who did not give them back."""
+    codes = dict(campaign.outcome_codes.values_list("code", "outcome"))
+    came = [found for found in listed if found.state == AssignmentState.SUBMITTED and is_turned_away(found, codes)]
+    ours = campaign.assignments_taken.filter(assignment_id__in=[found.submission_id for found in came])
+    known = set(ours.values_list("assignment_id", flat=True))
+    return [found for found in came if found.submission_id not in known]
 
 
 def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferReport] | None:

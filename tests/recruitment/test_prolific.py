@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
@@ -23,7 +24,7 @@ from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import override_rejection, settle
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruiters.campaigns import slow_minutes
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, OutcomeCode
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit, OutcomeCode
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
 from humanexp.recruiters.prolific.terms import least_minutes
@@ -31,6 +32,7 @@ from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import AssignmentState, CampaignState, HitState, WriteState
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting import standing
+from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.extension import extend, pause_campaign, resume_campaign, stop
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.people import notify
@@ -520,6 +522,37 @@ def test_nobody_is_kept_who_did_not_agree(panel: PanelServer, lab: Lab, launch_a
     guest.give_back()
     sync()
     assert RecruitedPerson.objects.count() == 0
+
+
+def test_a_place_that_a_decliner_keeps_is_told_before_it_is_paid(
+    panel: PanelServer, lab: Lab, launch_at_panel: Launch
+) -> None:
+    """The service approves it by itself after 21 days; who it is stays unknown here."""
+    campaign = launch_at_panel()
+    guest = reserve(panel, campaign)
+    answer = guest.visitor.http.post(
+        f"/take/{campaign.entry}/decline/",
+        {
+            "outcome": "no-consent",
+            "workerId": guest.visitor.person["workerId"],
+            "assignmentId": guest.submission,
+        },
+        content_type="application/json",
+    )
+    guest.go_back(answer.json()["code"])
+    Hit.objects.update(listed_at=None)
+    sync()
+    [hit] = Hit.objects.all()
+    assert hit.places_kept == 1 and hit.kept_until is not None
+    assert timedelta(days=20) < hit.kept_until - timezone.now() < timedelta(days=22)
+    [told] = [one for one in attention(campaign.study) if one.kind == "places-kept"]
+    assert "has kept the place" in told.text and f"{hit.kept_until:%d %B %Y}" in told.text
+    assert Assignment.objects.count() == 0
+    guest.give_back()
+    Hit.objects.update(listed_at=None)
+    sync()
+    assert Hit.objects.get().places_kept == 0
+    assert not [one for one in attention(campaign.study) if one.kind == "places-kept"]
 
 
 def test_a_rejection_names_a_ground_and_no_check_is_one(

@@ -207,6 +207,10 @@ class Hit(models.Model):
     #: submissions by the recruiter's own words for their states at the last look, and when all lists were read
     counts = models.JSONField(default=dict, blank=True)
     listed_at = models.DateTimeField(null=True, blank=True)
+    #: people who did not take part and whose places nobody else gets, when all lists were read, and when the recruiter
+    #: begins to pay them by itself; who they are is not kept
+    places_kept = models.PositiveIntegerField(default=0)
+    kept_until = models.DateTimeField(null=True, blank=True)
     #: when both sides were last found to say the same of every payment, with nothing on its way
     compared_at = models.DateTimeField(null=True, blank=True)
 

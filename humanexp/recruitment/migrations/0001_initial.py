@@ -521,6 +521,8 @@ class Migration(migrations.Migration):
                         ("synced_at", models.DateTimeField(blank=True, null=True)),
                         ("counts", models.JSONField(blank=True, default=dict)),
                         ("listed_at", models.DateTimeField(blank=True, null=True)),
+                        ("places_kept", models.PositiveIntegerField(default=0)),
+                        ("kept_until", models.DateTimeField(blank=True, null=True)),
                         ("compared_at", models.DateTimeField(blank=True, null=True)),
                         (
                             "campaign",
