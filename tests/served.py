@@ -54,7 +54,7 @@ class ServedSite:
         self.process: subprocess.Popen[str] | None = None
         self.environment = {
             **{name: value for name, value in os.environ.items() if self.is_inherited(name)},
-            "DJANGO_SETTINGS_MODULE": f"humanexp.{self.site}.settings",
+            "DJANGO_SETTINGS_MODULE": f"humanexp.sites.{self.site}.settings",
             "MEDIA_ROOT": str(media_root),
             **environment,
         }
@@ -104,7 +104,7 @@ class ServedSite:
 
     def _run(self, module: str, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", f"humanexp.{self.site}.{module}", *arguments],
+            [sys.executable, "-W", "error", "-m", f"humanexp.sites.{self.site}.{module}", *arguments],
             cwd=ROOT,
             env=parents.bound(self.environment),
             stdout=subprocess.PIPE,

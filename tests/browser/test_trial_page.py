@@ -122,6 +122,7 @@ def test_the_younger_window_has_the_session_and_no_answer_is_lost(
     first.sees("elsewhere")
     assert stored(session) == {}
 
+    first.page.bring_to_front()  # as for whoever presses it: a window behind another draws too few frames to measure
     first.presses("reload")
     first.reads("Welcome back")
     expect(took_over(first)).to_be_visible()
@@ -129,10 +130,12 @@ def test_the_younger_window_has_the_session_and_no_answer_is_lost(
     first.reads("Welcome back")
     expect(took_over(first), "the other window knows nothing of it yet").to_be_visible()
     assert given(session) == {0: right[0]}, "the answer that was refused is sent again under the new lease"
+    second.page.bring_to_front()
     for _ in range(4):
         second.presses("next")
     second.sees("elsewhere")
     assert refused(page) == []
+    first.page.bring_to_front()
     first.page.reload()
     first.reads("Welcome back")
     expect(took_over(first), "the other window has stopped").to_be_hidden()

@@ -160,7 +160,7 @@ def _web_server(started: Any) -> tuple[subprocess.Popen[str], int]:
 
 def _settings_of(name: str) -> str:
     """Of its own process; the command turns into one that has others."""
-    return f"humanexp.{name}.settings" if name in ("marketplace", "panel") else "humanexp.settings"
+    return f"humanexp.sites.{name}.settings" if name in ("marketplace", "panel") else "humanexp.settings"
 
 
 def _first_words(parent: subprocess.Popen[str]) -> str:

@@ -15,7 +15,7 @@ SOURCES = sorted((ROOT / "humanexp").rglob("*.py"))
 
 def test_every_environment_variable_is_documented() -> None:
     documented = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
-    for path in (ROOT / "humanexp/settings.py", *sorted((ROOT / "humanexp").glob("*/settings.py"))):
+    for path in (ROOT / "humanexp/settings.py", *sorted((ROOT / "humanexp").glob("**/settings.py"))):
         names = re.findall(r'env(?:\.\w+)?\(\s*"([A-Z_]+)"', path.read_text(encoding="utf-8"))
         assert names
         missing = [name for name in names if f"`{name}`" not in documented and f"`{name}=" not in documented]

@@ -107,7 +107,7 @@ class TestTheDigest:
         assert digest.__wrapped__() != digest()
 
     def test_every_app_has_one_migration(self) -> None:
-        names = [file.name for file in ROOT.glob("humanexp/*/migrations/[0-9]*.py")]
+        names = [file.name for file in ROOT.glob("humanexp/**/migrations/[0-9]*.py")]
         assert set(names) == {"0001_initial.py"} and len(names) >= len(migrating._own_migrations()) + 2
 
 
@@ -116,7 +116,7 @@ class TestTheDigest:
 def test_the_sites_refuse_theirs_alike(made_by: str, tmp_path: Path) -> None:
     def start() -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", f"humanexp.{made_by}", "--name", "ann"],
+            [sys.executable, "-m", f"humanexp.sites.{made_by}", "--name", "ann"],
             cwd=ROOT,
             env={**os.environ, "MEDIA_ROOT": str(tmp_path)},
             capture_output=True,

@@ -56,7 +56,7 @@ def environment(request: pytest.FixtureRequest, marketplace: object, lab: Lab) -
 
 
 @pytest.fixture
-def recruiter(environment: str, db: None) -> Recruiter:
+def recruiter(environment: str, transactional_db: None) -> Recruiter:
     return recruiter_for(environment)
 
 
