@@ -270,8 +270,9 @@ def learn(row: Payment, seen: Listing) -> None:
 
 
 def park(payment: Payment, why: str, listed: Sequence[int] | None = None) -> None:
-    """Leave it to a person. `listed`: what the recruiter lists, of one that was never sent."""
-    seen = {} if listed is None else {"evidence_before": Listing.now(listed).to_json()}
+    """Leave it to a person. `listed`: what the recruiter lists, of one that is not sent for it; what is known of an
+    earlier sending stays, for that can show yet."""
+    seen = {} if listed is None else {"listed_unsent": Listing.now(listed).to_json()}
     advance(payment, WriteState.PARKED, last_error=why, **seen)
     study = payment.campaign.study.slug
     record(action="park", subject=f"payment:{payment.pk}", study=study, cents=payment.amount_cents, why=why)
@@ -288,9 +289,9 @@ def _next_look(row: Payment, sent_at: datetime, now: datetime) -> datetime:
 
 @transaction.atomic
 def _take_back(rows: QuerySet[Payment], to: WriteState, why: str) -> None:
-    """Nothing was paid: planned again, or refused."""
+    """Nothing was paid: planned again, or refused. The plan was carried out for none of them."""
     for row in rows:
-        advance(row, to, last_error=why[:500], answer=Answer.REFUSED, look_at=None)
+        advance(row, to, last_error=why[:500], answer=Answer.REFUSED, look_at=None, handle="")
 
 
 def _unexplained(row: Payment, listed: Sequence[int]) -> Counter[int]:
@@ -303,8 +304,8 @@ def _unexplained(row: Payment, listed: Sequence[int]) -> Counter[int]:
     )
     theirs = [cents for cents in explained.values_list("theirs_cents", flat=True) if cents]
     known: Counter[int] = Counter([*paid, *theirs])
-    before = Listing.of(row.evidence_before)
-    seen = before.counted if before else Counter[int]()
+    unsent = Listing.of(row.listed_unsent)
+    seen = unsent.counted if unsent else Counter[int]()
     return Counter(listed) - (known | seen)
 
 

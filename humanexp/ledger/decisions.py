@@ -179,7 +179,11 @@ def parked_bonuses(study: Study) -> list[ParkedBonus]:
     """Oldest first."""
     rows = Payment.objects.filter(campaign__study=study, state=WriteState.PARKED).order_by("pk")
     return [
-        ParkedBonus(payment=row, before=Listing.of(row.evidence_before), after=Listing.of(row.listed_after))
+        ParkedBonus(
+            payment=row,
+            before=Listing.of(row.evidence_before if row.look_at else row.listed_unsent),
+            after=Listing.of(row.listed_after) if row.look_at else None,
+        )
         for row in rows.select_related("assignment__person__participant", "campaign")
     ]
 

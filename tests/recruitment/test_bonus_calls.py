@@ -256,6 +256,7 @@ def test_a_refused_call_was_not_carried_out(bonuses: Bonuses, monkeypatch: pytes
     bonuses.send()
     payment = Payment.objects.get()
     assert (states(), payment.answer, payment.look_at) == ([WriteState.REFUSED], "refused", None)
+    assert payment.handle == "", "the same plan may be named once more: it was not carried out"
 
 
 class TestDeciding:
@@ -286,6 +287,27 @@ class TestDeciding:
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
         assert Payment.objects.get().given_up == []
+
+    def test_what_shows_between_the_last_look_and_the_plan_is_still_evidence(
+        self, bonuses: Bonuses, panel: PanelServer, payer: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The plan lists the payment of the earlier sending: the row waits, and the next look finds it paid."""
+        panel.control("switches", settling_s=10**7)
+        row, payment = parked_one(bonuses, panel, "lost_after")
+        pay_again(study=row.campaign.study, payments=[payment.pk], note="It seems lost.", by=payer)
+        plan = ProlificClient.plan_bonuses
+
+        def late(self: ProlificClient, *facts: Any) -> Any:
+            bonuses.pass_time(days=3_000)
+            return plan(self, *facts)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ProlificClient, "plan_bonuses", late)
+            bonuses.send()
+        assert (states(), bonuses.got(row)) == ([WriteState.PARKED], [40])
+        bonuses.pass_time(hours=7)
+        bonuses.send()
+        assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED], [40])
 
     def test_found_paid_is_settled_and_written_down(self, bonuses: Bonuses, panel: PanelServer, payer: User) -> None:
         row, payment = parked_one(bonuses, panel)
@@ -486,7 +508,7 @@ class TestSetBack:
         bonuses.send()
         assert (states(), bonuses.got(row)) == ([WriteState.CONFIRMED, WriteState.PARKED], [40])
         assert Payment.objects.get(cause="later").last_error == FORGOTTEN
-        assert Payment.objects.get(cause="later").evidence_before["cents"] == [40]
+        assert Payment.objects.get(cause="later").listed_unsent["cents"] == [40]
 
 
 class TestFirstBonus:

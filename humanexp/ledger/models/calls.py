@@ -158,11 +158,11 @@ class Call(models.Model):
     #: its name of what carries this one out, with others of the same call
     handle = models.CharField(max_length=64, blank=True)
     answer = models.CharField(max_length=10, choices=Answer.choices, default=Answer.NONE, blank=True)
-    #: what it listed before the call, as `Evidence` writes it; or when this was left to a person unsent, who has then
-    #: seen it
+    #: what it listed before the call and at the last look after it, as `Listing` writes it
     evidence_before = models.JSONField(null=True, blank=True)
-    #: the same at the last look
     listed_after = models.JSONField(null=True, blank=True)
+    #: the same when this was left to a person unsent: whoever has it paid all the same has seen it
+    listed_unsent = models.JSONField(null=True, blank=True)
     #: when it is asked next; null: nothing is left to prove
     look_at = models.DateTimeField(null=True, blank=True)
     #: earlier sendings that a person has given up for another

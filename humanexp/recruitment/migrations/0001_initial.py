@@ -222,6 +222,7 @@ class Migration(migrations.Migration):
                         ),
                         ("evidence_before", models.JSONField(blank=True, null=True)),
                         ("listed_after", models.JSONField(blank=True, null=True)),
+                        ("listed_unsent", models.JSONField(blank=True, null=True)),
                         ("look_at", models.DateTimeField(blank=True, null=True)),
                         ("given_up", models.JSONField(blank=True, default=list)),
                         (
