@@ -112,6 +112,7 @@ def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
         if hit.state == HitState.OPEN
         or hit.pending
         or hit.pk in undecided
+        or hit.places_kept
         or under_way
         or (hit.expires_at is None and campaign.state != CampaignState.STOPPED)
         or (hit.expires_at is not None and hit.expires_at > late)

@@ -225,7 +225,7 @@ def _not_asked(looked: Looked) -> Iterator[Found]:
 
 
 def _places_kept(looked: Looked) -> Iterator[Found]:
-    kept = Hit.objects.filter(campaign__in=looked.campaigns, places_kept__gt=0, kept_until__isnull=False)
+    kept = Hit.objects.filter(campaign__in=looked.campaigns, places_kept__gt=0, kept_until__gt=clock.now())
     columns = ("campaign__study", "pk", "environment", "places_kept", "kept_until")
     for study, pk, environment, count, until in kept.order_by("pk").values_list(*columns):
         where = registry.name_of(environment)

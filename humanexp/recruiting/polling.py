@@ -204,20 +204,20 @@ def _listed(
     states, since = states_to_read(campaign, hit, about)
     listed = list(recruiter.submissions(hit.hit_id, states=states, since=since)) if states else []
     if since is None:
-        kept = _kept_by_decliners(campaign, listed)
+        kept = [found for found in _decliners(campaign, listed) if found.state == AssignmentState.SUBMITTED]
         ends = [found.auto_approves_at for found in kept if found.auto_approves_at is not None]
         facts = {"listed_at": began_at, "places_kept": len(kept), "kept_until": min(ends, default=None)}
         Hit.objects.filter(pk=hit.pk).update(**facts)
     return listed
 
 
-def _kept_by_decliners(campaign: Campaign, listed: Sequence[SubmissionReport]) -> list[SubmissionReport]:
-    """Places of people who did not agree, or could not take part, and who did not give them back."""
+def _decliners(campaign: Campaign, listed: Sequence[SubmissionReport]) -> list[SubmissionReport]:
+    """Places of people who did not agree, or could not take part: nothing of them is kept here."""
     codes = dict(campaign.outcome_codes.values_list("code", "outcome"))
-    came = [found for found in listed if found.state == AssignmentState.SUBMITTED and is_turned_away(found, codes)]
+    came = [found for found in listed if is_turned_away(found, codes)]
     ours = campaign.assignments_taken.filter(assignment_id__in=[found.submission_id for found in came])
-    known = set(ours.values_list("assignment_id", flat=True))
-    return [found for found in came if found.submission_id not in known]
+    known = set(ours.values_list("assignment_id", "person__worker_id"))
+    return [found for found in came if (found.submission_id, found.person_id) not in known]
 
 
 def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferReport] | None:
@@ -229,8 +229,8 @@ def _described(hits: Sequence[Hit], recruiter: Recruiter) -> Mapping[str, OfferR
 
 def _store_listed(campaign: Campaign, hit: Hit, listed: Sequence[SubmissionReport], report: SyncReport) -> None:
     report.returned += store_standing(campaign, hit, [found for found in listed if found.state not in LISTED])
-    codes = dict(campaign.outcome_codes.values_list("code", "outcome"))
     listed = [found for found in listed if found.state in LISTED]
+    nobodies = {(found.submission_id, found.person_id) for found in _decliners(campaign, listed)}
     # Of this HIT's alone: a study of a thousand people in HITs of nine asks about more than a hundred.
     ids = [found.submission_id for found in listed]
     rows = list(campaign.assignments_taken.filter(assignment_id__in=ids).select_related("person"))
@@ -239,7 +239,7 @@ def _store_listed(campaign: Campaign, hit: Hit, listed: Sequence[SubmissionRepor
     forgotten = {row.assignment_id for row in rows if row.person is None and row.is_listed}
     for found in listed:
         is_new = known.get((found.submission_id, found.person_id)) != found.state
-        is_nobody = (found.submission_id, found.person_id) not in known and is_turned_away(found, codes)
+        is_nobody = (found.submission_id, found.person_id) in nobodies
         if is_new and not is_nobody and found.submission_id not in forgotten:
             _store_assignment(campaign, hit, found, report)
 

@@ -23,7 +23,7 @@ from humanexp.ledger.rejections import reject
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import override_rejection, settle
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruiters.campaigns import slow_minutes
+from humanexp.recruiters.campaigns import slow_minutes, unfinished_campaigns
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit, OutcomeCode
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
@@ -548,6 +548,12 @@ def test_a_place_that_a_decliner_keeps_is_told_before_it_is_paid(
     [told] = [one for one in attention(campaign.study) if one.kind == "places-kept"]
     assert "has kept the place" in told.text and f"{hit.kept_until:%d %B %Y}" in told.text
     assert Assignment.objects.count() == 0
+    Hit.objects.update(kept_until=timezone.now() - timedelta(minutes=1))
+    assert not [one for one in attention(campaign.study) if one.kind == "places-kept"], "that day is over"
+    stop(study=campaign.study)
+    send(environment="panel")
+    Hit.objects.update(expires_at=timezone.now() - timedelta(days=2), state=HitState.CLOSED, pending=0)
+    assert list(unfinished_campaigns()) == [campaign], "asked about until the place is free or paid"
     guest.give_back()
     Hit.objects.update(listed_at=None)
     sync()
