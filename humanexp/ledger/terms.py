@@ -178,8 +178,7 @@ def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
     )
 
 
-#: How often the job looks; whoever is due is paid within `WITHIN`.
-LOOKS_EVERY = timedelta(minutes=10)
+#: Whoever is due is paid within this.
 WITHIN = timedelta(hours=1)
 #: The cap of an hourly policy is on what was promised without a person since so long.
 CAP_OVER = timedelta(hours=24)
@@ -194,10 +193,6 @@ class Policy:
     after: timedelta = timedelta()
     #: in each currency; None: no cap
     cap_cents: int | None = None
-
-    @property
-    def is_automatic(self) -> bool:
-        return self.kind != "hand"
 
     def due(self, finished: str) -> Q:
         """Whom the job pays now; `finished`: the field that tells when somebody was done."""

@@ -12,7 +12,7 @@ from django.conf import settings
 from humanexp.core.errors import InputRefused
 
 #: Folders that are made again, or that belong to this machine alone. Keys are sealed; what was sent is counted anew by
-#: whoever restores (recruitment/services/counting.py).
+#: whoever restores (ledger/lease.py).
 LEFT_OUT = frozenset({"keys", "logs", "static", "thumbnails", "uploads", "sends", "fetching"})
 #: Databases of the included sites, where they lie beside the platform's files.
 SITES = ("marketplace.sqlite3", "panel.sqlite3")

@@ -141,7 +141,7 @@ class Call(models.Model):
     tax_cents = models.PositiveIntegerField(default=0)
     #: the person reads it
     reason = models.TextField(max_length=4_000, blank=True)
-    #: what else its kind says: services/deliveries
+    #: what else its kind says, as ledger/deliveries.py and ledger/hit_calls.py read it
     payload = models.JSONField(default=dict, blank=True)
 
     #: the recruiter remembers a token for a day from here
