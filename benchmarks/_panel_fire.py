@@ -29,8 +29,6 @@ FAULTS = (
     "html",
     "too_many",
 )
-#: Of the call that pays: it comes once, on a connection of its own. Twice, it pays twice, whoever sends it.
-PAY, PAYS_TWICE = "bonus-payment.POST", "doubled"
 #: Longer than a client waits here.
 DELAY_S, TIMEOUT_S = 4, 2.5
 #: Before the next write after one without an answer. The real service is given a second, twice that and so on: clock
@@ -40,6 +38,7 @@ PATIENCE_S = 900
 #: After so many of its lives, the panel's process is killed, too.
 PANEL_DIES = 0.05
 REWARD_CENTS = 37
+DAY_S = 86_400
 
 
 @dataclass
@@ -57,6 +56,8 @@ class Outcome(LivesSpent):
     #: of these, paid in truth
     parked_and_paid: int = 0
     decisions: int = 0
+    #: people whom a doubled call has paid twice: each is a difference in the books, which a person adopts
+    paid_twice: int = 0
     paid_cents: int = 0
     charged_cents: int = 0
 
@@ -92,7 +93,10 @@ class PanelFire(Lives):
         outcome.parked, outcome.parked_rewards = self._process(self._count_parked)
         self._decide_all()
         self._control("clear", seed=self.seed)
+        self.advance(DAY_S)  # whatever is late has come
+        adopted = self._process(self._adopt_all)
         books = self._process(self._books)
+        self._compare_twice(adopted)
         self._compare(books, spent=before - self.lab.balance()[0])
         self._search_for_ids(books)
         outcome.seconds = round(time.monotonic() - begun, 1)
@@ -105,9 +109,8 @@ class PanelFire(Lives):
         if not self.share:
             return
         for operation in OPERATIONS:
-            kinds = [kind for kind in FAULTS if (operation, kind) != (PAY, PAYS_TWICE)]
-            each, met = self.share / len(kinds), 0.0
-            for kind in kinds:  # one after the other draws: equal parts of all calls
+            each, met = self.share / len(FAULTS), 0.0
+            for kind in FAULTS:  # one after the other draws: equal parts of all calls
                 fault = {"operation": operation, "kind": kind, "share": each / (1 - met)}
                 self._control("faults", **fault, times=10**9, seconds=DELAY_S)
                 met += each
@@ -207,6 +210,27 @@ class PanelFire(Lives):
             pay_again(study=study, payments=again, note="Not listed on their site.", by=by)
         return len(found), len(again)
 
+    def _adopt_all(self) -> list[list[Any]]:
+        """Whose books differ, and what is paid there and not here: the ledger takes it over."""
+        from humanexp.core.models import User
+        from humanexp.ledger.decisions import resolve_difference
+        from humanexp.ledger.models.books import DifferenceKind
+        from humanexp.ledger.reconciliation import open_differences, reconcile
+
+        reconcile(environment=self.environment)
+        by = User.objects.get_or_create(username="olga", defaults={"is_staff": True})[0]
+        found = list(open_differences(self._study()).filter(kind=DifferenceKind.NOT_HERE))
+        for one in found:
+            resolve_difference(
+                difference=one,
+                resolution="adopted",
+                note="The call came twice.",
+                by=by,
+                shown=(one.ours_cents, one.theirs_cents),
+                is_confirmed=True,
+            )
+        return [[one.listed_as, one.theirs_cents] for one in found]
+
     def _paid_there(self, kind: str = "bonus") -> dict[str, list[int]]:
         """By submission, what the panel has paid or will pay, as its own books say."""
         mine = {submission for _, submission in self.ids}
@@ -232,6 +256,10 @@ class PanelFire(Lives):
         sync(study=study)
         [book] = reconcile(environment=self.environment)
         rows = Payment.objects.filter(campaign__study=study).select_related("assignment")
+        bonuses: dict[str, list[int]] = {}
+        for row in rows:
+            if row.kind == "bonus":
+                bonuses.setdefault(row.assignment.assignment_id, []).append(row.amount_cents)
         export = io.StringIO()
         writer = csv.writer(export)
         writer.writerows(list(row.values()) for row in ledger_rows(study))
@@ -240,7 +268,7 @@ class PanelFire(Lives):
         said += [f"{error} {result}" for error, result in Job.objects.values_list("error", "result")]
         return {
             "rows": [[row.kind, row.state, row.assignment.assignment_id, row.cost_cents] for row in rows],
-            "bonuses": {row.assignment.assignment_id: row.amount_cents for row in rows if row.kind == "bonus"},
+            "bonuses": bonuses,
             "adds_up": book.adds_up,
             "differences": [*book.differences[:5], *book.remarks],
             "open": Difference.objects.filter(state="open").count(),
@@ -250,19 +278,31 @@ class PanelFire(Lives):
             "said": said,
         }
 
+    def _compare_twice(self, adopted: list[list[Any]]) -> None:
+        """Whoever was paid twice, as their books say, is known here by a difference of that amount, and nobody else."""
+        there = self._paid_there()
+        twice = [[one, cents[0]] for one, cents in there.items() if len(cents) == 2 and cents[0] == cents[1]]
+        self.outcome.paid_twice = len(twice)
+        if sorted(twice) != sorted(adopted):
+            self.outcome.faults.append(f"{len(twice)} were paid twice there, and {len(adopted)} differences were found")
+
     def _compare(self, books: dict[str, Any], *, spent: int) -> None:
         """Their books and their balance against the ledger, to the penny."""
         outcome, wrong = self.outcome, self.outcome.faults
         submissions = {submission for _, submission in self.ids}
         rewards, bonuses = self._paid_there("reward"), self._paid_there()
-        for name, found in (("rewards", rewards), ("bonuses", bonuses)):
+        once, twice = self.people - outcome.paid_twice, outcome.paid_twice
+        for name, found, wanted in (
+            ("rewards", rewards, Counter({1: self.people})),
+            ("bonuses", bonuses, +Counter({1: once, 2: twice})),
+        ):
             times = Counter(len(found.get(one, [])) for one in submissions)
-            if times != {1: self.people}:
+            if times != wanted:
                 wrong.append(f"{name} by how often they were paid: {dict(times)}")
-        if {name: [cents] for name, cents in books["bonuses"].items()} != bonuses:
+        if books["bonuses"] != bonuses:
             wrong.append("bonuses of other amounts than the ledger says")
         states = Counter((row[0], row[1]) for row in books["rows"])
-        if states != {("reward", "confirmed"): self.people, ("bonus", "confirmed"): self.people}:
+        if states != {("reward", "confirmed"): self.people, ("bonus", "confirmed"): self.people + twice}:
             wrong.append(f"the ledger: {dict(states)}")
         if not books["adds_up"] or books["open"] or books["unproved"]:
             wrong.append(f"{books['open']} differences, {books['unproved']} unproved: {books['differences']}")
@@ -302,5 +342,5 @@ OPERATIONS = (
     "bonus-plans.POST",
     "submission.GET",
     "submission-transition.POST",
-    PAY,
+    "bonus-payment.POST",
 )

@@ -9,12 +9,12 @@ so is the panel now and then. What nothing proves waits for a person, who looks 
 Then these books and the balance are compared with the ledger, and logs, records, export and error texts are searched
 for ids of people and submissions.
 
-Three kinds in eight leave a call that pays undone, so that 7.5 % of the bonuses wait for a person on average. Those of
+Three kinds in nine leave a call that pays undone, so that 6.7 % of the bonuses wait for a person on average. Those of
 one call wait together: with two in a call, chance takes 500 people over 12 % in one seed of some hundreds; with ten, in
 one of a dozen. With 40 people and two in a call, it does so in one seed of five.
 
-The call that pays is never doubled here: then it pays twice, and no client can undo that. A test beside the bonuses'
-own shows that it is seen as a difference, which holds back that person's bonuses.
+A call that pays and comes twice pays twice, and no client can undo that: everybody whom it has paid twice has to show
+as a difference of that amount, and nobody else; a person adopts it, and the books are equal again.
 
 Every seed is a line of JSON in FILE; seeds that stand there already are not run again. Ends with status 1 when a seed
 went wrong.

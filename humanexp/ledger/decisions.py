@@ -74,7 +74,7 @@ def resolve_difference(
         study=difference.hit.campaign.study.slug,
         by=by,
         kind=difference.kind,
-        assignment=difference.listed_as,
+        assignment=difference.assignment_id,
         currency=difference.currency,
         ours_cents=difference.ours_cents,
         theirs_cents=difference.theirs_cents,

@@ -161,6 +161,8 @@ class TestDifferences:
         assert "Another lab&#x27;s." in page and "<form method" not in page.partition("resolve-title")[2]
         event = AuditEvent.objects.get(action="difference-not-ours")
         assert (str(event.by), event.facts["theirs_cents"]) == ("ada", 77)
+        # the record outlives the person: it knows a submission by our number, never by the recruiter's
+        assert event.facts["assignment"] == difference.assignment_id and difference.listed_as not in str(event.facts)
         assert not is_held(difference.assignment)
         again = console.post(f"{address}differences/{difference.pk}/", answer)
         assert again.status_code == 409
