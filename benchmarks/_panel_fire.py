@@ -159,7 +159,7 @@ class PanelFire(Lives):
         from humanexp.recruiters.models.campaigns import Hit
 
         hit = Hit.objects.get(campaign__study=self._study())
-        return hit.hit_id, hit.campaign.outcome_codes.get(outcome="finished").code
+        return hit.hit_id, hit.campaign.site.codes["finished"].code
 
     def _take_part(self, study: str, code: str) -> None:
         """Everybody does the work there; here they have done it before, as far as they ever came by."""

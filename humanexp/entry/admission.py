@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 import numpy as np
-from django.db.models import F
+from django.db import transaction
 
 from humanexp.common_memory import MEMORY, ROWS, ROWS_AT
 from humanexp.core import clock
@@ -27,10 +27,11 @@ from humanexp.core.errors import (
 from humanexp.core.limits import SharedAllowance
 from humanexp.ledger.payments import places_left
 from humanexp.participation import selectors as participation
-from humanexp.recruiters.campaigns import asks_whether_repeated, outcome_of, ticket_behind, way_out
-from humanexp.recruiters.models.campaigns import Campaign, LinkTerms
+from humanexp.recruiters.campaigns import asks_whether_repeated, outcome_of, ticket_behind
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.people import is_excluded
+from humanexp.recruiters.site_terms import SiteTerms
 from humanexp.recruiters.states import CampaignState
 from humanexp.recruiters.tickets import Outcome, Ticket, WayOut
 from humanexp.recruiting.approvals import approval_of
@@ -72,15 +73,18 @@ def outcome_of_refusal(error: ApplicationError) -> Outcome | None:
     return next((outcome for kind, outcome in _OUTCOMES if isinstance(error, kind)), None)
 
 
-def turn_away(*, terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
+@transaction.atomic
+def turn_away(*, campaign: Campaign, terms: SiteTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
     """The way back of somebody whom the study refuses, or who does not want to take part; counted, and no more."""
-    terms.campaign.outcome_codes.filter(outcome=outcome).update(turned_away=F("turned_away") + 1)
-    return way_out(terms, outcome, ticket)
+    found = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    found.turned_away[outcome] = found.turned_away.get(outcome, 0) + 1
+    found.save(update_fields=["turned_away"])
+    return terms.way_out(outcome, ticket)
 
 
 def decline(*, campaign: Campaign, outcome: Outcome, ticket: Ticket, caller: str) -> WayOut:
     """The way back of somebody who says that they do not take part, or cannot."""
-    terms = LinkTerms.of(campaign)
+    terms = campaign.site
     is_closed = campaign.state != CampaignState.LIVE or not approval_of(campaign.study).is_in_force
     is_told = outcome in _SAID or (outcome == Outcome.CLOSED and is_closed)
     if terms is None or not (is_told or (outcome == Outcome.FULL and places_left(campaign) == 0)):
@@ -88,7 +92,7 @@ def decline(*, campaign: Campaign, outcome: Outcome, ticket: Ticket, caller: str
     wait_s = _DECLINING.spend((caller, campaign.pk))
     if wait_s:
         raise TooManyCalls(retry_after_s=wait_s)
-    return turn_away(terms=terms, outcome=outcome, ticket=ticket)
+    return turn_away(campaign=campaign, terms=terms, outcome=outcome, ticket=ticket)
 
 
 #: New sessions of one caller in one campaign: two classes of thirty at once, then one every ten seconds.
@@ -212,7 +216,7 @@ def way_out_of(*, campaign: Campaign, token: str) -> tuple[Outcome, WayOut] | No
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = assignment_behind(session)
-    terms, outcome = LinkTerms.of(campaign), outcome_of(session)
+    terms, outcome = campaign.site, outcome_of(session)
     if assignment is None or assignment.campaign_id != campaign.pk or terms is None or outcome is None:
         return None
-    return outcome, way_out(terms, outcome, ticket_behind(assignment))
+    return outcome, terms.way_out(outcome, ticket_behind(assignment))

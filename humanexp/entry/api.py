@@ -28,7 +28,7 @@ from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.views import AlwaysJson
 from humanexp.recruiters.campaigns import campaign_by_entry
 from humanexp.recruiters.facts import run_address
-from humanexp.recruiters.models.campaigns import Campaign, LinkTerms
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.tickets import Code, GiveBack, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruiting.polling import finish_link
@@ -244,10 +244,10 @@ def _begun(error: GoOnRefused) -> Response:
 
 def _turned_away(campaign: Campaign, error: ApplicationError, wanted: Mapping[str, Any]) -> Response:
     """The refusal, with the way back to the site that has sent the person; raised again where there is none."""
-    terms, outcome = LinkTerms.of(campaign), outcome_of_refusal(error)
+    terms, outcome = campaign.site, outcome_of_refusal(error)
     if terms is None or outcome is None:
         raise error
-    back = turn_away(terms=terms, outcome=outcome, ticket=_ticket(wanted))
+    back = turn_away(campaign=campaign, terms=terms, outcome=outcome, ticket=_ticket(wanted))
     body = problem_body(error.problem, gettext(error.message)) | {"way_out": _way_out(outcome, back)}
     return Response(body, status=error.status_code, content_type=MEDIA_TYPE)
 

@@ -21,12 +21,13 @@ from humanexp.entry.resumption import GoOnRefused, Proof, admit, handoff_for, na
 from humanexp.entry.visitors import go_on_under, participation_id, visitor_id
 from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import FINISHED, Session, SessionState
-from humanexp.recruiters.campaigns import check_ticket, minutes_told, recruiter_of, sessions_allowed
+from humanexp.recruiters.campaigns import minutes_told, recruiter_of, sessions_allowed
 from humanexp.recruiters.facts import Consent, consent_of, facts_of
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, LinkTerms, VolunteerTerms
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import RecruitedPerson, id_here
 from humanexp.recruiters.people import assignment_of, check_worker_id, person_for
 from humanexp.recruiters.registry import kind_of
+from humanexp.recruiters.site_terms import SiteTerms
 from humanexp.recruiters.states import LISTED, AssignmentState, advance
 from humanexp.recruiters.tickets import Ticket
 from humanexp.recruiting.models import AgreedText
@@ -131,19 +132,16 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     return Entered(session=session, token=token, handoff=handoff)
 
 
-def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, LinkTerms | None]:
+def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, SiteTerms | None]:
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
     if campaign.capabilities.is_public:
         return replace(arrival, worker_id="", assignment_id=""), None
-    terms = LinkTerms.of(campaign)
+    terms = campaign.site
+    if terms is not None:
+        terms.check(Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
     if campaign.capabilities.vouches:
-        if terms is not None:
-            check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
         return arrival, None
-    if terms is None:
-        return replace(arrival, assignment_id=""), None
-    check_ticket(terms, Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
-    return arrival, terms
+    return (arrival, terms) if terms is not None else (replace(arrival, assignment_id=""), None)
 
 
 def _agreed_text(campaign: Campaign, arrival: Arrival) -> Consent:
@@ -346,6 +344,5 @@ def _session_for(
 
 def promise_curve(*, campaign: Campaign, session: Session) -> None:
     """Part of the transaction that opens the session."""
-    terms = VolunteerTerms.of(campaign)
-    if terms is not None:
-        participation.promise_curve(session=session, compared_with=terms.compared_with)
+    if campaign.capabilities.is_public:
+        participation.promise_curve(session=session, compared_with=campaign.compared_with)

@@ -26,7 +26,6 @@ from humanexp.recruiters.models.campaigns import Campaign, Hit
 from humanexp.recruiters.models.people import QualificationType
 from humanexp.recruiters.port import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
 from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState, WriteState, advance
-from humanexp.recruiters.tickets import Outcome
 from humanexp.studies.languages import code_in, language_of_study
 
 logger = logging.getLogger(__name__)
@@ -71,8 +70,8 @@ class HitCreation(Delivery):
                 token=self.call.token,
                 terms=terms_of(campaign, self.recruiter),
                 codes=tuple(
-                    WayBackCode(outcome=Outcome(row.outcome), code=row.code, is_reviewed=row.action == "review")
-                    for row in campaign.outcome_codes.all()
+                    WayBackCode(outcome=outcome, code=row.code, is_reviewed=row.action == "review")
+                    for outcome, row in (campaign.site.codes if campaign.site else {}).items()
                 ),
                 most_cents=self.call.cost_cents,
             )

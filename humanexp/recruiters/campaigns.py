@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,14 +18,12 @@ from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState, counting
 from humanexp.participation.selectors.working_times import minutes_of
-from humanexp.recruiters import presets
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit, LinkTerms
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.port import OfferReport
-from humanexp.recruiters.presets import Preset, TicketRefused, preset_called, ticket_of
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import LISTED, AssignmentState, CampaignState, HitState
-from humanexp.recruiters.tickets import Outcome, Ticket, WayOut
+from humanexp.recruiters.tickets import Outcome, Ticket
 from humanexp.screening.models import Verdict
 from humanexp.studies.estimated_duration import session_minutes
 from humanexp.studies.models import Population, Study
@@ -35,17 +32,13 @@ from humanexp.studies.models import Population, Study
 LISTING_LAG = timedelta(hours=1)
 
 
-def recruiter_named(environment: str, preset: str = "") -> str:
+def recruiter_of(campaign: Campaign) -> str:
     """By which name a study's plan knows who sends people: the site of a link, or the kind of recruiter.
 
     Accounts of one kind are one recruiter: they draw on the same people under the same ids.
     """
-    return preset or kind_of(environment).code
-
-
-def recruiter_of(campaign: Campaign) -> str:
-    terms = LinkTerms.of(campaign)
-    return recruiter_named(campaign.environment, "" if terms is None else terms.preset)
+    site = campaign.site
+    return kind_of(campaign.environment).code if site is None else site.preset
 
 
 def asks_whether_repeated(study: Study) -> bool:
@@ -209,28 +202,6 @@ def _usual_minutes(study: Study) -> int | None:
     return max(1, math.ceil(median(took))) if len(took) >= TOLD_FROM else None
 
 
-def site_of(terms: LinkTerms) -> Preset:
-    return preset_called(terms.preset)
-
-
-def ticket_in(terms: LinkTerms, query: Mapping[str, str]) -> Ticket:
-    return ticket_of(terms.parameters, query)
-
-
-def is_unfilled(terms: LinkTerms, ticket: Ticket) -> bool:
-    """Whether the site has not put people's ids into the address: placeholders stand there, or what it never gives."""
-    site = site_of(terms)
-    given = [id_ for id_ in (ticket.person, ticket.submission) if id_]
-    return presets.is_unfilled(ticket, site) or not all(re.fullmatch(site.ids, id_) for id_ in given)
-
-
-def check_ticket(terms: LinkTerms, ticket: Ticket) -> None:
-    """Refuse who comes without an id, or with one that the site has not given."""
-    needed = [ticket.person, ticket.submission] if terms.submission_parameter else [ticket.person]
-    if is_unfilled(terms, ticket) or not all(needed):
-        raise TicketRefused
-
-
 def is_stopped(session: Session) -> bool:
     """Whether a damaged picture keeps its person from going on."""
     return DamagedPicture.objects.filter(session=session, mended_at=None).exists()
@@ -256,15 +227,3 @@ def ticket_behind(assignment: Assignment) -> Ticket:
     """The ids that a person came with, as they are kept in the one table."""
     person = assignment.person.given_id if assignment.person is not None else ""
     return Ticket(person=person, submission=assignment.assignment_id)
-
-
-def way_out(terms: LinkTerms, outcome: Outcome, ticket: Ticket) -> WayOut:
-    """How somebody with this outcome goes back, by what was frozen with the campaign."""
-    row = terms.campaign.outcome_codes.get(outcome=outcome)
-    return presets.way_out(
-        outcome=outcome,
-        code=row.code,
-        site=site_of(terms),
-        return_address=terms.return_address,
-        ticket=ticket,
-    )

@@ -22,10 +22,9 @@ from analysis.spec.terms import PayOnLeaving
 from humanexp.core.text_bundles import CONSENT
 from humanexp.participation.earlier_curves import Earlier
 from humanexp.participation.selectors.own_results import CURVE_ROLES
-from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Campaign, LinkTerms, VolunteerTerms
-from humanexp.recruiters.presets import preset_called
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
+from humanexp.recruiters.site_terms import SiteTerms
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.languages import code_in, language_of_study
 from humanexp.studies.models import Study
@@ -43,27 +42,26 @@ def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) 
 
     `shows_code`: the person was sent by somebody who may ask for a code.
     """
-    terms = LinkTerms.of(campaign)
+    site = campaign.site
     return StudyFacts(
         tasks=tasks_of(campaign.study.configuration),
-        **({} if terms is None else _site_facts(terms)),
+        **({} if site is None else _site_facts(site)),
         way=kind_of(campaign.environment).way,
-        reward_cents=campaign.reward_cents if terms is None else 0,  # the site's own words say it
+        reward_cents=campaign.reward_cents if site is None else 0,  # the site's own words say it
         currency=campaign.currency,
         minutes=minutes or campaign.estimated_minutes,
         title=campaign.study.title,
         contact=campaign.contact,
         pay_on_leaving=pay_on_leaving(campaign.study),
-        shows_code=terms is None and (shows_code or campaign.capabilities.vouches),
-        **({} if terms is not None else _deletion(campaign)),
+        shows_code=site is None and (shows_code or campaign.capabilities.vouches),
+        **({} if site is not None else _deletion(campaign)),
         **(_promises(campaign) if campaign.capabilities.is_public else {}),
     )
 
 
 def _promises(campaign: Campaign) -> dict[str, Any]:
     """What volunteers are told of the mark in their browser, and of what they get to see."""
-    terms = VolunteerTerms.of(campaign)
-    earlier = terms.compared_with if terms else None
+    earlier = campaign.compared_with
     configuration = campaign.study.configuration
     is_shown = bool(configuration) and StudyConfiguration.from_dict(configuration).ending.own_result
     return {
@@ -83,14 +81,13 @@ def pictures_of_person(study: Study) -> int:
     return int(sum(planned.get(role, 0) for role in CURVE_ROLES) * sessions)
 
 
-def _site_facts(terms: LinkTerms) -> dict[str, Any]:
+def _site_facts(terms: SiteTerms) -> dict[str, Any]:
     """What people are told of the site that has sent them."""
-    amount = "" if terms.reward is None else f"{money.decimal(terms.reward)} {terms.currency}"
     return {
         "leads_out": True,
-        "site": preset_called(terms.preset).label,
+        "site": terms.site.label,
         "site_pay": terms.pay,
-        "site_reward": amount,
+        "site_reward": terms.reward_told,
         "alternative": terms.alternative,
     }
 

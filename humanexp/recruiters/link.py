@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from analysis.entry import Entry
+from analysis.spec import Link as LinkSettings
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.participation import services as participation
@@ -31,6 +33,7 @@ from humanexp.recruiters.port import (
     SubmissionReport,
 )
 from humanexp.recruiters.registry import Account, Kind
+from humanexp.recruiters.site_terms import SiteTerms, terms_of
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
 
@@ -42,6 +45,10 @@ class Link(Kind):
 
     code, name, namespace, way = "link", _("plain link"), "link", "link"
     is_at_hand = True
+    Terms: ClassVar[type[Entry] | None] = SiteTerms
+
+    def terms_for(self, account: Account, *, reward_cents: int, link: LinkSettings) -> SiteTerms | None:
+        return terms_of(link) if link.preset else None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -194,7 +201,10 @@ class Volunteer(Link):
     """Offers and submissions are our own rows, as with a link; nobody comes with an id."""
 
     code, name, namespace = "volunteer", _("volunteers"), "volunteer"
-    is_at_hand = False
+    is_at_hand, Terms = False, None
+
+    def terms_for(self, account: Account, *, reward_cents: int, link: LinkSettings) -> None:
+        return None
 
     @property
     def capabilities(self) -> Capabilities:

@@ -18,7 +18,7 @@ from humanexp.core.models import User
 from humanexp.participation import services as participation
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Assignment, LinkTerms
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import FROM, Exclusion, RecruitedPerson, id_here
 from humanexp.recruiters.presets import presets
 from humanexp.studies.models import Study, StudyFamily
@@ -96,7 +96,7 @@ def assignment_of_person(study: Study, said: str) -> Assignment | None:
 
     The one under way first, then the latest.
     """
-    presets = set(LinkTerms.objects.filter(campaign__study=study).values_list("preset", flat=True))
+    presets = {site.preset for campaign in Campaign.objects.filter(study=study) if (site := campaign.site)}
     mine = assignments_of(study).filter(
         Q(person__worker_id__in=[said, *(id_here(preset, said) for preset in presets)])
         | Q(assignment_id=said)

@@ -19,6 +19,8 @@ from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy as _lazily
 
+from analysis.entry import Entry
+from analysis.spec.link import Link
 from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.recruiters.money import FeeTable, Quote, QuoteTerms, quote
@@ -89,6 +91,19 @@ class Kind(ABC):
     id_name: ClassVar[str | Promise] = _lazily("Id in the link")
     #: ids of people; never an address, which names them
     person_id: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+    #: what its campaigns are frozen with beyond what all have: a value that checks itself; None: nothing
+    Terms: ClassVar[type[Entry] | None] = None
+
+    def terms_from(self, stored: Mapping[str, Any]) -> Entry | None:
+        """Of a campaign. Raises ValueError for what no such terms can be."""
+        if stored and self.Terms is None:
+            raise ValueError(f"Campaigns by {self.code} have no terms of their own.")
+        return self.Terms.model_validate(stored) if stored and self.Terms is not None else None
+
+    def terms_for(self, account: Account, *, reward_cents: int, link: Link) -> Entry | None:
+        """What a launch freezes, `link` being what was said of a link. Raises InvalidRequest."""
+        return None
 
     @property
     @abstractmethod
@@ -162,14 +177,6 @@ class Kind(ABC):
     def listens(self) -> bool:
         """A queue is set up that it puts events into."""
         return False
-
-    #: of links to the same site: its people come and go in the same way, and each campaign has codes of its own
-    preset: ClassVar[str] = ""
-
-    @property
-    def return_address(self) -> str:
-        """Where its people go back to, with a place for the code; of those with a preset."""
-        return ""
 
     #: grounds on which a person may refuse the reward, by the recruiter's own words for them
     rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}

@@ -331,8 +331,8 @@ def _findings(campaign: Campaign) -> dict[str, Any]:
     if not offer_id:
         return {}
     account = registry.account_of(campaign.environment)
-    code = campaign.outcome_codes.filter(outcome=Outcome.NO_CONSENT).values_list("code", flat=True).first()
-    return account.kind.findings(account, offer_id=offer_id, no_consent=code or "")
+    code = "" if campaign.site is None else campaign.site.codes[Outcome.NO_CONSENT].code
+    return account.kind.findings(account, offer_id=offer_id, no_consent=code)
 
 
 def _seconds(bonus: Payment) -> float:

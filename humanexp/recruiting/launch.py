@@ -20,18 +20,18 @@ from humanexp.ledger.outbox import plan_hit, request_sending
 from humanexp.ledger.payments import free_sessions
 from humanexp.ledger.sender import send
 from humanexp.ledger.terms import SuggestedTerms, planned_pilot, suggested_terms
+from humanexp.participation.earlier_curves import freeze_earlier
 from humanexp.recruiters import money
-from humanexp.recruiters.campaigns import recruiter_named, slow_minutes
+from humanexp.recruiters.campaigns import recruiter_of, slow_minutes
 from humanexp.recruiters.facts import has_blocks
-from humanexp.recruiters.models.campaigns import DAY_S, Campaign, LinkTerms
+from humanexp.recruiters.models.campaigns import DAY_S, Campaign
 from humanexp.recruiters.money import Quote, SizeComparison, terms_of
-from humanexp.recruiters.presets import preset_called
 from humanexp.recruiters.registry import account_of, capabilities_of, currency_of, kind_of, name_of
 from humanexp.recruiters.states import CampaignState
-from humanexp.recruiting import approvals, links
+from humanexp.recruiting import approvals
 from humanexp.recruiting.approvals import check_approval
 from humanexp.recruiting.batches import batch_plan, plan_first, takes_batches
-from humanexp.recruiting.links import check_exported, freeze, freeze_promise, terms_at
+from humanexp.recruiting.links import check_exported
 from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyState
 from humanexp.studies.roles import Action
@@ -136,12 +136,8 @@ def publish(
     check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
     _check_terms_there(campaign)
-    link = suggested.link if terms.link is None else terms.link
-    # Scripted participants come from nowhere: a rehearsal has no site.
-    link_terms = _ways_back(study, campaign, link)
-    _check_planned(study, recruiter_named(terms.to, link_terms.preset if link_terms is not None else ""))
-    if link_terms is not None and preset_called(link_terms.preset).shared_computers:
-        campaign.shared_computers = True
+    _set_own_terms(campaign, suggested.link if terms.link is None else terms.link)
+    _check_planned(study, recruiter_of(campaign))
     _ask_gates(study, terms.to, price, skip=skip_preflight)
     if campaign.cap_cents < price.total_cents:
         raise CapExceeded(
@@ -156,12 +152,10 @@ def publish(
         if study.state != StudyState.COLLECTING:
             studies.start_collecting(study=study, by=by)
         campaign.created_by, campaign.launched_at = by, clock.now()
+        if campaign.capabilities.is_public and terms.compared_with:
+            campaign.compared_with = freeze_earlier(study=study, name=terms.compared_with, by=by)
         campaign.full_clean()
         campaign.save()
-        if link_terms is not None:
-            freeze(campaign=campaign, terms=link_terms, site_code=link.site_code)
-        if campaign.capabilities.is_public:
-            freeze_promise(campaign=campaign, compared_with=terms.compared_with, by=by)
         _plan_places(campaign, price, by)
         record(
             action="publish",
@@ -191,17 +185,20 @@ def _plan_places(campaign: Campaign, price: Quote, by: User | None) -> None:
         plan_hit(campaign=campaign, places=size, by=by)
 
 
-def _ways_back(study: Study, campaign: Campaign, link: Link) -> LinkTerms | None:
-    """How people come and go whom a site sends."""
-    account = account_of(campaign.environment)
-    if account.kind.preset:
-        return terms_at(account, campaign.reward_cents)
-    can = campaign.capabilities
-    is_sent = bool(link.preset) and not (can.vouches or can.is_public) and study.population == Population.PEOPLE
-    if not is_sent:
-        return None
-    check_exported(study)
-    return links.terms_of(link)
+def _set_own_terms(campaign: Campaign, link: Link) -> None:
+    """How people come and go, where a site sends them."""
+    account, study = account_of(campaign.environment), campaign.study
+    # Scripted participants come from nowhere: a rehearsal by a link has no site.
+    link = link if study.population == Population.PEOPLE else Link()
+    own = account.kind.terms_for(account, reward_cents=campaign.reward_cents, link=link)
+    if own is None:
+        return
+    campaign.terms = own.to_json()
+    site = campaign.site
+    if site is not None and not campaign.capabilities.vouches:
+        check_exported(study)
+    if site is not None and site.site.shared_computers:
+        campaign.shared_computers = True
 
 
 def _campaign(study: Study, terms: LaunchTerms, suggested: SuggestedTerms, price: Quote) -> Campaign:

@@ -34,7 +34,6 @@ from humanexp.recruiting.standing import (
     ask_for_return,
     assignment_behind,
     decide_all,
-    is_turned_away,
     mark_finished,
     move_session,
     states_to_read,
@@ -213,8 +212,9 @@ def _listed(
 
 def _decliners(campaign: Campaign, listed: Sequence[SubmissionReport]) -> list[SubmissionReport]:
     """Places of people who did not agree, or could not take part: nothing of them is kept here."""
-    codes = dict(campaign.outcome_codes.values_list("code", "outcome"))
-    came = [found for found in listed if is_turned_away(found, codes)]
+    site = campaign.site
+    codes = {row.code for row in site.codes.values() if row.code and row.paid == "nothing"} if site else set()
+    came = [found for found in listed if found.code in codes]
     ours = campaign.assignments_taken.filter(assignment_id__in=[found.submission_id for found in came])
     known = set(ours.values_list("assignment_id", "person__worker_id"))
     return [found for found in came if (found.submission_id, found.person_id) not in known]

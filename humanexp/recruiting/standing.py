@@ -31,10 +31,8 @@ from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruiters.people import assignment_of
 from humanexp.recruiters.port import OfferReport, SubmissionReport
-from humanexp.recruiters.presets import HANDLING
 from humanexp.recruiters.registry import kind_of, recruiter_for
 from humanexp.recruiters.states import LISTED, AssignmentState, WriteState, advance
-from humanexp.recruiters.tickets import Outcome
 
 
 def speaks_of_hits(campaign: Campaign) -> bool:
@@ -337,12 +335,6 @@ def ask_for_return(row: Assignment, found: SubmissionReport) -> None:
     if not row.calls.filter(kind=CallKind.RETURN).exists():
         plan_about(row, CallKind.RETURN, reason=NOT_FINISHED)
     request_sending(environment=row.environment)
-
-
-def is_turned_away(report: SubmissionReport, codes: dict[str, str]) -> bool:
-    """Came back with the code of somebody who did not agree, or could not: nothing but a number is kept of them."""
-    outcome = codes.get(report.code)
-    return outcome is not None and HANDLING[Outcome(outcome)].paid == "nothing"
 
 
 def mark_finished(*, campaign: Campaign) -> None:

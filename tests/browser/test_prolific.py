@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from humanexp.ledger.sender import send
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, OutcomeCode
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
@@ -75,7 +75,7 @@ def test_a_person_of_the_panel_takes_part_and_goes_back(
     person.sees("closing")
     window.get_by_role("button", name="Finish").click()
     window.get_by_text("awaiting review").wait_for(timeout=PATIENCE_MS)
-    assert lab.submission(submission)["entered_code"] == OutcomeCode.objects.get(outcome="finished").code
+    assert lab.submission(submission)["entered_code"] == Campaign.objects.get().site.codes["finished"].code
     sync()
     assert Assignment.objects.get().state == AssignmentState.SUBMITTED
     assert Session.objects.get().state == SessionState.SUBMITTED

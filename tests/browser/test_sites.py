@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from analysis.spec import Link
 from humanexp.participation import services as participation
 from humanexp.participation.models import ClosingAnswers, Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, OutcomeCode
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish
@@ -56,7 +56,7 @@ def arrives(page: Any, live_server: Any, campaign: Campaign) -> Callable[..., An
 
 
 def code_of(outcome: Outcome) -> str:
-    return OutcomeCode.objects.get(outcome=outcome).code
+    return Campaign.objects.get().site.codes[outcome].code
 
 
 def tells(page: Any, *outcomes: Outcome) -> None:
@@ -71,7 +71,7 @@ def tells(page: Any, *outcomes: Outcome) -> None:
 
 def _told(page: Any) -> set[str]:
     content = page.content()
-    return {code for code in OutcomeCode.objects.values_list("code", flat=True) if code in content}
+    return {code for code in map(code_of, Outcome) if code in content}
 
 
 def starts(page: Any) -> Any:
@@ -155,7 +155,7 @@ def test_who_says_no_goes_back_and_nothing_is_kept(page: Any, arrives: Any) -> N
     fits(page, "site-declined-1280")
     page.get_by_role("link", name="Go back to Prolific").click()
     page.wait_for_url("https://app.prolific.com/**")
-    assert OutcomeCode.objects.get(outcome=Outcome.NO_CONSENT).turned_away == 1
+    assert Campaign.objects.get().turned_away == {Outcome.NO_CONSENT: 1}
     assert not RecruitedPerson.objects.exists() and not Session.objects.exists()
 
 
@@ -297,7 +297,7 @@ def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_ser
     page.set_viewport_size(PHONE["viewport"])
     fits(page, "site-sheet-390")
     campaign = Campaign.objects.get()
-    assert (campaign.link_terms.reward, campaign.link_terms.currency) == (150, "GBP")
+    assert (campaign.site.reward, campaign.site.currency) == (150, "GBP")
     page.goto(f"{live_server.url}/studies/{study.slug}/recruit/{campaign.pk}/finished/")
     page.fill("#id_id", PID)
     page.get_by_role("button", name="Look up").click()

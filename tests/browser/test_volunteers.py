@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from humanexp.participation.earlier_curves import Earlier, EarlierLine
 from humanexp.participation.models import EarlierCurves, Response, Session, Trial
-from humanexp.recruiters.models.campaigns import Campaign, VolunteerTerms
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
@@ -39,7 +39,8 @@ def campaign(study: Study, settings: Any, live_server: Any) -> Campaign:
     )
     content = Earlier(title="Noise and blur, 2025", lines=lines).to_json()
     frozen = EarlierCurves.objects.create(digest="d", content=content, frozen_at=timezone.now())
-    VolunteerTerms.objects.filter(campaign=made).update(compared_with=frozen)
+    made.compared_with = frozen
+    made.save()
     return made
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.db import connection
 
@@ -15,14 +16,15 @@ from analysis.errors import InvalidInput
 from analysis.spec import Link
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
+from humanexp.entry.admission import turn_away
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, LinkTerms, OutcomeCode
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.people import exclude_people
 from humanexp.recruiters.presets import HANDLING, address_for_site, presets
-from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiters.tickets import Outcome, Ticket
 from humanexp.recruiting.approvals import withdraw_approval
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.launch import LaunchTerms, publish
@@ -53,7 +55,11 @@ def campaign(study: Study) -> Campaign:
 
 
 def code_of(campaign: Campaign, outcome: Outcome) -> str:
-    return campaign.outcome_codes.get(outcome=outcome).code
+    return campaign.site.codes[outcome].code
+
+
+def codes_of(campaign: Campaign) -> list[str]:
+    return [row.code for row in campaign.site.codes.values() if row.code]
 
 
 def comes(campaign: Campaign, person: str = PID, submission: str = SUBMISSION) -> Visitor:
@@ -181,21 +187,34 @@ class TestSiteCode:
 
 class TestFrozen:
     def test_every_outcome_has_a_random_code_of_its_own(self, campaign: Campaign, study: Study) -> None:
-        codes = list(OutcomeCode.objects.values_list("code", flat=True))
+        codes = codes_of(campaign)
         assert len(codes) == len(set(codes)) == len(Outcome)
         other = launched(make_study("other"))
-        assert not set(codes) & set(other.outcome_codes.values_list("code", flat=True))
+        assert not set(codes) & set(codes_of(other))
+
+    @pytest.mark.parametrize("fault", ["two outcomes with one code", "an outcome without one", "a word of nobody's"])
+    def test_codes_that_tell_no_outcome_are_refused(self, campaign: Campaign, fault: str) -> None:
+        codes = campaign.terms["codes"]
+        if fault == "two outcomes with one code":
+            codes["full"]["code"] = codes["finished"]["code"]
+        elif fault == "an outcome without one":
+            del codes["full"]
+        else:
+            campaign.terms["colour"] = "blue"
+        with pytest.raises(ValidationError) as refused:
+            campaign.full_clean()
+        assert set(refused.value.message_dict) == {"terms"}
 
     def test_the_terms_are_those_of_the_launch(self, campaign: Campaign) -> None:
-        terms = LinkTerms.objects.get()
+        terms = Campaign.objects.get().site
         assert terms.parameters == {"person": "PROLIFIC_PID", "submission": "SESSION_ID", "offer": "STUDY_ID"}
         assert terms.return_address == "https://app.prolific.com/submissions/complete?cc={code}"
 
     def test_the_study_file_says_it_too(self) -> None:
         study = make_study("filed", recruitment={"link": {"preset": "plain", "person": "who", "return_address": BACK}})
         publish(study=study, terms=LaunchTerms(to="link", assignments=1))
-        terms = LinkTerms.objects.get()
-        assert (terms.person_parameter, terms.return_address) == ("who", BACK)
+        terms = Campaign.objects.get().site
+        assert (terms.parameters["person"], terms.return_address) == ("who", BACK)
 
     @pytest.mark.parametrize(
         ("link", "currency"),
@@ -209,16 +228,16 @@ class TestFrozen:
         self, study: Study, link: dict[str, str], currency: str
     ) -> None:
         launched(study, reward=150, **link)
-        assert LinkTerms.objects.get().currency == currency
+        assert Campaign.objects.get().site.currency == currency
 
     def test_a_rehearsal_with_scripted_participants_has_no_site(self) -> None:
         study = make_study("rehearsed", population="scripted", recruitment={"link": {"preset": "prolific"}})
         publish(study=study, terms=LaunchTerms(to="link", assignments=1))
-        assert not LinkTerms.objects.exists()
+        assert Campaign.objects.get().terms == {}
 
     def test_a_link_that_anybody_hands_out_stays_as_it_was(self, study: Study) -> None:
         plain = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
-        assert not LinkTerms.objects.exists() and not OutcomeCode.objects.exists()
+        assert Campaign.objects.get().terms == {}
         guest = Visitor(plain, worker_id="panel-7", assignment_id="something")
         assert guest.open().status_code == 201
         guest.answer_all()
@@ -303,8 +322,8 @@ def test_no_export_and_no_log_has_an_id_of_a_site(
     declines(comes(campaign, "another0person"), "no-consent")
     call_command("export", campaign.study.slug, "--to", str(tmp_path / "out"), stdout=StringIO())
     content = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    codes = [row.code for row in campaign.outcome_codes.all()]
-    assert content and not any(secret.encode() in content for secret in (PID, SUBMISSION, *codes))
+    secrets = (PID, SUBMISSION, *codes_of(campaign))
+    assert content and not any(secret.encode() in content for secret in secrets)
     assert not any(id_ in caplog.text for id_ in (PID, SUBMISSION, "another0person"))
 
 
@@ -329,7 +348,7 @@ class TestWayOut:
         assert goes_back(visitor).status_code == 409
         done = visitor.answer_all()
         for said in (page, opened.text, json.dumps(done), visitor.get().text):
-            assert not any(code in said for code in OutcomeCode.objects.values_list("code", flat=True))
+            assert not any(code in said for code in codes_of(campaign))
         back = goes_back(visitor).json()
         assert back["outcome"] == "finished"
         assert back["address"].endswith(f"?cc={code_of(campaign, Outcome.FINISHED)}")
@@ -365,14 +384,19 @@ class TestWayOut:
         back = declines(comes(campaign), outcome)
         assert back.json()["code"] == code_of(campaign, Outcome(outcome))
         declines(comes(campaign), outcome)
-        assert campaign.outcome_codes.get(outcome=outcome).turned_away == 2
+        assert Campaign.objects.get().turned_away == {outcome: 2}
         assert not any(model.objects.exists() for model in (Session, RecruitedPerson, Assignment))
+
+    def test_a_page_that_was_read_before_loses_no_count(self, campaign: Campaign) -> None:
+        for outcome in (Outcome.FULL, Outcome.FULL, Outcome.NO_CONSENT):
+            turn_away(campaign=campaign, terms=campaign.site, outcome=outcome, ticket=Ticket())
+        assert Campaign.objects.get().turned_away == {"full": 2, "no-consent": 1}
 
     @pytest.mark.parametrize("outcome", ["finished", "full", "closed", "left", "technical-failure"])
     def test_nobody_can_say_what_the_study_has_to_see(self, campaign: Campaign, outcome: str) -> None:
         refused = declines(comes(campaign), outcome)
         assert refused.status_code == 409 and "way_out" not in refused.json()
-        assert not campaign.outcome_codes.filter(turned_away__gt=0).exists()
+        assert Campaign.objects.get().turned_away == {}
 
     def test_having_taken_part_is_said_and_never_looked_up(self, campaign: Campaign) -> None:
         someone = comes(campaign)
@@ -418,7 +442,7 @@ class TestWayOut:
         assert declines(comes(campaign, "another"), "no-consent").json() == {"outcome": "no-consent", **asked_back}
         Session.objects.update(practised=False)
         assert goes_back(visitor).json() == {"outcome": "practice-failed", **asked_back}
-        assert list(campaign.outcome_codes.exclude(code="").values_list("code", flat=True)) == ["A1B2-c3"]
+        assert codes_of(campaign) == ["A1B2-c3"]
 
     def test_a_site_s_own_address_is_for_who_finishes_and_for_nobody_else(self, study: Study) -> None:
         address = "https://connect.cloudresearch.com/participant/project/7/complete"

@@ -24,7 +24,7 @@ from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import override_rejection, settle
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruiters.campaigns import slow_minutes, unfinished_campaigns
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit, OutcomeCode
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
 from humanexp.recruiters.prolific.terms import least_minutes
@@ -85,7 +85,7 @@ def test_a_study_is_published_as_it_was_frozen(lab: Lab, launch_at_panel: Launch
         "&STUDY_ID={{%STUDY_ID%}}"
     )
     codes = {one["code"]: one for one in study["completion_codes"]}
-    own = dict(OutcomeCode.objects.filter(campaign=campaign).values_list("outcome", "code"))
+    own = {outcome: row.code for outcome, row in campaign.site.codes.items()}
     assert set(codes) == set(own.values()) and len(codes) == len(Outcome)
     taken = [one["action"] for one in codes[own["finished"]]["actions"]]
     assert taken == ["MANUALLY_REVIEW", "ADD_TO_PARTICIPANT_GROUP"]
@@ -518,7 +518,7 @@ def test_nobody_is_kept_who_did_not_agree(panel: PanelServer, lab: Lab, launch_a
     sync()
     assert lab.submission(guest.submission)["return_requested"]
     assert (RecruitedPerson.objects.count(), Assignment.objects.count(), Session.objects.count()) == (0, 0, 0)
-    assert campaign.outcome_codes.get(outcome="no-consent").turned_away == 1
+    assert Campaign.objects.get().turned_away == {"no-consent": 1}
     guest.give_back()
     sync()
     assert RecruitedPerson.objects.count() == 0

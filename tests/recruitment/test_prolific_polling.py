@@ -47,7 +47,7 @@ class Crowd:
 
     def __init__(self, lab: Lab, campaign: Campaign, places: int) -> None:
         self.lab, self.study = lab, campaign.hits.get().hit_id
-        self.code = campaign.outcome_codes.get(outcome="finished").code
+        self.code = campaign.site.codes["finished"].code
         self.finished: list[str] = []
         assert lab.call("PATCH", f"studies/{self.study}/", {"total_available_places": places}).ok
 

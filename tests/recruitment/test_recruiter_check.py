@@ -81,7 +81,7 @@ def test_a_check_pays_honestly_and_says_where_stop_ends(
     campaign = study.campaigns.get()
     assert "submitted 0, approved 0" in check(study)
     unwilling = reserve(panel, campaign)
-    unwilling.go_back(campaign.outcome_codes.get(outcome="no-consent").code)
+    unwilling.go_back(campaign.site.codes["no-consent"].code)
     time.wait(panel, minutes=1)
     guest = come(panel, campaign)
     guest.finish()

@@ -140,7 +140,7 @@ def test_who_took_part_through_another_site_is_sent_back_and_nothing_is_stored(s
     assert reply.status_code == 409 and "already taken part" in reply.text
     assert reply.json()["way_out"]["outcome"] == Outcome.ALREADY_TOOK_PART
     assert not any(model.objects.exists() for model in (Session, Participant, RecruitedPerson, Assignment))
-    assert campaign.outcome_codes.get(outcome=Outcome.ALREADY_TOOK_PART).turned_away == 1
+    assert Campaign.objects.get(pk=campaign.pk).turned_away == {Outcome.ALREADY_TOOK_PART: 1}
 
 
 def test_who_goes_on_with_a_session_is_not_sent_back(study: Study) -> None:

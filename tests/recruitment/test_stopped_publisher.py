@@ -8,7 +8,6 @@ from humanexp.ledger.hit_calls import entry_url, terms_of
 from humanexp.ledger.models.calls import Call
 from humanexp.recruiters.port import OfferOrder, WayBackCode
 from humanexp.recruiters.registry import recruiter_for
-from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.panel.server import Lab
@@ -31,8 +30,8 @@ def test_a_sender_stopped_between_looking_and_drafting_publishes_no_twin(
         token=write.token,
         terms=terms_of(campaign, other),
         codes=tuple(
-            WayBackCode(outcome=Outcome(row.outcome), code=row.code, is_reviewed=row.action == "review")
-            for row in campaign.outcome_codes.all()
+            WayBackCode(outcome=outcome, code=row.code, is_reviewed=row.action == "review")
+            for outcome, row in campaign.site.codes.items()
         ),
         most_cents=write.cost_cents,
     )

@@ -17,7 +17,7 @@ from humanexp.entry import visitors
 from humanexp.entry.pages.volunteers import open_campaigns
 from humanexp.entry.resumption import name_of
 from humanexp.participation.models import EarlierCurves, OwnCurve, Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, VolunteerTerms
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.registry import capabilities_of, recruiter_for
 from humanexp.recruiting.approvals import withdraw_approval
@@ -183,7 +183,7 @@ def test_the_minimum_age_is_the_studys(client: Client) -> None:
 
 def test_what_is_promised_is_kept_with_the_session() -> None:
     campaign = campaign_of()
-    assert VolunteerTerms.objects.get().compared_with is None
+    assert Campaign.objects.get().compared_with is None
     visitor = Visitor(campaign)
     visitor.open()
     visitor.open()

@@ -32,9 +32,9 @@ from humanexp.ledger.payments import places_left
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.pages.views import run_shell
 from humanexp.recruiters import registry
-from humanexp.recruiters.campaigns import asks_whether_repeated, campaign_by_entry, is_unfilled, minutes_told, ticket_in
+from humanexp.recruiters.campaigns import asks_whether_repeated, campaign_by_entry, minutes_told
 from humanexp.recruiters.facts import consent_of, facts_of, run_address
-from humanexp.recruiters.models.campaigns import Campaign, LinkTerms
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import CampaignState
 from humanexp.recruiters.tickets import FormPost, Outcome
@@ -222,9 +222,9 @@ def entry_shell(
 ) -> HttpResponse:
     """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
     given = request.GET.dict()
-    terms = LinkTerms.of(campaign)
+    terms = campaign.site
     recruiter, can = kind_of(campaign.environment), campaign.capabilities
-    ticket = recruiter.ticket(given) if terms is None else ticket_in(terms, given)
+    ticket = recruiter.ticket(given) if terms is None else terms.ticket(given)
     submit_address = fault = ""
     if not ticket.is_preview:
         try:
@@ -267,7 +267,7 @@ def entry_shell(
             "minutes": facts.minutes,
             "showsCode": not can.vouches and facts.shows_code,
             "leadsOut": facts.leads_out,
-            "isUnfilled": terms is not None and is_unfilled(terms, ticket),
+            "isUnfilled": terms is not None and terms.is_unfilled(ticket),
             "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",
             "wayOutUrl": reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",
             "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if can.frames else "",

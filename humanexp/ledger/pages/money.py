@@ -25,9 +25,8 @@ from humanexp.ledger.payments import tally_of
 from humanexp.ledger.terms import policy_of
 from humanexp.ledger.wages import wage_of
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Campaign, LinkTerms
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.money import shown
-from humanexp.recruiters.presets import preset_called
 from humanexp.studies.models import Study
 
 
@@ -153,8 +152,8 @@ def _ways(environments: set[str]) -> Iterator[Way]:
 def _sites(study: Study) -> Iterator[Way]:
     """Links: their money moves at the site that sent the people, and never through the ledger."""
     by_link = Campaign.objects.filter(study=study).exclude(registry.at(pays=True))
-    for terms in LinkTerms.objects.filter(campaign__in=by_link).order_by("pk"):
-        name = preset_called(terms.preset).label
+    for terms in filter(None, (campaign.site for campaign in by_link.order_by("pk"))):
+        name = terms.site.label
         if terms.pay == "money" and terms.reward is not None:
             amount = shown(terms.reward, terms.currency)
             said = _("You pay people there, %(amount)s each by the terms of the link. None of it is in this ledger.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,11 +11,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from analysis.entry import Entry
 from analysis.spec.terms import WorkerRequirements
 from humanexp.participation.models import EarlierCurves, Session
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.port import Capabilities
 from humanexp.recruiters.registry import capabilities_of, currency_of, kind_of
+from humanexp.recruiters.site_terms import SiteTerms
 from humanexp.recruiters.states import (
     ASSIGNMENT_TRANSITIONS,
     CAMPAIGN_TRANSITIONS,
@@ -131,6 +132,14 @@ class Campaign(models.Model):
 
     #: what the recruiter asks of workers by itself, as WorkerRequirements writes it
     requirements = models.JSONField(default=dict, blank=True)
+    #: what else its kind of recruiter declares (`Kind.Terms`); written at the launch, never changed
+    terms = models.JSONField(default=dict, blank=True)
+    #: volunteers' own curves appear next to these; none: by themselves
+    compared_with = models.ForeignKey(
+        EarlierCurves, null=True, blank=True, on_delete=models.PROTECT, related_name="promised_by"
+    )
+    #: how often somebody without a session was sent back, by outcome; nothing else is kept of them
+    turned_away = models.JSONField(default=dict, blank=True)
     hit_type_id = models.CharField(max_length=64, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -161,6 +170,10 @@ class Campaign(models.Model):
     def clean(self) -> None:
         if self.reward_cents and not self.capabilities.pays:
             raise ValidationError({"reward_cents": "No money goes through this recruiter."})
+        try:
+            self.own_terms  # noqa: B018
+        except ValueError as error:
+            raise ValidationError({"terms": str(error)}) from error
 
     @property
     def capabilities(self) -> Capabilities:
@@ -180,6 +193,17 @@ class Campaign(models.Model):
     @property
     def asks_for(self) -> WorkerRequirements:
         return WorkerRequirements.from_dict(self.requirements)
+
+    @property
+    def own_terms(self) -> Entry | None:
+        """As its kind of recruiter declares them; None where it declares none, or nothing was said."""
+        return kind_of(self.environment).terms_from(self.terms)
+
+    @property
+    def site(self) -> SiteTerms | None:
+        """None where no site has sent its people: a link that anybody may hand out, a rehearsal, a recruiter's form."""
+        found = self.own_terms
+        return found if isinstance(found, SiteTerms) else None
 
     @property
     def assignment_duration(self) -> timedelta:
@@ -333,97 +357,3 @@ class Assignment(models.Model):
     @property
     def is_unmatched(self) -> bool:
         return self.evidence in UNMATCHED and self.cleared_at is None
-
-
-class SitePay(models.TextChoices):
-    """What people get from the site that sends them."""
-
-    MONEY = "money", _("money")
-    CREDIT = "credit", _("credit")
-    NONE = "none", _("nothing")
-
-
-class LinkTerms(models.Model):
-    """From which site people come, by a link or by its API, and how they go back. Written with the campaign."""
-
-    campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="link_terms")
-    preset = models.CharField(max_length=20)
-    #: names under which ids arrive; empty: none does
-    person_parameter = models.CharField(max_length=40)
-    submission_parameter = models.CharField(max_length=40, blank=True)
-    offer_parameter = models.CharField(max_length=40, blank=True)
-    return_address = models.CharField(max_length=500, blank=True)
-    pay = models.CharField(max_length=10, choices=SitePay.choices, default=SitePay.MONEY)
-    #: for credit: what people can do instead for the same
-    alternative = models.TextField(max_length=500, blank=True)
-    #: what the site pays one person, in the smallest unit of the currency, where that was said
-    reward = models.PositiveIntegerField(null=True, blank=True)
-    currency = models.CharField(max_length=3, blank=True)
-
-    class Meta:
-        app_label = "recruitment"
-
-    def __str__(self) -> str:
-        return f"{self.preset} of campaign {self.campaign_id}"
-
-    @classmethod
-    def of(cls, campaign: Campaign) -> LinkTerms | None:
-        """None where no site has sent them: a link that anybody may hand out, a rehearsal, a recruiter's own form."""
-        is_none = campaign.capabilities.vouches and not kind_of(campaign.environment).preset
-        return None if is_none or not campaign.pk else cls.objects.filter(campaign=campaign).first()
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """Names by what they name."""
-        return {
-            "person": self.person_parameter,
-            "submission": self.submission_parameter,
-            "offer": self.offer_parameter,
-        }
-
-
-class OutcomeCode(models.Model):
-    """With which code people of one outcome go back, and what follows from it there."""
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="outcome_codes")
-    outcome = models.CharField(max_length=24)
-    #: empty: the site has none for this outcome
-    code = models.CharField(max_length=40, blank=True)
-    action = models.CharField(max_length=10)
-    paid = models.CharField(max_length=10)
-    #: how often somebody without a session was sent back so; nothing else is kept of them
-    turned_away = models.PositiveIntegerField(default=0)
-
-    class Meta:
-        app_label = "recruitment"
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "outcome"], name="outcome_code_once"),
-            models.UniqueConstraint(fields=["campaign", "code"], condition=~Q(code=""), name="outcome_code_unique"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.outcome} of campaign {self.campaign_id}"
-
-
-class VolunteerTerms(models.Model):
-    """What volunteers of a campaign get to see. Written with the campaign, never changed."""
-
-    campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="volunteer_terms")
-    #: people's own curves appear next to these; none: by themselves
-    compared_with = models.ForeignKey(
-        EarlierCurves, null=True, blank=True, on_delete=models.PROTECT, related_name="promised_by"
-    )
-
-    class Meta:
-        app_label = "recruitment"
-
-    def __str__(self) -> str:
-        return f"terms for volunteers of campaign {self.campaign_id}"
-
-    @classmethod
-    def of(cls, campaign: Campaign) -> VolunteerTerms | None:
-        """None of a campaign that is not public, and of a rehearsal."""
-        if not campaign.pk or not campaign.capabilities.is_public:
-            return None
-        return cls.objects.filter(campaign=campaign).select_related("compared_with").first()

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from analysis.spec.link import LinkPay
 from humanexp.core.errors import InvalidRequest
-from humanexp.recruiters.tickets import Code, GiveBack, Nothing, Outcome, Redirect, Ticket, WayOut
+from humanexp.recruiters.tickets import Outcome, Ticket
 
 #: What the site does with somebody who comes back so: a person looks at it, or asks for the place back. Nothing is ever
 #: approved or rejected by a rule.
@@ -142,20 +142,3 @@ def address_for_site(address: str, parameters: Mapping[str, str], placeholders: 
     """The study's address as it is pasted there: the site puts people's ids in place of the placeholders."""
     query = {name: placeholders[kind] for kind, name in parameters.items() if name and placeholders.get(kind)}
     return f"{address}?{urlencode(query, safe='{}%')}" if query else address
-
-
-def way_out(*, outcome: Outcome, code: str, site: Preset, return_address: str, ticket: Ticket) -> WayOut:
-    """How somebody with this outcome goes back.
-
-    An address without a place for the code says "completed" whatever happened: it is for people who have done their
-    part alone.
-    """
-    if not site.has_code_for(outcome):
-        return GiveBack()
-    if return_address and ("{code}" in return_address or HANDLING[outcome].action == "review"):
-        filled = {"code": code, "person": ticket.person, "submission": ticket.submission}
-        address = return_address
-        for place, value in filled.items():
-            address = address.replace(f"{{{place}}}", quote(value, safe=""))
-        return Redirect(address=address, code=code if site.asks_for_codes else "")
-    return Code(code=code) if site.asks_for_codes else Nothing()

@@ -16,6 +16,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
+from analysis.spec import Link
 from analysis.spec.terms import WorkerRequirements
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
@@ -27,6 +28,7 @@ from humanexp.recruiters.presets import preset_called, ticket_of
 from humanexp.recruiters.prolific.hooks import HookAddress, verified
 from humanexp.recruiters.prolific.replies import REVIEWED_WITHIN
 from humanexp.recruiters.registry import Account, Kind, OwnSite
+from humanexp.recruiters.site_terms import SiteTerms, codes_for
 from humanexp.recruiters.tickets import Hint, Nothing, Outcome, Ticket, WayOut
 
 if TYPE_CHECKING:
@@ -66,7 +68,9 @@ class ServiceFees(FeeTable):
 class Api(Kind):
     """What the service and its stand-in have in common."""
 
-    preset, way, id_name = "prolific", "link", _("Prolific id")
+    #: of links to the same site: its people come and go in the same way, and each campaign has codes of its own
+    preset: ClassVar[str] = "prolific"
+    way, id_name, Terms = "link", _("Prolific id"), SiteTerms
     terms = frozenset(
         {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
         | {"took_part_in", "not_in", "only_people", "not_people"}
@@ -98,9 +102,16 @@ class Api(Kind):
         """Where people come from, and go back to."""
         return APP_HOST if self.address == API_HOST else self.address
 
-    @property
-    def return_address(self) -> str:
-        return f"{self.site}/submissions/complete?cc={{code}}"
+    def terms_for(self, account: Account, *, reward_cents: int, link: Link) -> SiteTerms:
+        preset = preset_called(self.preset)
+        return SiteTerms(
+            preset=preset.name,
+            parameters=preset.parameters,
+            return_address=f"{self.site}/submissions/complete?cc={{code}}",
+            reward=reward_cents,
+            currency=account.currency,
+            codes=codes_for(preset),
+        )
 
     @property
     def capabilities(self) -> Capabilities:
@@ -246,7 +257,7 @@ class Api(Kind):
         return ticket_of(preset_called(self.preset).parameters, query)
 
     def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
-        return Nothing()  # the codes are each campaign's own: see campaigns.way_out
+        return Nothing()  # the codes are each campaign's own: see SiteTerms.way_out
 
     def check_submission(self, submission: str) -> None:
         if not re.fullmatch(r"[A-Za-z0-9]{1,64}", submission):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -21,11 +20,12 @@ from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.selectors import user_of
 from humanexp.ledger.hit_calls import entry_url
 from humanexp.ledger.pages.studies import study_page
-from humanexp.recruiters import campaigns, money
+from humanexp.recruiters import money
 from humanexp.recruiters.campaigns import campaigns_of
 from humanexp.recruiters.facts import pay_on_leaving
-from humanexp.recruiters.models.campaigns import Campaign, LinkTerms, OutcomeCode, SitePay
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.presets import Preset, address_for_site, presets
+from humanexp.recruiters.site_terms import OutcomeCode, SiteTerms
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.links import SitePerson, list_credited, list_finished, look_up
 from humanexp.studies.models import Study
@@ -34,6 +34,8 @@ from humanexp.studies.models import Study
 _FIELDS = {name: f"link_{name}" for name in Link.model_fields}
 #: Currencies by site, where it has one of its own.
 _CURRENCIES = {name: preset.currency for name, preset in presets().items() if preset.currency}
+
+_PAY = [("", _("as usual there")), ("money", _("money")), ("credit", _("credit")), ("none", _("nothing"))]
 
 
 def _sites() -> list[tuple[str, str]]:
@@ -79,9 +81,7 @@ class LinkFields(forms.Form):
         ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    link_pay = forms.ChoiceField(
-        label=_("What people get there"), choices=[("", _("as usual there")), *SitePay.choices], required=False
-    )
+    link_pay = forms.ChoiceField(label=_("What people get there"), choices=_PAY, required=False)
     link_alternative = forms.CharField(
         label=_("Alternative for the same credit"),
         max_length=500,
@@ -221,40 +221,32 @@ class Sheet:
 
 
 def site_of(campaign: Campaign) -> Site | None:
-    terms = LinkTerms.of(campaign)
+    terms = campaign.site
     if terms is None:
         return None
-    turned = campaign.outcome_codes.filter(turned_away__gt=0).values_list("outcome", "turned_away")
     return Site(
-        title=_title(campaigns.site_of(terms)),
-        host=_host(terms),
-        turned_away=[(OUTCOMES[Outcome(outcome)], count) for outcome, count in turned],
+        title=_title(terms.site),
+        host=terms.host,
+        turned_away=[(OUTCOMES[one], campaign.turned_away[one]) for one in Outcome if one in campaign.turned_away],
     )
 
 
-def sheet_of(terms: LinkTerms) -> Sheet:
-    preset = campaigns.site_of(terms)
-    leaving = pay_on_leaving(terms.campaign.study)
-    rows = {Outcome(row.outcome): row for row in terms.campaign.outcome_codes.all()}
+def sheet_of(campaign: Campaign, terms: SiteTerms) -> Sheet:
+    preset, leaving = terms.site, pay_on_leaving(campaign.study)
     return Sheet(
-        campaign=terms.campaign,
+        campaign=campaign,
         preset=preset,
         title=_title(preset),
         steps=preset.steps_in(get_language() or "en"),
-        address=_address(terms, preset),
+        address=address_for_site(entry_url(campaign), terms.parameters, preset.placeholders),
         return_address=terms.return_address,
-        host=_host(terms),
-        lines=[_line(preset, rows[outcome], leaving) for outcome in OUTCOMES] if preset.asks_for_codes else [],
-        reward="" if terms.reward is None else f"{money.decimal(terms.reward)} {terms.currency}",
+        host=terms.host,
+        lines=[_line(preset, one, terms.codes[one], leaving) for one in OUTCOMES] if preset.asks_for_codes else [],
+        reward=terms.reward_told,
     )
 
 
-def _address(terms: LinkTerms, preset: Preset) -> str:
-    return address_for_site(entry_url(terms.campaign), terms.parameters, preset.placeholders)
-
-
-def _line(preset: Preset, row: OutcomeCode, leaving: str) -> SheetLine:
-    outcome = Outcome(row.outcome)
+def _line(preset: Preset, outcome: Outcome, row: OutcomeCode, leaving: str) -> SheetLine:
     is_leaving = row.paid == "leaving" and leaving in _PAID_ON_LEAVING
     return SheetLine(
         outcome=OUTCOMES[outcome],
@@ -269,30 +261,26 @@ def _title(preset: Preset) -> str:
     return preset.title_in(get_language() or "en")
 
 
-def _host(terms: LinkTerms) -> str:
-    return urlsplit(terms.return_address).hostname or ""
-
-
 COLUMNS = ("id", "submission", "finished", "code", "suggested_bonus", "currency")
 
 
 @study_page("GET")
 def sheet(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """What is pasted at the site, and in which order."""
-    return render(request, "recruitment/sheet.html", {"study": study, "sheet": sheet_of(_terms(study, pk))})
+    return render(request, "recruitment/sheet.html", {"study": study, "sheet": sheet_of(*_sent(study, pk))})
 
 
 @study_page("GET", "POST")
 def finished(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Whether somebody has finished, by an id that comes in a form's body: no address holds one."""
-    terms = _terms(study, pk)
-    context: dict[str, Any] = {"study": study, "terms": terms, "site": campaigns.site_of(terms)}
+    campaign, terms = _sent(study, pk)
+    context: dict[str, Any] = {"study": study, "campaign": campaign, "terms": terms}
     status = 200
     if request.method == "POST":
         said = request.POST.get("id", "").strip()[:80]
         context |= {"said": said, "is_asked": True}
         try:
-            found = look_up(terms=terms, said=said, by=user_of(request))
+            found = look_up(campaign=campaign, said=said, by=user_of(request))
         except InvalidRequest as error:
             context["complaint"], status = gettext(error.message), 422
         else:
@@ -303,23 +291,24 @@ def finished(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 @study_page("POST")
 def finished_csv(request: HttpRequest, study: Study, pk: int) -> StreamingHttpResponse:
     """Everybody as a file. Of a course, only who has earned credit."""
-    terms = _terms(study, pk)
+    campaign, terms = _sent(study, pk)
     if terms.pay == "credit":
-        ids = list_credited(terms=terms, by=user_of(request))
+        ids = list_credited(campaign=campaign, by=user_of(request))
         return csv_file(f"{study.slug}-credit.csv", ("id", "credit"), [(one, "yes") for one in ids])
-    people = list_finished(terms=terms, by=user_of(request))
+    people = list_finished(campaign=campaign, by=user_of(request))
     return csv_file(f"{study.slug}-finished.csv", COLUMNS, [_row(terms, one) for one in people])
 
 
-def _terms(study: Study, pk: int) -> LinkTerms:
+def _sent(study: Study, pk: int) -> tuple[Campaign, SiteTerms]:
+    """A campaign by a link to a site, and how people come and go there."""
     campaign = get_object_or_404(campaigns_of(study).select_related("study"), pk=pk)
-    terms = LinkTerms.of(campaign)
+    terms = campaign.site
     if terms is None or campaign.capabilities.vouches:
         raise Http404
-    return terms
+    return campaign, terms
 
 
-def _row(terms: LinkTerms, one: SitePerson) -> tuple[str, ...]:
+def _row(terms: SiteTerms, one: SitePerson) -> tuple[str, ...]:
     said = {True: "yes", False: "no", None: "under way"}[one.is_finished]
     bonus = "decide" if one.bonus is None else _amount(one.bonus)
     return one.person, one.submission, said, one.code, bonus, terms.currency if bonus else ""

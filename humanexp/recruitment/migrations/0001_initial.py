@@ -294,10 +294,22 @@ class Migration(migrations.Migration):
                         ("shared_computers", models.BooleanField(default=False)),
                         ("contact", models.CharField(blank=True, max_length=200)),
                         ("requirements", models.JSONField(blank=True, default=dict)),
+                        ("terms", models.JSONField(blank=True, default=dict)),
+                        ("turned_away", models.JSONField(blank=True, default=dict)),
                         ("hit_type_id", models.CharField(blank=True, max_length=64)),
                         ("launched_at", models.DateTimeField()),
                         ("stopped_at", models.DateTimeField(blank=True, null=True)),
                         ("synced_at", models.DateTimeField(blank=True, null=True)),
+                        (
+                            "compared_with",
+                            models.ForeignKey(
+                                blank=True,
+                                null=True,
+                                on_delete=django.db.models.deletion.PROTECT,
+                                related_name="promised_by",
+                                to="participation.earliercurves",
+                            ),
+                        ),
                         (
                             "created_by",
                             models.ForeignKey(
@@ -586,76 +598,6 @@ class Migration(migrations.Migration):
                     },
                 ),
                 migrations.CreateModel(
-                    name="LinkTerms",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("preset", models.CharField(max_length=20)),
-                        ("person_parameter", models.CharField(max_length=40)),
-                        ("submission_parameter", models.CharField(blank=True, max_length=40)),
-                        ("offer_parameter", models.CharField(blank=True, max_length=40)),
-                        ("return_address", models.CharField(blank=True, max_length=500)),
-                        (
-                            "pay",
-                            models.CharField(
-                                choices=[("money", "money"), ("credit", "credit"), ("none", "nothing")],
-                                default="money",
-                                max_length=10,
-                            ),
-                        ),
-                        ("alternative", models.TextField(blank=True, max_length=500)),
-                        ("reward", models.PositiveIntegerField(blank=True, null=True)),
-                        ("currency", models.CharField(blank=True, max_length=3)),
-                        (
-                            "campaign",
-                            models.OneToOneField(
-                                on_delete=django.db.models.deletion.CASCADE,
-                                related_name="link_terms",
-                                to="recruitment.campaign",
-                            ),
-                        ),
-                    ],
-                ),
-                migrations.CreateModel(
-                    name="OutcomeCode",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("outcome", models.CharField(max_length=24)),
-                        ("code", models.CharField(blank=True, max_length=40)),
-                        ("action", models.CharField(max_length=10)),
-                        ("paid", models.CharField(max_length=10)),
-                        ("turned_away", models.PositiveIntegerField(default=0)),
-                        (
-                            "campaign",
-                            models.ForeignKey(
-                                on_delete=django.db.models.deletion.CASCADE,
-                                related_name="outcome_codes",
-                                to="recruitment.campaign",
-                            ),
-                        ),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                        "constraints": [
-                            models.UniqueConstraint(fields=("campaign", "outcome"), name="outcome_code_once"),
-                            models.UniqueConstraint(
-                                condition=models.Q(("code", ""), _negated=True),
-                                fields=("campaign", "code"),
-                                name="outcome_code_unique",
-                            ),
-                        ],
-                    },
-                ),
-                migrations.CreateModel(
                     name="PlaceBatch",
                     fields=[
                         (
@@ -936,35 +878,6 @@ class Migration(migrations.Migration):
                             models.UniqueConstraint(fields=("study", "currency"), name="budget_once_a_currency")
                         ],
                     },
-                ),
-                migrations.CreateModel(
-                    name="VolunteerTerms",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        (
-                            "campaign",
-                            models.OneToOneField(
-                                on_delete=django.db.models.deletion.CASCADE,
-                                related_name="volunteer_terms",
-                                to="recruitment.campaign",
-                            ),
-                        ),
-                        (
-                            "compared_with",
-                            models.ForeignKey(
-                                blank=True,
-                                null=True,
-                                on_delete=django.db.models.deletion.PROTECT,
-                                related_name="promised_by",
-                                to="participation.earliercurves",
-                            ),
-                        ),
-                    ],
                 ),
                 migrations.CreateModel(
                     name="WayBack",

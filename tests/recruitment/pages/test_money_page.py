@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from analysis.spec import Link
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.settlement import clear
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, LinkTerms
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 
@@ -34,10 +35,8 @@ def test_what_is_promised_and_how_people_are_paid(
 
 
 def test_a_link_says_that_its_money_moves_elsewhere(study: Study, console: Client) -> None:
-    campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=2))
-    LinkTerms.objects.create(
-        campaign=campaign, preset="prolific", person_parameter="P", pay="money", reward=150, currency="GBP"
-    )
+    link = Link(preset="prolific", reward=150)
+    publish(study=study, terms=LaunchTerms(to="link", assignments=2, link=link))
     page = text_of(console, f"/studies/{study.slug}/monitor/money/")
     assert "No money goes through this study's campaigns." in page
     assert "You pay people there, £1.50 each by the terms of the link. None of it is in this ledger." in page

@@ -15,7 +15,7 @@ from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
 from humanexp.participation.services import withdraw_session
-from humanexp.recruiters.models.campaigns import Campaign, LinkTerms
+from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.links import list_credited, list_finished, look_up
@@ -62,14 +62,14 @@ class TestLaunch:
             link_currency="gbp",
         )
         page = console.post(f"/studies/{study.slug}/recruit/", given, follow=True).text
-        found = LinkTerms.objects.get()
+        found = Campaign.objects.get().site
         assert (found.preset, found.reward, found.currency) == ("prolific", 150, "GBP")
         assert "app.prolific.com" in page and "Prolific" in page
 
     def test_a_reward_without_a_currency_is_in_the_site_s(self, study: Study, console: Client) -> None:
         given = terms(to="link", shown_total="0", link_preset="prolific", link_pay="money", link_reward="1.50")
         console.post(f"/studies/{study.slug}/recruit/", given)
-        assert LinkTerms.objects.get().currency == "GBP"
+        assert Campaign.objects.get().site.currency == "GBP"
 
     def test_the_site_s_currency_stands_in_the_form(self, console: Client) -> None:
         study = make_study("filed", recruitment={"link": {"preset": "connect"}})
@@ -78,7 +78,7 @@ class TestLaunch:
         assert form["link_currency"].value() == "USD"
         given = terms(to="link", shown_total="0", link_preset="plain", link_pay="money", link_currency="USD")
         console.post(f"/studies/{study.slug}/recruit/", given)
-        assert LinkTerms.objects.get().reward is None
+        assert Campaign.objects.get().site.reward is None
 
     def test_the_host_is_shown_before_the_launch(self, study: Study, console: Client) -> None:
         address = "https://panel.example.org/done?c={code}"
@@ -113,7 +113,7 @@ class TestLaunch:
         assert refused.status_code == 422 and refused.context["form"].errors["link_site_code"]
         console.post(f"/studies/{study.slug}/recruit/", given | {"link_site_code": "A1B2-c3"})
         campaign = Campaign.objects.get()
-        assert campaign.outcome_codes.get(outcome=Outcome.FINISHED).code == "A1B2-c3"
+        assert campaign.site.codes[Outcome.FINISHED].code == "A1B2-c3"
         page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
         assert page.count("<code>A1B2-c3</code>") == 1 and "Ask the person to return it" in page
         assert page.index("You have made the project on Connect") < page.index("paste the study address")
@@ -135,7 +135,7 @@ class TestSheet:
     def test_it_has_everything_that_is_pasted(self, campaign: Campaign, console: Client) -> None:
         page = console.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").text
         assert "PROLIFIC_PID={{%PROLIFIC_PID%}}&amp;SESSION_ID={{%SESSION_ID%}}&amp;STUDY_ID={{%STUDY_ID%}}" in page
-        for row in campaign.outcome_codes.all():
+        for row in campaign.site.codes.values():
             assert page.count(f"<code>{row.code}</code>") == 1
         assert page.count("Manually review") == 3 + 0 and "1.50 GBP" in page
         assert not re.search(r">\s*Reject", page)
@@ -156,7 +156,7 @@ class TestSheet:
         viewer = member("viewer")
         assert viewer.get(f"/studies/noise/recruit/{campaign.pk}/sheet/").status_code == 403
         page = viewer.get("/studies/noise/recruit/").text
-        assert not any(row.code in page for row in campaign.outcome_codes.all())
+        assert not any(row.code in page for row in campaign.site.codes.values())
 
     def test_it_is_there_for_links_to_sites_alone(self, study: Study, console: Client) -> None:
         plain = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
@@ -172,7 +172,7 @@ class TestFinished:
         takes_part(campaign, PEOPLE[3], TASKS[3], to_the_end=False).call(
             "POST", "/api/v1/run/withdraw/", {"keep": True}
         )
-        codes = {row.outcome: row.code for row in campaign.outcome_codes.all()}
+        codes = {outcome: row.code for outcome, row in campaign.site.codes.items()}
         empty = {"suggested_bonus": "", "currency": ""}
         assert listed(console, campaign) == [
             {
@@ -216,7 +216,7 @@ class TestFinished:
         withdraw_session(session=Session.objects.get())
         (row,) = listed(console, campaign)
         assert row["finished"] == "yes"
-        assert row["code"] == campaign.outcome_codes.get(outcome=Outcome.FINISHED).code
+        assert row["code"] == campaign.site.codes[Outcome.FINISHED].code
 
     def test_each_use_is_recorded_without_an_id(self, campaign: Campaign, console: Client) -> None:
         takes_part(campaign, PEOPLE[1], TASKS[1])
@@ -239,12 +239,12 @@ class TestFinished:
         assert not AuditEvent.objects.filter(action__in=["list-finished", "look-up-id"]).exists()
 
     def test_the_services_ask_for_the_right_themselves(self, campaign: Campaign) -> None:
-        stranger, of = User.objects.create_user("stranger"), LinkTerms.objects.get()
+        stranger, of = User.objects.create_user("stranger"), campaign
         for tell in (list_finished, list_credited):
             with pytest.raises(NotAllowed):
-                tell(terms=of, by=stranger)
+                tell(campaign=of, by=stranger)
         with pytest.raises(NotAllowed):
-            look_up(terms=of, said=PEOPLE[1], by=stranger)
+            look_up(campaign=of, said=PEOPLE[1], by=stranger)
 
     def test_a_payer_may(self, campaign: Campaign, member: Callable[[str], Client]) -> None:
         assert member("payer").get(f"/studies/noise/recruit/{campaign.pk}/finished/").status_code == 200
