@@ -44,7 +44,7 @@ class Link(Kind):
     """A plain link, which anybody can hand out."""
 
     code, name, namespace, way = "link", _("plain link"), "link", "link"
-    is_at_hand = True
+    is_at_hand, fields = True, frozenset({"link"})
     Terms: ClassVar[type[Entry] | None] = SiteTerms
 
     def terms_for(self, account: Account, *, reward_cents: int, link: LinkSettings) -> SiteTerms | None:
@@ -201,7 +201,7 @@ class Volunteer(Link):
     """Offers and submissions are our own rows, as with a link; nobody comes with an id."""
 
     code, name, namespace = "volunteer", _("volunteers"), "volunteer"
-    is_at_hand, Terms = False, None
+    is_at_hand, fields, Terms = False, frozenset({"compared_with"}), None
 
     def terms_for(self, account: Account, *, reward_cents: int, link: LinkSettings) -> None:
         return None

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyDone, InsufficientFunds, InvalidRequest, NotAtRecruiter, StateRefused
 from humanexp.recruiters.money import FeeTable
-from humanexp.recruiters.mturk.kinds import TERMS
+from humanexp.recruiters.mturk.kinds import FIELDS
 from humanexp.recruiters.port import (
     BonusOrder,
     BonusReport,
@@ -320,7 +320,7 @@ class Memory(Kind):
     """Where its people come and go; every one of these has an account of its own."""
 
     code, name, namespace = "memory", _("in-memory recruiter"), "memory"
-    terms = TERMS
+    fields = FIELDS
 
     def __init__(self) -> None:
         self.accounts: dict[str, MemoryRecruiter] = {}

@@ -79,8 +79,10 @@ class Kind(ABC):
     namespace: ClassVar[str]
     #: every database has its first account from the beginning; else it is made when it is first used
     is_at_hand: ClassVar[bool] = False
-    #: fields of the launch form that mean something to it, beyond those that all recruiters have
-    terms: ClassVar[frozenset[str]] = frozenset()
+    #: what a launch through it asks beyond what it asks for all: fields of its form, and `link` for those of a link
+    fields: ClassVar[frozenset[str]] = frozenset()
+    #: what usually stands in them
+    usual: ClassVar[Mapping[str, object]] = {}
     #: its other side names the currency in which an account pays; until it was asked, that of the capabilities is taken
     names_currency: ClassVar[bool] = False
     #: what it does not decide on is approved after so many days, whatever a launch says; None: as the launch says
@@ -135,7 +137,7 @@ class Kind(ABC):
 
         One that asks must not be called inside a transaction. Whoever cannot be asked is asked by the sender.
         """
-        if people.of_profiles and not self.capabilities.knows_people:
+        if people.of_profiles and "age_from" not in self.fields:
             return _(
                 "%(name)s does not know the age, sex, languages, sight or earlier studies of people, and takes no "
                 "lists of them: take these requirements out, or recruit where they are known."

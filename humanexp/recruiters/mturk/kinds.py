@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruiters import keys
 from humanexp.recruiters.money import LARGE_HIT, FeeTable
@@ -40,15 +41,18 @@ NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
 
 
-#: What a HIT can ask of workers, and how it is found.
-TERMS = frozenset({"keywords", "masters", "approval_percent", "hits_approved", "countries", "approval_days"})
+#: What a HIT pays, what it can ask of workers, and how it is found.
+FIELDS = frozenset(
+    {"reward", "unpaid", "cap", "hits", "approval_days"}
+    | {"keywords", "masters", "approval_percent", "hits_approved", "countries"}
+)
 
 
 class RequesterApi(Kind):
     """What they have in common: HITs, assignments, and a frame with a form."""
 
     is_at_hand = True
-    terms, id_name = TERMS, _("Worker id")
+    fields, id_name = FIELDS, _("Worker id")
     #: CustomerId allows capitals and digits only
     person_id = re.compile(r"[A-Z0-9]{1,64}")
 
@@ -154,6 +158,8 @@ class Amazon(RequesterApi):
     """Amazon's addresses, or whoever else answers at the ones that are set."""
 
     namespace = "mturk"
+    # our own marketplace is small and new: what its people have done elsewhere, it cannot know
+    usual = {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
     note = _(
         "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; the options marked as "
         "closed are for a service of your own that speaks its API. Your own marketplace, Prolific and links work today."

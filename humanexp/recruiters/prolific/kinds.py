@@ -71,8 +71,9 @@ class Api(Kind):
     #: of links to the same site: its people come and go in the same way, and each campaign has codes of its own
     preset: ClassVar[str] = "prolific"
     way, id_name, Terms = "link", _("Prolific id"), SiteTerms
-    terms = frozenset(
-        {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
+    fields = frozenset(
+        {"reward", "unpaid", "cap"}
+        | {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
         | {"took_part_in", "not_in", "only_people", "not_people"}
     )
     names_currency = True

@@ -10,7 +10,7 @@ from django.core.validators import MinLengthValidator
 from django.utils.translation import gettext_lazy as _
 
 from analysis.errors import InvalidInput
-from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
+from analysis.spec.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import ApplicationError
 from humanexp.ledger.pages.studies import MoneyField
 from humanexp.recruiters import money, registry
@@ -30,20 +30,15 @@ def _recruiters() -> list[tuple[str, str]]:
     return [(name, label(name)) for name in registry.offered()]
 
 
-def _pays(cleaned: Mapping[str, Any]) -> bool:
-    """Money goes through the recruiter that was chosen; so it does while none is."""
-    return not registry.is_known(cleaned.get("to", "")) or registry.capabilities_of(cleaned["to"]).pays
+def _asked(cleaned: Mapping[str, Any]) -> frozenset[str]:
+    """Fields that mean something to the recruiter that was chosen."""
+    return registry.kind_of(cleaned["to"]).fields if cleaned.get("to") else frozenset()
 
 
+#: What stands for a field of which the recruiter knows nothing, whatever was suggested for another one.
+_UNASKED: dict[str, Any] = {"keywords": "", "masters": False, "hits_approved": None}
+_UNASKED |= {"reward": 0, "unpaid": False, "hits": "one", "cap": None, "compared_with": ""}
 #: Fields that a campaign takes over as they are.
-#: Fields that mean something to some kinds of recruiters alone, and are shown for those.
-OWN_TERMS = (
-    *("keywords", "masters", "approval_percent", "hits_approved", "countries"),
-    *("age_from", "age_to", "languages", "good_vision", "balanced_sex", "approval_days"),
-    *("took_part_in", "not_in", "only_people", "not_people"),
-)
-#: Of these, words of one interface: what was suggested for another recruiter is taken back where they mean nothing.
-_SUGGESTED: dict[str, Any] = {"keywords": "", "masters": False, "hits_approved": None}
 _AS_TYPED = ("unpaid", "title", "description", "keywords", "estimated_minutes", "contact", "shared_computers")
 
 
@@ -90,14 +85,11 @@ class TermsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if cleaned.get("to"):
-            known = registry.kind_of(cleaned["to"]).terms
-            cleaned |= {name: none for name, none in _SUGGESTED.items() if name in cleaned and name not in known}
-        if not _pays(cleaned):
-            cleaned |= {"reward": 0, "unpaid": False, "hits": self.ONE, "masters": False}
-        elif cleaned.get("unpaid") and not cleaned.get("reward"):
+        asked = _asked(cleaned)
+        cleaned |= {name: none for name, none in _UNASKED.items() if name in self.fields and name not in asked}
+        if cleaned.get("unpaid") and not cleaned.get("reward"):
             cleaned["reward"] = 0
-        elif cleaned.get("reward") is None and "reward" not in self.errors:
+        elif "reward" in asked and cleaned.get("reward") is None and "reward" not in self.errors:
             self.add_error("reward", _("Say what one person gets."))
         return cleaned
 
@@ -209,7 +201,8 @@ class LaunchForm(LinkFields, TermsForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        if _pays(cleaned) and "reward" not in self.errors:
+        asked = _asked(cleaned)
+        if "reward" in asked and "reward" not in self.errors:
             if cleaned.get("unpaid") and cleaned.get("reward"):
                 self.add_error("unpaid", _("A reward is set: take it away, or this mark."))
             elif not cleaned.get("unpaid") and cleaned.get("reward") == 0:
@@ -217,23 +210,13 @@ class LaunchForm(LinkFields, TermsForm):
                     "With a reward of 0 no one is paid: enter what one person gets, or mark that people are not paid."
                 )
                 self.add_error("reward", text)
-        codes = cleaned.get("countries", "").replace(",", " ").upper().split()
+        said = {name: cleaned[name] for name in WorkerRequirements.model_fields if name in cleaned}
+        said |= {
+            "countries": tuple(cleaned.get("countries", "").replace(",", " ").upper().split()),
+            "languages": tuple(filter(None, map(str.strip, cleaned.get("languages", "").split(",")))),
+        }
         try:
-            self.requirements = WorkerRequirements(
-                approval_percent=cleaned.get("approval_percent"),
-                hits_approved=cleaned.get("hits_approved"),
-                countries=tuple(codes),
-                masters=cleaned.get("masters", False),
-                languages=tuple(filter(None, map(str.strip, cleaned.get("languages", "").split(",")))),
-                age_from=cleaned.get("age_from"),
-                age_to=cleaned.get("age_to"),
-                good_vision=cleaned.get("good_vision", False),
-                balanced_sex=cleaned.get("balanced_sex", False),
-                took_part_in=cleaned.get("took_part_in", ()),
-                not_in=cleaned.get("not_in", ()),
-                only_people=cleaned.get("only_people", ()),
-                not_people=cleaned.get("not_people", ()),
-            )
+            self.requirements = WorkerRequirements(**said)
         except InvalidInput as error:
             for place, sentence in error.fields.items():
                 name = place.partition(".")[0]
@@ -243,8 +226,8 @@ class LaunchForm(LinkFields, TermsForm):
     @property
     def launch_terms(self) -> LaunchTerms:
         given, offer = self.cleaned_data, self.terms
-        # whom a plain link is open to, and what it may cost, nobody asks
-        asked = {"cap_cents": given["cap"], "requirements": self.requirements}
+        # whom a link is open to, nobody asks
+        is_choosy = "countries" in _asked(given)
         return LaunchTerms(
             to=given["to"],
             assignments=offer["assignments"],
@@ -252,7 +235,9 @@ class LaunchForm(LinkFields, TermsForm):
             assignments_per_hit=offer["assignments_per_hit"],
             auto_approval_s=given["approval_days"] * DAY_S,
             **{name: given[name] for name in _AS_TYPED},
-            **(asked if registry.capabilities_of(given["to"]).pays else {"link": self.link}),
+            cap_cents=given["cap"],
+            requirements=self.requirements if is_choosy else NO_REQUIREMENTS,
+            link=self.link,
             compared_with=given["compared_with"],
         )
 

@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.selectors import user_of
@@ -48,7 +47,7 @@ from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_approval
 from humanexp.recruiting.batches import batch_plan, batch_standing, takes_batches
 from humanexp.recruiting.launch import compare_sizes, publish, quote
-from humanexp.recruiting.pages.forms import OWN_TERMS, ApprovalForm, LaunchForm, LimitsForm, TermsForm
+from humanexp.recruiting.pages.forms import ApprovalForm, LaunchForm, LimitsForm, TermsForm
 from humanexp.recruiting.pages.links import host_typed, link_initial, site_of
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import studies_with
@@ -347,10 +346,7 @@ def _page(
         "attention": attention(study, tally),
         "excluded": people.exclusions(study.family).count(),
         "notes": _notes(),
-        "splitting": " ".join(registry.those(pays=True, splits=True)),
-        "paid": " ".join(name for name in registry.offered() if registry.capabilities_of(name).pays),
-        "only": {term: _with_term(term) for term in OWN_TERMS},
-        "public": " ".join(name for name in registry.offered() if registry.capabilities_of(name).is_public),
+        "only": _asked_by_field(),
         "earlier": form.earlier,
         "offers": offers_that_choose_people(studies_with(request.user, Action.LAUNCH)),
         "moneys": money_of(tally),
@@ -373,7 +369,6 @@ def _notes() -> list[tuple[str, str]]:
 
 
 def _initial(suggested: SuggestedTerms, to: str) -> dict[str, Any]:
-    can = registry.capabilities_of(to)
     return {
         "to": to,
         "assignments": max(1, suggested.assignments),
@@ -386,13 +381,8 @@ def _initial(suggested: SuggestedTerms, to: str) -> dict[str, Any]:
         "approval_days": 3,
         "contact": suggested.contact,
         **link_initial(suggested.link),
-        # a recruiter of our own house is small and new: what its people have done elsewhere, it cannot know; one that
-        # asks its people about themselves counts no approved work
-        **(_USUAL_REQUIREMENTS if can.pays_out and not (can.is_own_ground or can.knows_people) else {}),
+        **registry.kind_of(to).usual,
     }
-
-
-_USUAL_REQUIREMENTS = {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
 
 
 PAGE_SIZE = 50
@@ -425,6 +415,10 @@ def exclusion(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     return redirect("recruitment:exclusions", slug=study.slug)
 
 
-def _with_term(term: str) -> str:
-    """Accounts of the kinds to which a field of the form means something."""
-    return " ".join(name for name in registry.offered() if term in registry.kind_of(name).terms)
+def _asked_by_field() -> dict[str, str]:
+    """Accounts for which the form asks for a field, by field; all others ask everybody."""
+    found: dict[str, list[str]] = {}
+    for name in registry.offered():
+        for field in registry.kind_of(name).fields:
+            found.setdefault(field, []).append(name)
+    return {field: " ".join(names) for field, names in found.items()}
