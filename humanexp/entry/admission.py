@@ -157,6 +157,21 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
         raise TooManyOpenings(retry_after_s=WAIT_S)
 
 
+def closes_here(campaign: Campaign) -> bool:
+    """Whoever has finished has submitted: no recruiter lists them, and a campaign that is stopped takes nobody."""
+    return not campaign.capabilities.vouches
+
+
+def is_over(campaign: Campaign) -> bool:
+    """Nobody can begin any more; who has a place with a recruiter may."""
+    return closes_here(campaign) and campaign.state != CampaignState.LIVE
+
+
+def is_full(campaign: Campaign) -> bool:
+    """No place is free; of those whom a recruiter names, it counts the places."""
+    return closes_here(campaign) and not is_over(campaign) and bool(campaign.pk) and places_left(campaign) == 0
+
+
 def check_open(campaign: Campaign) -> None:
     if campaign.state == CampaignState.LIVE:
         if campaign.capabilities.vouches or places_left(campaign) > 0:

@@ -93,7 +93,7 @@ def _not_submitted(assignment: Assignment, by: User) -> Assignment:
     campaign = assignment.campaign
     if assignment.is_listed:
         raise Conflict("The recruiter lists this assignment: pay its reward, or a bonus on it.")
-    if not campaign.capabilities.pays or assignment.person is None:
+    if not campaign.capabilities.vouches or assignment.person is None:
         raise Conflict("There is no one here whom a recruiter could pay.")
     if assignment.state == AssignmentState.OPENED and assignment.opened_at is not None:
         ends = assignment.opened_at + campaign.assignment_duration
@@ -104,7 +104,7 @@ def _not_submitted(assignment: Assignment, by: User) -> Assignment:
 
 def _payable(assignment: Assignment, by: User) -> Assignment | None:
     """Their work on which a bonus can be paid."""
-    if assignment.campaign.capabilities.pays_unlisted and assignment.state in GONE:
+    if assignment.campaign.capabilities.lists_in_progress and assignment.state in GONE:
         return assignment
     # A bonus is paid by the study whose work it is on.
     studies = permissions.studies_with(by, Action.PAY)
@@ -307,8 +307,8 @@ MOST_REASON = 800
 
 def _within_reach(study: Study) -> QuerySet[Assignment]:
     """Whom a bonus can reach: listed by a recruiter that pays, or gone from one that pays those, too."""
-    reached = Q(state__in=LISTED) & registry.at(pays=True)
-    reached |= Q(state__in=GONE) & registry.at(pays_unlisted=True)
+    reached = Q(state__in=LISTED) & registry.at(vouches=True)
+    reached |= Q(state__in=GONE) & registry.at(lists_in_progress=True)
     rows = Assignment.objects.filter(reached, campaign__study=study, person__isnull=False)
     return rows.select_related("campaign", "person__participant", "session")
 

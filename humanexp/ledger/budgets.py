@@ -178,7 +178,7 @@ def may_launch_on(user: User | AnonymousUser, code: str) -> bool:
 
     Nothing that somebody can make for themselves, such as a study, gives this right.
     """
-    if keeps_money(user) or not registry.capabilities_of(code).pays:
+    if keeps_money(user) or not registry.capabilities_of(code).vouches:
         return True
     who = launchers_of(code)
     return user.is_active and (who.is_open or user.get_username() in who.usernames)
@@ -200,7 +200,7 @@ def set_launchers(*, code: str, usernames: Iterable[str], is_open: bool, by: Use
     Campaigns that run go on.
     """
     check_treasurer(by)
-    if not registry.account_of(code).kind.capabilities.pays:
+    if not registry.account_of(code).kind.capabilities.vouches:
         raise InvalidRequest(f"No money goes through {code!r}: everybody may launch there.")
     names = {name.strip() for name in usernames if name.strip()}
     found = list(User.objects.filter(username__in=names, is_active=True))
@@ -298,7 +298,7 @@ def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -
     """What may be promised through this recruiter in a calendar month, over all studies; None takes the cap away."""
     check_treasurer(by)
     _check(cap_cents)
-    if not registry.is_known(environment) or not registry.capabilities_of(environment).pays:
+    if not registry.is_known(environment) or not registry.capabilities_of(environment).vouches:
         raise InvalidRequest(f"No money goes through {environment!r}.")
     account, _ = RecruiterAccount.objects.update_or_create(
         environment=environment, defaults={"month_cap_cents": cap_cents}

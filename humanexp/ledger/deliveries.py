@@ -180,7 +180,7 @@ class Mark(Delivery):
     def ask(self) -> WriteOutcome:
         if self.call.person is None:
             return GONE
-        if not self.recruiter.capabilities.qualifies:
+        if not self.recruiter.capabilities.vouches:
             return DONE
         type_id = self.qualification.type_id
         is_held = bool(type_id) and self.recruiter.holds(type_id, self.call.person.worker_id)
@@ -190,7 +190,7 @@ class Mark(Delivery):
         person = self.call.person
         if person is None:
             raise RecruiterError(GONE.refusal)
-        if not self.recruiter.capabilities.qualifies:
+        if not self.recruiter.capabilities.vouches:
             return
         type_id = publish_qualification(self.qualification, self.recruiter).type_id
         try:

@@ -274,7 +274,7 @@ def _sum(places: Sequence[Places]) -> Places:
 
 def _funnels(tally: Tally, campaigns: Sequence[Campaign]) -> tuple[Funnel, ...]:
     # Who had themselves deleted is in no step: their session is gone.
-    pays = {campaign.pk: capabilities_of(campaign.environment).pays for campaign in campaigns}
+    pays = {campaign.pk: capabilities_of(campaign.environment).vouches for campaign in campaigns}
     ways = sorted(set(pays.values()), reverse=True)
     return tuple(_funnel(way, [row for row in tally.known if pays.get(row.campaign) is way]) for way in ways)
 

@@ -258,7 +258,7 @@ def publish_qualification(qualification: QualificationType, recruiter: Recruiter
 
 
 def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
-    if recruiter.capabilities.qualifies:
+    if recruiter.capabilities.vouches:
         publish_qualification(_mark_of(campaign), recruiter)
     hit_type_id = recruiter.publish_terms(terms_of(campaign, recruiter))
     try:
@@ -282,7 +282,7 @@ def terms_of(campaign: Campaign, recruiter: Recruiter) -> OfferTerms:
         assignment_duration_s=campaign.assignment_duration_s,
         auto_approval_s=campaign.auto_approval_s,
         requirements=campaign.asks_for,
-        hidden_from=_mark_of(campaign).type_id if recruiter.capabilities.qualifies else "",
+        hidden_from=_mark_of(campaign).type_id if recruiter.capabilities.vouches else "",
         minutes=campaign.estimated_minutes,
         needs_computer=facts_of(campaign).is_timed,
     )

@@ -70,7 +70,7 @@ def finished_not_submitted(*studies: Study, campaigns: Collection[Campaign] | No
 def reached_by_bonus(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """Those of them whom the recruiter pays a bonus: for what was not submitted, or on other work that it lists."""
     listed = Assignment.objects.filter(person=OuterRef("person"), state__in=LISTED)
-    return rows.filter(registry.at(pays_unlisted=True) | Exists(listed))
+    return rows.filter(registry.at(lists_in_progress=True) | Exists(listed))
 
 
 def owed_cents(assignment: Assignment) -> int:
@@ -147,7 +147,7 @@ def owed(*studies: Study, policy: Policy | None = None) -> list[Owed]:
     `policy`: of one study, those alone who are due by it, and what its cap of a day leaves.
     """
     campaigns = {one.pk: one for one in Campaign.objects.filter(study__in=studies).select_related("study")}
-    paying = {pk: one for pk, one in campaigns.items() if one.capabilities.pays}
+    paying = {pk: one for pk, one in campaigns.items() if one.capabilities.vouches}
     if not paying:
         return []
     rows = [*_submitted(paying, policy), *_late(paying, policy)]
@@ -228,7 +228,7 @@ def _submitted(campaigns: Mapping[int, Campaign], policy: Policy | None) -> Iter
 def finished_late(campaigns: Collection[int]) -> QuerySet[Assignment]:
     """Who did the whole of it, or what there was time for, ran out of the recruiter's time, and is owed the reward."""
     late = Assignment.objects.filter(
-        registry.at(pays_unlisted=True), campaign__in=campaigns, state=AssignmentState.TIMED_OUT
+        registry.at(lists_in_progress=True), campaign__in=campaigns, state=AssignmentState.TIMED_OUT
     )
     # without evidence, nobody has weighed it yet
     cut_short = Q(session__out_of_time=True) & ~Q(evidence=Evidence.NONE)

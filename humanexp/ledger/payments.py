@@ -92,7 +92,7 @@ def notices(study: Study) -> QuerySet[Call]:
 
 def _submitted(studies: Collection[Study], which: Q) -> QuerySet[Assignment]:
     of_study = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study__in=studies))
-    found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(registry.at(pays=False))
+    found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(registry.at(vouches=False))
     # few among many: by their keys, which an index tells
     return Assignment.objects.filter(pk__in=found)
 
@@ -186,7 +186,7 @@ class Tally:
     @cached_property
     def currencies(self) -> list[str]:
         """Of the campaigns that pay people; the usual one where none does. Sums are made in one of them."""
-        paying = {one.currency for one in self.campaigns.values() if one.capabilities.pays}
+        paying = {one.currency for one in self.campaigns.values() if one.capabilities.vouches}
         return money.ordered(paying or {money.USUAL})
 
     def of(self, currency: str) -> Tally:

@@ -89,7 +89,7 @@ def books(study: Study) -> list[Books]:
     environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
     return [
         _last(environment)
-        for environment in sorted(name for name in environments if registry.capabilities_of(name).pays)
+        for environment in sorted(name for name in environments if registry.capabilities_of(name).vouches)
     ]
 
 
@@ -205,7 +205,7 @@ def reconcile(*, environment: str | None = None, settled_too: bool = True) -> li
     happened to since; their sums are taken from the ledger.
     """
     books = []
-    for name in [environment] if environment else those(pays=True):
+    for name in [environment] if environment else those(vouches=True):
         hits = Hit.objects.filter(environment=name).exclude(hit_id="").select_related("campaign")
         if not hits.exists():
             continue

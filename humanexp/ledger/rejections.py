@@ -96,7 +96,7 @@ def rejections(study: Study, most: int | None = None) -> list[RejectedWork]:
 
 def pay_states(sessions: Sequence[Session]) -> Mapping[int, str]:
     """State of the assignment behind each session that a recruiter pays for, by the session's primary key."""
-    paid = Assignment.objects.filter(session__in=list(sessions)).exclude(registry.at(pays=False))
+    paid = Assignment.objects.filter(session__in=list(sessions)).exclude(registry.at(vouches=False))
     return dict(paid.values_list("session_id", "state"))
 
 
@@ -119,7 +119,7 @@ def unpaid_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
     """Those that were submitted, and whose reward is not even planned."""
     planned = Payment.objects.filter(assignment=OuterRef("pk"), kind=CallKind.REWARD)
     waiting = Assignment.objects.filter(state=AssignmentState.SUBMITTED, session__isnull=False)
-    waiting = waiting.exclude(registry.at(pays=False))
+    waiting = waiting.exclude(registry.at(vouches=False))
     waiting = waiting.filter(~Exists(planned.exclude(state=WriteState.REFUSED)))
     return sessions.filter(pk__in=waiting.values("session"))
 
@@ -140,13 +140,13 @@ def reject(
     permissions.check(by, Action.REJECT, assignment.campaign.study)
     assignment = _locked(assignment)
     reason, evidence = reason.strip(), evidence.strip()
-    can, grounds = assignment.campaign.capabilities, kind_of(assignment.environment).rejection_grounds
-    if len(reason) < can.least_reason:
+    kind = kind_of(assignment.environment)
+    if len(reason) < kind.least_reason:
         raise InvalidRequest(
             "Write the reason in a sentence or two; the worker reads it.",
-            fields={"reason": f"At least {can.least_reason} characters."},
+            fields={"reason": f"At least {kind.least_reason} characters."},
         )
-    if can.rejects_by_category and category not in grounds:
+    if kind.rejection_grounds and category not in kind.rejection_grounds:
         raise InvalidRequest(
             "Choose the ground of the rejection. Missed checks, fast answers and failed practice are none here: pay "
             "the work, and exclude the session from the analysis.",
@@ -154,7 +154,7 @@ def reject(
         )
     _check_undecided(assignment)
     # Where grounds are asked for, what is on record here (checks, times, practice) is none of them.
-    signs = () if can.rejects_by_category else signs_against(assignment)
+    signs = () if kind.rejection_grounds else signs_against(assignment)
     if len(signs) < SIGNS_NEEDED and len(evidence) < 20:
         raise InvalidRequest(
             f"{len(signs)} signs against this work are on record; it takes {SIGNS_NEEDED}. Write down your evidence, "

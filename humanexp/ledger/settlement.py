@@ -344,9 +344,9 @@ def _insert(*, assignment: Assignment, kind: str, charge: Charge, by: User | Non
 def _check_bonus(
     assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str, *, is_first: bool = False
 ) -> None:
-    if not campaign.capabilities.pays:
+    if not campaign.capabilities.vouches:
         raise NotAllowed("No money goes through a plain link: pay people where you found them.")
-    is_reached = campaign.capabilities.pays_unlisted and assignment.state in GONE
+    is_reached = campaign.capabilities.lists_in_progress and assignment.state in GONE
     if assignment.state not in LISTED and not is_reached:
         raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():

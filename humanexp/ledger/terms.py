@@ -146,7 +146,7 @@ MOST_OFFERS = 200
 
 def offers_that_choose_people(studies: QuerySet[Study]) -> list[Hit]:
     """Of these studies, published where a launch can be open to those alone who began an earlier one, or did not."""
-    at_these = Hit.objects.filter(registry.at(knows_people=True), campaign__study__in=studies).exclude(hit_id="")
+    at_these = Hit.objects.filter(registry.asking("took_part_in"), campaign__study__in=studies).exclude(hit_id="")
     return list(at_these.select_related("campaign").order_by("-pk")[:MOST_OFFERS])
 
 

@@ -290,7 +290,7 @@ def floor_of(campaign: Campaign) -> int:
 
 def topped_up(campaign: Campaign) -> QuerySet[Assignment]:
     """Everybody whom an equal top-up is for: who has done the work and is paid for it."""
-    paid = _is_paid(Q(state=AssignmentState.TIMED_OUT) if campaign.capabilities.pays_unlisted else None)
+    paid = _is_paid(Q(state=AssignmentState.TIMED_OUT) if campaign.capabilities.lists_in_progress else None)
     return campaign.assignments_taken.filter(paid, person__isnull=False).order_by("pk")
 
 
@@ -421,7 +421,7 @@ def awaiting_top_ups(campaigns: Collection[Campaign]) -> Mapping[int, int]:
     keys = list(CampaignTopUp.objects.filter(campaign__in=list(campaigns)).values_list("campaign_id", flat=True))
     if not keys:
         return {}
-    late = registry.at(pays_unlisted=True) & Q(state=AssignmentState.TIMED_OUT)
+    late = registry.at(lists_in_progress=True) & Q(state=AssignmentState.TIMED_OUT)
     people = Assignment.objects.filter(_is_paid(late), campaign__in=keys, person__isnull=False)
     paid = Payment.objects.filter(campaign__in=keys, cause=EQUAL_TOP_UP)
     waiting = people.exclude(pk__in=paid.values("assignment_id")).order_by().values_list("campaign")

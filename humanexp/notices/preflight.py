@@ -28,7 +28,7 @@ def notices(launch: Launch) -> Line:
         )
     failed = [why for address in addresses if (why := _try(address))]
     if len(failed) == len(addresses):
-        say = bad if launch.can.pays and not launch.is_rehearsal else warn
+        say = bad if launch.can.vouches and not launch.is_rehearsal else warn
         return say(_("A test message did not arrive: %(why)s") % {"why": failed[0]}, _("Repair the address."), **way)
     if failed:
         return warn(

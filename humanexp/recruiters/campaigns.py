@@ -18,6 +18,7 @@ from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState, counting
 from humanexp.participation.selectors.working_times import minutes_of
+from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.port import OfferReport
@@ -48,6 +49,11 @@ def asks_whether_repeated(study: Study) -> bool:
 
 def campaigns_of(study: Study) -> QuerySet[Campaign]:
     return Campaign.objects.filter(study=study)
+
+
+def public_campaigns() -> QuerySet[Campaign]:
+    """Those that the installation's public page may list."""
+    return Campaign.objects.filter(registry.at(is_public=True)).select_related("study__family")
 
 
 def campaign_by_entry(entry: str) -> Campaign:

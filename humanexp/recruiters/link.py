@@ -32,20 +32,26 @@ from humanexp.recruiters.port import (
     Recruiter,
     SubmissionReport,
 )
-from humanexp.recruiters.registry import Account, Kind
+from humanexp.recruiters.registry import Account, Kind, Words
 from humanexp.recruiters.site_terms import SiteTerms, terms_of
 from humanexp.recruiters.states import AssignmentState
-from humanexp.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
+from humanexp.recruiters.tickets import Ticket
 
-CAPABILITIES = Capabilities(pays=False, vouches=False, is_own_ground=True)
+CAPABILITIES = Capabilities(vouches=False, is_own_ground=True)
 
 
 class Link(Kind):
     """A plain link, which anybody can hand out."""
 
     code, name, namespace, way = "link", _("plain link"), "link", "link"
-    is_at_hand, fields = True, frozenset({"link"})
-    Terms: ClassVar[type[Entry] | None] = SiteTerms
+    is_at_hand, fields = True, frozenset({"link_preset"})
+    Terms: ClassVar[type[Entry]] = SiteTerms
+    words = Words(
+        price=_("no money goes through a plain link"),
+        launch=_("Open the link"),
+        approval="",
+        no_account=_("It needs no account: you hand out the link yourself."),
+    )
 
     def terms_for(self, account: Account, *, reward_cents: int, link: LinkSettings) -> SiteTerms | None:
         return terms_of(link) if link.preset else None
@@ -63,9 +69,6 @@ class Link(Kind):
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return Ticket(person=query.get("p", ""))
-
-    def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
-        return Nothing()
 
 
 class LinkRecruiter:
@@ -194,17 +197,21 @@ def _report(assignment: Assignment, offer_id: str) -> SubmissionReport:
 
 
 #: Not our own ground: strangers come, so that a launch passes the same gates as a paid one.
-PUBLIC_CAPABILITIES = Capabilities(pays=False, vouches=False, is_public=True)
+PUBLIC_CAPABILITIES = Capabilities(vouches=False, is_public=True)
 
 
 class Volunteer(Link):
     """Offers and submissions are our own rows, as with a link; nobody comes with an id."""
 
     code, name, namespace = "volunteer", _("volunteers"), "volunteer"
-    is_at_hand, fields, Terms = False, frozenset({"compared_with"}), None
-
-    def terms_for(self, account: Account, *, reward_cents: int, link: LinkSettings) -> None:
-        return None
+    is_at_hand, fields = False, frozenset({"compared_with"})
+    words = Words(
+        price=_("volunteers are not paid"),
+        launch=_("Open the study to volunteers"),
+        launched=_("The study is open to volunteers."),
+        approval="",
+        no_account=_("It needs no account: your studies are listed on a public page, where anybody may begin."),
+    )
 
     @property
     def capabilities(self) -> Capabilities:

@@ -39,18 +39,13 @@ from humanexp.recruiters.port import (
 )
 from humanexp.recruiters.registry import Account, Kind
 from humanexp.recruiters.states import AssignmentState
-from humanexp.recruiters.tickets import Nothing, Outcome, Ticket, WayOut
+from humanexp.recruiters.tickets import Ticket
 
 Row = TypeVar("Row")
 #: Most that one call gives.
 PAGE = 100
 FEES = FeeTable(base_percent=10, large_hit_percent=0, masters_percent=0, minimum_cents=1)
 CAPABILITIES = Capabilities(
-    pays=True,
-    qualifies=True,
-    messages=True,
-    extends=True,
-    rejects=True,
     is_own_ground=True,
     repeats=Repeats(extend="safe"),
 )
@@ -347,9 +342,6 @@ class Memory(Kind):
             offer=query.get("offer", ""),
             is_preview=not query.get("submission"),
         )
-
-    def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
-        return Nothing()
 
     def check_submission(self, submission: str) -> None:
         if not submission:

@@ -132,50 +132,22 @@ class Repeats:
 class Capabilities:
     """What a recruiter can do, known before there are keys. Whoever needs to know asks this, never which one it is."""
 
-    #: money goes through it; where it does not, approve, reject and bonus are refused
-    pays: bool
+    #: There is another side. It lists who has submitted, and until then an id in an address proves nothing; money and
+    #: messages go through it, it keeps marks on people, and adds places to its offers. Elsewhere offers and submissions
+    #: are our own rows, who has finished has submitted, and approve, reject and bonus are refused.
+    vouches: bool = True
     #: an approval there pays the person; elsewhere it is the lab's debt, which is paid out in the lab's own way
     pays_out: bool = False
-    #: it lists who has submitted, and until it does an id in an address proves nothing; elsewhere there is no other
-    #: side: offers and submissions are our own rows, and who has finished has submitted
-    vouches: bool = True
-    #: it shows the entry page in a frame of its own, and takes its form
-    frames: bool = False
-    #: it keeps qualifications; where it does not, our own check at the entry is all there is
-    qualifies: bool = False
-    #: its lists name people who are at work and have not submitted yet
+    #: Its lists name people who are at work, and who gave a place back or ran out of time: the first can be asked to
+    #: give it back, and a bonus reaches the others.
     lists_in_progress: bool = False
-    #: it has asked its people for their age, sex, languages and sight, and opens offers to some alone
-    knows_people: bool = False
-    #: it passes messages on to people
-    messages: bool = False
-    #: places can be added to an offer
-    extends: bool = False
-    #: an offer can be closed for a while and opened again
+    #: A campaign is one offer, to which places are added, and which is closed for a while and opened again; elsewhere
+    #: places can be split into several offers, each of which ends at a time.
     pauses: bool = False
-    #: a person can be asked to give a place back
-    asks_for_returns: bool = False
-    #: a bonus reaches those, too, who gave a place back or ran out of time
-    pays_unlisted: bool = False
     #: approvals of many submissions go in one call, and are believed once its lists say so
     approves_in_bulk: bool = False
-    #: an offer ends by itself at a time; elsewhere it is open until its places are taken or somebody closes it
-    ends: bool = True
-    #: a refusal names one of its categories (`Kind.rejection_grounds`) and is at least so long
-    rejects_by_category: bool = False
-    least_reason: int = 20
-    #: it can refuse the reward, and take the refusal back
-    rejects: bool = False
-    #: the places of a campaign can be split into several offers; elsewhere it is one offer, which grows
-    splits: bool = True
-    #: most places that an offer has unless somebody asks for more; None: all in one
-    places_at_once: int | None = None
-    #: it takes people to https addresses alone
-    needs_https: bool = False
     #: nobody's money is at stake but our own house's: a rehearsal there may go unchecked, and scripted people take part
     is_own_ground: bool = False
-    #: the total is typed before anything is promised there
-    asks_for_total: bool = False
     #: no stranger comes, and no real money moves
     is_sandbox: bool = False
     #: its campaigns are listed on the installation's public page, where anybody may begin; no id comes with people, and
@@ -190,6 +162,16 @@ class Capabilities:
     repeats: Repeats = Repeats()
 
     @property
+    def needs_https(self) -> bool:
+        """It takes people to https addresses alone."""
+        return self.vouches and not self.is_own_ground
+
+    @property
+    def asks_for_total(self) -> bool:
+        """Money is real: the total is typed before anything is promised there."""
+        return self.needs_https and not self.is_sandbox
+
+    @property
     def is_play(self) -> bool:
         """An approval pays with money that a site of our own house has made up: nobody is owed any."""
         return self.is_own_ground and self.pays_out
@@ -197,7 +179,7 @@ class Capabilities:
     @property
     def reopens(self) -> bool:
         """A campaign that was stopped can be opened again: its offer is our own row, and no money was promised."""
-        return not (self.pays or self.vouches)
+        return not self.vouches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -476,7 +458,7 @@ class Recruiter(Protocol):
 
 
 class Pausing(Recruiter, Protocol):
-    """What a recruiter does beyond that which `pauses`, `approves_in_bulk` and `asks_for_returns`."""
+    """What a recruiter does beyond that which `pauses`, `approves_in_bulk` and `lists_in_progress`."""
 
     def pause(self, offer_id: str) -> None:
         """Nobody can take a place until `resume`; who has one goes on. Twice is once."""

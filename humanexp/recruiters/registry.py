@@ -25,7 +25,7 @@ from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.recruiters.money import FeeTable, Quote, QuoteTerms, quote
 from humanexp.recruiters.port import Capabilities, Recruiter
-from humanexp.recruiters.tickets import Hint, Outcome, Ticket, WayOut
+from humanexp.recruiters.tickets import Hint, Nothing, Outcome, Ticket, WayOut
 from humanexp.studies.facts import Way
 
 
@@ -68,6 +68,29 @@ class Account:
         return self.code == self.kind.code
 
 
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What the console says of launches through a recruiter, and of its accounts."""
+
+    #: what the price of a launch is
+    price: str | Promise = _lazily("if every place is taken and paid")
+    #: the button, and what it has done
+    launch: str | Promise = _lazily("Launch for %(total)s")
+    launched: str | Promise = _lazily("Launched on %(name)s.")
+    #: what an approval means; empty: nobody is paid through it
+    approval: str | Promise = _lazily(
+        "An approval is a debt. You pay it out in your own way, and write that down at the recruiter's desk."
+    )
+    #: why it needs no account; empty: it needs one
+    no_account: str | Promise = ""
+
+
+#: Of those that pay people themselves.
+PAYS_OUT = Words(
+    approval=_lazily("An approval pays the person: the recruiter hands the money out and charges the account.")
+)
+
+
 class Kind(ABC):
     """A sort of recruiter, before there are keys or accounts."""
 
@@ -79,7 +102,7 @@ class Kind(ABC):
     namespace: ClassVar[str]
     #: every database has its first account from the beginning; else it is made when it is first used
     is_at_hand: ClassVar[bool] = False
-    #: what a launch through it asks beyond what it asks for all: fields of its form, and `link` for those of a link
+    #: what a launch through it asks beyond what it asks for all: fields of its form
     fields: ClassVar[frozenset[str]] = frozenset()
     #: what usually stands in them
     usual: ClassVar[Mapping[str, object]] = {}
@@ -87,6 +110,8 @@ class Kind(ABC):
     names_currency: ClassVar[bool] = False
     #: what it does not decide on is approved after so many days, whatever a launch says; None: as the launch says
     approved_after_days: ClassVar[int | None] = None
+    #: it shows the entry page in a frame of its own, and takes its form
+    frames: ClassVar[bool] = False
     #: how its people's pages speak of what they came by
     way: ClassVar[Way] = "hit"
     #: how pages of the console call the id by which it knows a person
@@ -94,14 +119,8 @@ class Kind(ABC):
     #: ids of people; never an address, which names them
     person_id: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
-    #: what its campaigns are frozen with beyond what all have: a value that checks itself; None: nothing
-    Terms: ClassVar[type[Entry] | None] = None
-
-    def terms_from(self, stored: Mapping[str, Any]) -> Entry | None:
-        """Of a campaign. Raises ValueError for what no such terms can be."""
-        if stored and self.Terms is None:
-            raise ValueError(f"Campaigns by {self.code} have no terms of their own.")
-        return self.Terms.model_validate(stored) if stored and self.Terms is not None else None
+    #: what its campaigns are frozen with beyond what all have: a value that checks itself; as here, it is empty
+    Terms: ClassVar[type[Entry]] = Entry
 
     def terms_for(self, account: Account, *, reward_cents: int, link: Link) -> Entry | None:
         """What a launch freezes, `link` being what was said of a link. Raises InvalidRequest."""
@@ -123,6 +142,10 @@ class Kind(ABC):
         By the fee table, unless a kind knows better. One that asks must not be called inside a transaction.
         """
         return quote(terms, fees=self.fees, currency=account.currency)
+
+    def places_of_offer(self, places: int, wanted: int | None = None) -> int:
+        """Most places that one offer has of a campaign with so many."""
+        return wanted or places
 
     def named_currency(self, account: Account) -> str:
         """In which currency the account pays; asked from the other side where that names one."""
@@ -152,9 +175,12 @@ class Kind(ABC):
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         """Who comes, as the entry page's address says."""
 
-    @abstractmethod
     def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
-        """Where somebody goes with this outcome. Raises InvalidRequest for a ticket from nowhere of its own."""
+        """Where somebody goes with this outcome, unless the campaign has a site (`SiteTerms.way_out`).
+
+        Raises InvalidRequest for a ticket from nowhere of its own.
+        """
+        return Nothing()
 
     def check_submission(self, submission: str) -> None:
         """Raises InvalidRequest for an id under which nobody can begin."""
@@ -180,7 +206,9 @@ class Kind(ABC):
         """A queue is set up that it puts events into."""
         return False
 
-    #: grounds on which a person may refuse the reward, by the recruiter's own words for them
+    #: a refusal of the reward is at least so long, and names one of these grounds, by the recruiter's own words for
+    #: them, where there are any
+    least_reason: ClassVar[int] = 20
     rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}
 
     def told(self, account: Account, headers: Mapping[str, str], body: bytes) -> Hint:
@@ -191,6 +219,7 @@ class Kind(ABC):
         """What its documents leave open, read from an offer of ours, by name; nothing is changed there."""
         return {}
 
+    words: ClassVar[Words] = Words()
     #: how its pages of the console explain it, where it needs more words than its name
     note: ClassVar[str | Promise] = ""
     #: what its keys are and where somebody gets them
@@ -303,14 +332,27 @@ def name_of(code: str) -> str:
 
 
 def those(**wanted: object) -> list[str]:
-    """Codes of all that have these capabilities, as they are named in `Capabilities`: `those(pays=True)`."""
+    """Codes of all that have these capabilities, as they are named in `Capabilities`: `those(vouches=True)`."""
     return [account.code for account in accounts() if account.kind.code in _with(wanted)]
 
 
 def at(**wanted: object) -> Q:
     """The same for rows that have an `environment`, without a question of its own to the database; `at()` is all."""
-    of = _with(wanted)
-    return Q(environment__in=of) | Q(environment__in=_rows().filter(kind__in=of).values("environment"))
+    return _rows_at(_with(wanted))
+
+
+def _rows_at(kinds: list[str]) -> Q:
+    return Q(environment__in=kinds) | Q(environment__in=_rows().filter(kind__in=kinds).values("environment"))
+
+
+def asks(code: str, field: str) -> bool:
+    """Whether a launch through this account asks for a field."""
+    return field in kind_of(code).fields
+
+
+def asking(field: str) -> Q:
+    """The same for rows at kinds whose launches ask for a field."""
+    return _rows_at([code for code, kind in _KINDS.items() if field in kind.fields])
 
 
 def choices() -> list[tuple[str, str]]:
@@ -379,9 +421,9 @@ def offered() -> list[str]:
 
 def usual_ground() -> str:
     """Where a study is rehearsed as if it were paid: the paid recruiter of our own house."""
-    return next(iter(those(pays=True, is_own_ground=True) or codes()))
+    return next(iter(those(vouches=True, is_own_ground=True) or codes()))
 
 
 def preferred() -> str:
     """Where a check and a launch begin: the paid recruiter that is set up, or one through which no money goes."""
-    return next(iter(those(pays=True, is_set_up=True) or those(pays=False)))
+    return next(iter(those(vouches=True, is_set_up=True) or those(vouches=False)))

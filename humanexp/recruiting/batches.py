@@ -76,7 +76,7 @@ def batch_plan(study: Study) -> BatchPlan | None:
 def takes_batches(to: str, price: Quote) -> bool:
     """Whether a launch is one offer that can grow, at a fee for a place that stays the same."""
     can = capabilities_of(to)
-    return can.extends and len(price.hit_sizes) == 1 and not fees_of(to).large_hit_percent
+    return can.vouches and len(price.hit_sizes) == 1 and not fees_of(to).large_hit_percent
 
 
 def opened_places(campaign: Campaign) -> int:

@@ -65,7 +65,7 @@ def quote_extension(*, campaign: Campaign, places: int) -> Extension:
     """
     if places < 1:
         raise InvalidRequest("An extension adds at least one place.", fields={"places": "at least 1"})
-    if not campaign.capabilities.extends:
+    if not campaign.capabilities.vouches:
         raise Conflict("This campaign cannot be extended: open another one with more places.")
     if CampaignTopUp.objects.filter(campaign=campaign).exists():
         raise Conflict(
@@ -81,7 +81,7 @@ def quote_extension(*, campaign: Campaign, places: int) -> Extension:
 
 def _spread(campaign: Campaign, places: int) -> tuple[tuple[tuple[Hit, int], ...], tuple[int, ...]]:
     """HITs that grow and by how much, and the sizes of new ones."""
-    if not campaign.capabilities.splits:
+    if campaign.capabilities.pauses:
         only = _growing(campaign)
         if not only:
             raise Conflict("Another change of this campaign is on its way, or it was not published: wait a minute.")
@@ -167,7 +167,7 @@ def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.LIVE:
         raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")
-    if not campaign.capabilities.ends:
+    if campaign.capabilities.pauses:
         raise Conflict("Its places stay open until they are taken or the campaign is stopped: it has no end to move.")
     now = clock.now()
     if not 1 <= days <= YEAR.days:

@@ -54,8 +54,7 @@ def quote(
 ) -> Quote:
     """The exact cost of a launch, before it."""
     account = account_of(to)
-    can = account.kind.capabilities
-    per_hit = (assignments_per_hit or can.places_at_once or assignments) if can.splits else assignments
+    per_hit = account.kind.places_of_offer(assignments, assignments_per_hit)
     terms = terms_of(reward_cents=reward_cents, assignments=assignments, per_hit=max(1, per_hit), masters=masters)
     return account.kind.quote(terms, account)
 
@@ -101,7 +100,7 @@ class LaunchTerms:
     def price(self, suggested: SuggestedTerms) -> Quote:
         reward_cents = self.reward_cents
         if reward_cents is None:
-            reward_cents = 0 if self.unpaid or not capabilities_of(self.to).pays else suggested.reward_cents
+            reward_cents = 0 if self.unpaid or not capabilities_of(self.to).vouches else suggested.reward_cents
         return quote(
             to=self.to,
             assignments=suggested.assignments if self.assignments is None else self.assignments,
@@ -189,14 +188,15 @@ def _set_own_terms(campaign: Campaign, link: Link) -> None:
     """How people come and go, where a site sends them."""
     account, study = account_of(campaign.environment), campaign.study
     # Scripted participants come from nowhere: a rehearsal by a link has no site.
-    link = link if study.population == Population.PEOPLE else Link()
+    if study.population != Population.PEOPLE or "link_preset" not in account.kind.fields:
+        link = Link()
+    if link.preset:
+        check_exported(study)
     own = account.kind.terms_for(account, reward_cents=campaign.reward_cents, link=link)
     if own is None:
         return
     campaign.terms = own.to_json()
     site = campaign.site
-    if site is not None and not campaign.capabilities.vouches:
-        check_exported(study)
     if site is not None and site.site.shared_computers:
         campaign.shared_computers = True
 
@@ -297,7 +297,7 @@ def _check_contact(study: Study, contact: str) -> None:
 
 def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
     """Zero pay is a choice, never a slip."""
-    if not capabilities_of(to).pays:
+    if not capabilities_of(to).vouches:
         if reward_cents:
             raise InvalidRequest(
                 "No money goes through a plain link: set the reward to 0 and pay people where you found them.",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
@@ -58,7 +58,8 @@ def people_of_site(campaign: Campaign, said: str = "") -> Iterator[SitePerson]:
     terms = campaign.site
     if terms is None:
         return
-    rows = _named(campaign)
+    rows = Assignment.objects.filter(campaign=campaign, person__isnull=False, session__isnull=False)
+    rows = rows.select_related("person", "session__study").order_by("pk")
     if said:
         rows = rows.filter(Q(person__worker_id=id_here(terms.preset, said)) | Q(assignment_id=said))
     stopped = set(
@@ -76,11 +77,6 @@ def people_of_site(campaign: Campaign, said: str = "") -> Iterator[SitePerson]:
             code="" if way_back is None else way_back.code,
             bonus=0 if way_back is None else _bonus(campaign, terms, way_back, row.session),
         )
-
-
-def _named(campaign: Campaign) -> QuerySet[Assignment]:
-    rows = Assignment.objects.filter(campaign=campaign, person__isnull=False, session__isnull=False)
-    return rows.select_related("person", "session__study").order_by("pk")
 
 
 def _bonus(campaign: Campaign, terms: SiteTerms, way_back: OutcomeCode, session: Session) -> int | None:

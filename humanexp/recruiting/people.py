@@ -40,11 +40,16 @@ class FoundCode:
     def given_id(self) -> str:
         """The id by which a link named the person, if it did: whoever sent them knows them by it."""
         row = self.assignment
-        return (
-            row.person.given_id
-            if row is not None and row.person is not None and not row.campaign.capabilities.vouches
-            else ""
-        )
+        return row.person.given_id if self.came_by_link and row is not None and row.person is not None else ""
+
+    @property
+    def came_by_link(self) -> bool:
+        return self.assignment is not None and not self.assignment.campaign.capabilities.vouches
+
+
+def can_be_written_to(assignment: Assignment) -> bool:
+    """A link has nobody's address."""
+    return assignment.person_id is not None and assignment.campaign.capabilities.vouches
 
 
 def codes_in(text: str) -> list[str]:
@@ -78,7 +83,7 @@ RECIPIENTS = {
 def reachable(study: Study, group: str) -> QuerySet[Assignment]:
     """One assignment of every person of a group whom a recruiter can write to."""
     mine = Assignment.objects.filter(RECIPIENTS[group], campaign__study=study, person__isnull=False)
-    mine = mine.exclude(registry.at(messages=False))
+    mine = mine.exclude(registry.at(vouches=False))
     # the latest: a person may have returned an earlier one
     latest = mine.order_by("person", "-pk").values_list("person", "pk")
     newest: dict[int, int] = {}
@@ -109,7 +114,7 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
         raise InvalidRequest("A message needs a subject and a text.", fields=faults)
     people: dict[int, Assignment] = {}
     for assignment in rows:
-        if assignment.person_id is not None and assignment.campaign.capabilities.messages:
+        if can_be_written_to(assignment) and assignment.person_id is not None:
             people.setdefault(assignment.person_id, assignment)
     if not people:
         raise Conflict("None of these people can be written to: a plain link has no addresses.")

@@ -211,7 +211,7 @@ def why_not_yet(code: str) -> str:
         kind=CallKind.REJECT, assignment__person__participant__code=code, state__in=UNFINISHED
     )
     # Nobody is owed anything through a recruiter that pays nobody.
-    if owed.exclude(registry.at(pays=False)).exists() or waiting.exists() or refusals.exists():
+    if owed.exclude(registry.at(vouches=False)).exists() or waiting.exists() or refusals.exists():
         return f"{code} has not been paid yet: run settle and sync first, then delete."
     return ""
 

@@ -181,7 +181,7 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
             _store_listed(campaign, hit, listed, report)
         _store_hit(hit, about)
         report.hits += 1
-    if recruiter.capabilities.pays:
+    if recruiter.capabilities.vouches:
         try:
             refresh_balance(environment=campaign.environment)
         except WrongCurrency as error:  # no balance is shown; people are looked after all the same

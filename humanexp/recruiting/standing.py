@@ -324,7 +324,7 @@ def states_to_read(campaign: Campaign, hit: Hit, about: OfferReport) -> tuple[se
 
 def ask_for_return(row: Assignment, found: SubmissionReport) -> None:
     """Somebody came back without having finished: they are asked to give the place back, once, and then waited for."""
-    if not row.campaign.capabilities.asks_for_returns or not row.is_unmatched or row.person is None:
+    if not row.campaign.capabilities.lists_in_progress or not row.is_unmatched or row.person is None:
         return
     if found.is_return_requested:
         row.return_due_at = clock.now() + RETURNED_WITHIN

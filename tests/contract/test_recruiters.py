@@ -105,5 +105,5 @@ def test_every_recruiter_has_what_pages_and_rows_need_of_it() -> None:
     for kind in registry.kinds():
         assert str(kind.name) and kind.namespace
         assert len(kind.code) <= 12  # as long as the columns that store it
-        assert kind.capabilities.frames <= bool(kind.origins), f"{kind.code} shows frames from nowhere"
+        assert kind.frames <= bool(kind.origins), f"{kind.code} shows frames from nowhere"
         assert kind.capabilities.vouches == bool(kind.address), f"{kind.code}: who vouches answers somewhere"

@@ -113,9 +113,9 @@ def test_it_is_known_by_its_own_name_and_is_of_its_kind(study: Study, memory: Me
     assert (account.name, account.currency, account.workspace) == ("Second grant", "USD", "w-2")
     assert registry.name_of("memory-2") == "Second grant"
     assert "memory-2" in registry.codes()
-    assert "memory-2" in registry.those(pays=True)
-    assert "memory-2" not in registry.those(pays=False)
-    rows = RecruiterAccount.objects.filter(registry.at(pays=True))
+    assert "memory-2" in registry.those(vouches=True)
+    assert "memory-2" not in registry.those(vouches=False)
+    rows = RecruiterAccount.objects.filter(registry.at(vouches=True))
     assert set(rows.values_list("environment", flat=True)) >= {"memory-2"}
     assert not RecruiterAccount.objects.filter(registry.at(vouches=False), environment="memory-2").exists()
     # the same id is the same person, whichever account paid for the place

@@ -274,7 +274,7 @@ def test_the_launch_form_asks_in_the_words_of_the_recruiter(lab: Lab, study: Stu
     client.force_login(User.objects.create_superuser("ada"))
     page = client.get(f"/studies/{study.slug}/recruit/").content.decode()
     for label in ("Keywords", "Approved HITs, at least", "Masters only", "Days until everyone is paid automatically"):
-        assert only(page, label) == set(registry.those(vouches=True, splits=True)) & set(registry.offered()), label
+        assert only(page, label) == set(registry.those(vouches=True, pauses=False)) & set(registry.offered()), label
     assert "panel" in only(page, "Countries") and "panel" in only(page, "Normal or corrected-to-normal vision")
     asked = {"to": "panel", "assignments": "2", "reward": "1.20", "estimated_minutes": "5", "title": "Pictures"}
     asked |= {"description": "Look.", "contact": "lab@example.org", "approval_days": "3", "shown_total": "320"}

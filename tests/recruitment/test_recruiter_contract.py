@@ -28,7 +28,7 @@ from humanexp.recruiters.port import (
     WayBackCode,
 )
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
-from humanexp.recruiters.registry import capabilities_of, fees_of, recruiter_for, registered
+from humanexp.recruiters.registry import capabilities_of, fees_of, kind_of, recruiter_for, registered
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish
@@ -68,7 +68,7 @@ def can(environment: str) -> Capabilities:
 @pytest.fixture
 def campaign(environment: str, study: Study, can: Capabilities) -> Campaign:
     campaign = publish(
-        study=study, terms=LaunchTerms(to=environment, assignments=2, reward_cents=120 if can.pays else 0)
+        study=study, terms=LaunchTerms(to=environment, assignments=2, reward_cents=120 if can.vouches else 0)
     )
     send(environment=environment)
     return campaign
@@ -250,7 +250,7 @@ def test_an_expired_hit_takes_nobody_and_expiring_twice_is_expiring_once(recruit
 
 def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hit, can: Capabilities) -> None:
     until = timezone.now().replace(microsecond=0) + timedelta(days=20)
-    if not can.ends:
+    if can.pauses:
         with pytest.raises(RecruiterError, match="no end"):
             recruiter.change(hit.hit_id, until=until, token="until")
         return
@@ -263,7 +263,7 @@ def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hi
 @pytest.mark.promise(2)
 def test_places_are_added_up_to_a_number_and_twice_is_once(recruiter: Recruiter, hit: Hit, can: Capabilities) -> None:
     token = f"extend-{hit.hit_id}"
-    if not can.extends:
+    if not can.vouches:
         with pytest.raises(RecruiterError, match="cannot be extended"):
             recruiter.change(hit.hit_id, places=5, token=token)
         return
@@ -295,7 +295,7 @@ def test_money_goes_through_it_or_is_refused(
         marker="[p7]",
         token=f"contract-{hit.hit_id}",
     )
-    if not can.pays:
+    if not can.vouches:
         assert recruiter.balance_cents() is None
         calls: list[Callable[[], Any]] = [
             lambda: recruiter.pay(reward),
@@ -341,12 +341,13 @@ def test_money_goes_through_it_or_is_refused(
 def test_a_rejection_takes_effect_and_can_be_overridden(
     recruiter: Recruiter, hit: Hit, can: Capabilities, take_part: Callable[[], Visitor]
 ) -> None:
-    if not can.pays:
+    if not can.vouches:
         pytest.skip("no money goes through it")
     take_part()
     report = only(recruiter, hit)
     reason = "Two people answered from one account. We have written to you about this, and there was no answer to it."
-    recruiter.reject(report.submission_id, reason=reason, category="OTHER" if can.rejects_by_category else "")
+    grounds = kind_of(recruiter.environment).rejection_grounds
+    recruiter.reject(report.submission_id, reason=reason, category="OTHER" if grounds else "")
     assert only(recruiter, hit).state == AssignmentState.REJECTED
     recruiter.pay(RewardOrder(submission_id=report.submission_id, overrides_rejection=True))
     assert only(recruiter, hit).state == AssignmentState.APPROVED
@@ -361,7 +362,7 @@ def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
     assert recruiter.publish_qualification(order) == type_id
     worker_id = somebody()
     assert not recruiter.holds(type_id, worker_id)
-    if not recruiter.capabilities.qualifies:
+    if not recruiter.capabilities.vouches:
         for mark in (
             lambda: recruiter.grant(type_id, worker_id),
             lambda: recruiter.revoke(type_id, worker_id, reason="-"),
@@ -381,7 +382,7 @@ def test_work_is_hidden_from_who_has_the_mark(
     recruiter: Recruiter, campaign: Campaign, new_worker: Callable[[], Worker], panel: PanelServer
 ) -> None:
     """The same terms with different conditions are different groups of work."""
-    if not recruiter.capabilities.qualifies:
+    if not recruiter.capabilities.vouches:
         pytest.skip("our own check at the entry is all there is")
     name = f"Members {campaign.pk}-{campaign.entry}"
     type_id = recruiter.publish_qualification(QualificationOrder(name=name, description="Members."))

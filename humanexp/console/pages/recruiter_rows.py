@@ -55,6 +55,11 @@ class AccountRow:
         return self.account.kind.capabilities
 
     @property
+    def is_needed(self) -> bool:
+        """There is something to test, and money to limit."""
+        return not self.account.kind.words.no_account
+
+    @property
     def is_paused(self) -> bool:
         return self.row.pause == Pause.HAND
 
@@ -95,11 +100,8 @@ class AccountRow:
             return State(word=_("keys refused"), tone="bad", detail=self.row.pause_detail)
         if self.row.fault:
             return State(word=_("test failed"), tone="bad", detail=self.row.fault)
-        if self.can.is_public:
-            listed = _("It needs no account: your studies are listed on a public page, where anybody may begin.")
-            return State(word=_("ready"), tone="good", detail=listed)
-        if not self.can.vouches:
-            return State(word=_("ready"), tone="good", detail=_("It needs no account: you hand out the link yourself."))
+        if not self.is_needed:
+            return State(word=_("ready"), tone="good", detail=str(self.account.kind.words.no_account))
         if self.row.tried_at is None:
             return State(word=_("not tested yet"), tone="plain")
         return State(word=_("works"), tone="good")

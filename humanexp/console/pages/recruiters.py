@@ -77,7 +77,7 @@ class SpendingForm(forms.Form):
 
 
 def _kinds() -> list[tuple[str, str]]:
-    open_now = (kind for kind in registry.kinds() if kind.capabilities.pays and not kind.capabilities.is_closed)
+    open_now = (kind for kind in registry.kinds() if not kind.words.no_account and not kind.capabilities.is_closed)
     return [(kind.code, str(kind.name)) for kind in open_now]
 
 

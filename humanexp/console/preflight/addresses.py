@@ -58,7 +58,7 @@ def entry_page(launch: Launch) -> Line:
             _("The entry page answers %(status)d instead of showing itself.") % {"status": reply.status_code},
             _("Check that PUBLIC_URL leads to this installation, and that both have the same SECRET_KEY."),
         )
-    if not launch.can.frames:
+    if not registry.kind_of(launch.to).frames:
         return good(_("Answers."))
     return _framing(launch, reply)
 

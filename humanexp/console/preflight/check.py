@@ -46,7 +46,7 @@ class Launch:
         return quote(
             to=self.to,
             assignments=max(1, self.terms.assignments),
-            reward_cents=self.terms.reward_cents if self.can.pays else 0,
+            reward_cents=self.terms.reward_cents if self.can.vouches else 0,
         )
 
     @property

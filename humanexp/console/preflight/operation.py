@@ -27,7 +27,7 @@ from humanexp.simulation.personas import personas
 
 @check(gettext_lazy("Recruiter's account"))
 def account(launch: Launch) -> Line:
-    if not launch.can.pays:
+    if not launch.can.vouches:
         return good(_("No money goes through a plain link."))
     settings_page = _("An administrator repairs the account on the page Recruiters.")
     try:
@@ -69,7 +69,7 @@ def job_runner(launch: Launch) -> Line:
     found = silence()
     if found is None:
         return good(_("Runs."))
-    say = bad if launch.can.pays else warn
+    say = bad if launch.can.vouches else warn
     return say(
         _("No job runner has reported for a minute, so no one would be paid.")
         if found.nobody_is_paid

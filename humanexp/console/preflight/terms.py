@@ -138,7 +138,7 @@ def own_result(launch: Launch) -> Line:
 
 @check(gettext_lazy("Pay"))
 def pay(launch: Launch) -> Line:
-    if not launch.can.pays:
+    if not launch.can.vouches:
         return good(_("People who come by the link are not paid through it."))
     wage = wage_at(
         launch.study,
@@ -180,7 +180,7 @@ def pay(launch: Launch) -> Line:
 @check(gettext_lazy("When people are paid"))
 def settling(launch: Launch) -> Line:
     """Frozen with the study: said before anybody can start."""
-    if not launch.can.pays:
+    if not launch.can.vouches:
         return good(_("People who come by the link are not paid through it."))
     policy, price = policy_of(launch.study), launch.price
     place_cents = price.total_cents // price.assignments
@@ -256,7 +256,7 @@ def pilot(launch: Launch) -> Line:
     if most is not None:
         text = _("The plan begins with a pilot of at most %(n)d people. %(times)s") % {"n": most, "times": words}
         return good(text)
-    if launch.can.pays and found.reward_cents is not None and launch.price.reward_cents < found.reward_cents:
+    if launch.can.vouches and found.reward_cents is not None and launch.price.reward_cents < found.reward_cents:
         return warn(
             words,
             _("Raise the reward to %(reward)s.") % {"reward": money.shown(found.reward_cents, launch.price.currency)},

@@ -26,9 +26,9 @@ from humanexp.core import clock
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import InvalidRequest, NotFound, StudyRefused, TooManyCalls
 from humanexp.core.languages import begin_in, tag_spoken
+from humanexp.entry.admission import closes_here, is_full, is_over
 from humanexp.entry.resumption import name_of, note_of
 from humanexp.entry.visitors import delete_by_code
-from humanexp.ledger.payments import places_left
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.pages.views import run_shell
 from humanexp.recruiters import registry
@@ -36,7 +36,6 @@ from humanexp.recruiters.campaigns import asks_whether_repeated, campaign_by_ent
 from humanexp.recruiters.facts import consent_of, facts_of, run_address
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
-from humanexp.recruiters.states import CampaignState
 from humanexp.recruiters.tickets import FormPost, Outcome
 from humanexp.recruiting.approvals import approval_of
 from humanexp.studies.facts import StudyFacts
@@ -68,7 +67,7 @@ def previewed_campaign(entry: str) -> Campaign | None:
         entry=entry,
         title=terms.title,
         description=terms.description,
-        reward_cents=terms.reward_cents if registry.capabilities_of(to).pays else 0,
+        reward_cents=terms.reward_cents if registry.asks(to, "reward") else 0,
         assignments=max(1, terms.assignments),
         estimated_minutes=terms.estimated_minutes,
         contact=terms.contact,
@@ -113,7 +112,7 @@ def _refusal(error: NotFound) -> dict[str, object]:
 @entry_page(rehearses=True)
 def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Consent and start; in a preview, what the study is about."""
-    if not campaign.capabilities.frames:
+    if not kind_of(campaign.environment).frames:
         return entry_shell(request, campaign)
     # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
     origins = kind_of(campaign.environment).origins
@@ -131,7 +130,7 @@ def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
 def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     """The study within the entry page, for frames whose windows are blocked: the same shell, framed by nobody else."""
     campaign = campaign_by_entry(entry)
-    if not campaign.capabilities.frames:
+    if not kind_of(campaign.environment).frames:
         raise NotFound
     begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
 
@@ -223,7 +222,7 @@ def entry_shell(
     """The entry page of a campaign, for whom the address names; `template` and `more`: the same in another frame."""
     given = request.GET.dict()
     terms = campaign.site
-    recruiter, can = kind_of(campaign.environment), campaign.capabilities
+    recruiter, is_here = kind_of(campaign.environment), closes_here(campaign)
     ticket = recruiter.ticket(given) if terms is None else terms.ticket(given)
     submit_address = fault = ""
     if not ticket.is_preview:
@@ -234,12 +233,10 @@ def entry_shell(
             fault = gettext(error.message)
     # Where nobody lists who has finished, the completion code is told to those alone whom somebody has sent who may
     # ask for it.
-    facts = facts_of(campaign, minutes=minutes_told(campaign), shows_code=not can.vouches and bool(ticket.person))
-    is_closed = not can.vouches and campaign.state != CampaignState.LIVE
-    # of those whom a recruiter names, it counts the places
-    is_full = not can.vouches and not is_closed and bool(campaign.pk) and places_left(campaign) == 0
-    is_over = is_closed or is_full
-    is_paused = not is_over and not approval_of(campaign.study).is_in_force
+    facts = facts_of(campaign, minutes=minutes_told(campaign), shows_code=is_here and bool(ticket.person))
+    has_no_place = is_full(campaign)
+    is_shut = has_no_place or is_over(campaign)
+    is_paused = not is_shut and not approval_of(campaign.study).is_in_force
     consent = consent_of(campaign.study, tag_spoken(), facts)
     asks = asks_whether_repeated(campaign.study) and campaign.study.population == Population.PEOPLE
     context = {
@@ -248,8 +245,8 @@ def entry_shell(
         "facts": facts,
         "consent": consent,
         "is_preview": ticket.is_preview,
-        "is_over": is_over,
-        "is_full": is_full,
+        "is_over": is_shut,
+        "is_full": has_no_place,
         "is_paused": is_paused,
         "fault": fault,
         "asks_whether_repeated": asks,
@@ -261,19 +258,19 @@ def entry_shell(
             "isLink": facts.is_link,
             "isPreview": ticket.is_preview,
             "isPaused": is_paused,
-            "isTimed": facts.is_timed and not (is_over or is_paused),
+            "isTimed": facts.is_timed and not (is_shut or is_paused),
             "protocol": _room(campaign),
             "consentDigest": consent.digest,
             "minutes": facts.minutes,
-            "showsCode": not can.vouches and facts.shows_code,
+            "showsCode": is_here and facts.shows_code,
             "leadsOut": facts.leads_out,
             "isUnfilled": terms is not None and terms.is_unfilled(ticket),
             "declineUrl": reverse("recruitment:decline", args=[campaign.entry]) if facts.leads_out else "",
             "wayOutUrl": reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",
-            "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if can.frames else "",
+            "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if recruiter.frames else "",
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
-            "finishUrl": "" if can.vouches else reverse("recruitment:finish", args=[campaign.entry]),
+            "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if is_here else "",
             "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
             "runUrl": run_address(campaign),
             "resumeName": name_of(campaign, ticket.person),

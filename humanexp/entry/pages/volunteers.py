@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -14,8 +13,7 @@ from django.views.decorators.http import require_safe
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.languages import begin_in
 from humanexp.ledger.payments import places_left
-from humanexp.recruiters import registry
-from humanexp.recruiters.campaigns import minutes_told
+from humanexp.recruiters.campaigns import minutes_told, public_campaigns
 from humanexp.recruiters.facts import ethics_of, facts_of
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.states import CampaignState
@@ -27,7 +25,7 @@ from humanexp.studies.languages import bundles_of, language_of_study
 def open_campaigns() -> list[Campaign]:
     """Those in which somebody could begin now, the newest first, one of each study."""
     found: dict[int, Campaign] = {}
-    for campaign in _public().filter(state=CampaignState.LIVE).order_by("-launched_at", "-pk"):
+    for campaign in public_campaigns().filter(state=CampaignState.LIVE).order_by("-launched_at", "-pk"):
         if campaign.study_id not in found and takes_people(campaign):
             found[campaign.study_id] = campaign
     return list(found.values())
@@ -35,17 +33,13 @@ def open_campaigns() -> list[Campaign]:
 
 def public_campaign(entry: str) -> Campaign:
     """Also after its end: its address may have been shared. Raises NotFound."""
-    return existing(_public().filter(entry=entry).first(), NotFound.__doc__ or "")
+    return existing(public_campaigns().filter(entry=entry).first(), NotFound.__doc__ or "")
 
 
 def takes_people(campaign: Campaign) -> bool:
     """Whether somebody who comes now could begin."""
     is_live = campaign.state == CampaignState.LIVE
     return is_live and approval_of(campaign.study).is_in_force and places_left(campaign) > 0
-
-
-def _public() -> QuerySet[Campaign]:
-    return Campaign.objects.filter(registry.at(is_public=True)).select_related("study__family")
 
 
 @dataclass(frozen=True, kw_only=True)

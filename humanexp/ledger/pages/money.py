@@ -114,7 +114,7 @@ def page_of(study: Study | None) -> dict[str, Any]:
         "policy": policy_of(study).words(moneys[0].currency),
         "owed": owed_lines(owed(study)),
         "pay": [(one, wage_of(study, tally, one.currency)) for one in moneys],
-        "pays": any(registry.capabilities_of(one).pays for one in environments),
+        "pays": any(registry.asks(one, "reward") for one in environments),
     }
 
 
@@ -136,22 +136,13 @@ def _statement(by: By, lines: Sequence[StatementLine]) -> Statement:
 
 def _ways(environments: set[str]) -> Iterator[Way]:
     for environment in sorted(environments):
-        can = registry.capabilities_of(environment)
-        if not can.pays:
-            continue
-        words = (
-            _("An approval pays the person: the recruiter hands the money out and charges the account.")
-            if can.pays_out
-            else _(
-                "An approval is a debt. You pay it out in your own way, and write that down at the recruiter's desk."
-            )
-        )
-        yield Way(name=registry.name_of(environment), words=words)
+        if words := str(registry.kind_of(environment).words.approval):
+            yield Way(name=registry.name_of(environment), words=words)
 
 
 def _sites(study: Study) -> Iterator[Way]:
     """Links: their money moves at the site that sent the people, and never through the ledger."""
-    by_link = Campaign.objects.filter(study=study).exclude(registry.at(pays=True))
+    by_link = Campaign.objects.filter(registry.asking("link_preset"), study=study)
     for terms in filter(None, (campaign.site for campaign in by_link.order_by("pk"))):
         name = terms.site.label
         if terms.pay == "money" and terms.reward is not None:

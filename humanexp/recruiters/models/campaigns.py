@@ -168,10 +168,10 @@ class Campaign(models.Model):
         return f"{self.study.slug} on {self.environment}"
 
     def clean(self) -> None:
-        if self.reward_cents and not self.capabilities.pays:
+        if self.reward_cents and not self.capabilities.vouches:
             raise ValidationError({"reward_cents": "No money goes through this recruiter."})
         try:
-            self.own_terms  # noqa: B018
+            self.own_terms()
         except ValueError as error:
             raise ValidationError({"terms": str(error)}) from error
 
@@ -194,15 +194,14 @@ class Campaign(models.Model):
     def asks_for(self) -> WorkerRequirements:
         return WorkerRequirements.from_dict(self.requirements)
 
-    @property
     def own_terms(self) -> Entry | None:
-        """As its kind of recruiter declares them; None where it declares none, or nothing was said."""
-        return kind_of(self.environment).terms_from(self.terms)
+        """As its kind of recruiter declares them; None where nothing was said. Raises ValueError."""
+        return kind_of(self.environment).Terms.model_validate(self.terms) if self.terms else None
 
     @property
     def site(self) -> SiteTerms | None:
         """None where no site has sent its people: a link that anybody may hand out, a rehearsal, a recruiter's form."""
-        found = self.own_terms
+        found = self.own_terms()
         return found if isinstance(found, SiteTerms) else None
 
     @property

@@ -17,7 +17,7 @@ from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruiters import keys
 from humanexp.recruiters.money import LARGE_HIT, FeeTable
 from humanexp.recruiters.port import Capabilities, Recruiter
-from humanexp.recruiters.registry import Account, Kind, OwnSite
+from humanexp.recruiters.registry import PAYS_OUT, Account, Kind, OwnSite
 from humanexp.recruiters.tickets import FormPost, Nothing, Outcome, Ticket, WayOut
 
 
@@ -51,13 +51,16 @@ FIELDS = frozenset(
 class RequesterApi(Kind):
     """What they have in common: HITs, assignments, and a frame with a form."""
 
-    is_at_hand = True
+    is_at_hand, frames = True, True
     fields, id_name = FIELDS, _("Worker id")
     #: CustomerId allows capitals and digits only
     person_id = re.compile(r"[A-Z0-9]{1,64}")
 
     def key_names(self, account: Account) -> tuple[str, ...]:
         return keys.names_for(account.code, "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", is_first=account.is_first)
+
+    def places_of_offer(self, places: int, wanted: int | None = None) -> int:
+        return wanted or LARGE_HIT - 1
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         submission = query.get("assignmentId", "")
@@ -109,13 +112,6 @@ class Marketplace(RequesterApi):
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            pays=True,
-            frames=True,
-            qualifies=True,
-            messages=True,
-            extends=True,
-            rejects=True,
-            places_at_once=LARGE_HIT - 1,
             is_own_ground=True,
             is_set_up=bool(keys.key("MARKETPLACE_ACCESS_KEY_ID")),
         )
@@ -157,7 +153,7 @@ class Marketplace(RequesterApi):
 class Amazon(RequesterApi):
     """Amazon's addresses, or whoever else answers at the ones that are set."""
 
-    namespace = "mturk"
+    namespace, words = "mturk", PAYS_OUT
     # our own marketplace is small and new: what its people have done elsewhere, it cannot know
     usual = {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
     note = _(
@@ -170,16 +166,7 @@ class Amazon(RequesterApi):
         # Mechanical Turk closed on 30 September 2026; its API lives on where somebody else answers it.
         is_amazon = (urlsplit(self.address).hostname or "").endswith(".amazonaws.com")
         return Capabilities(
-            pays=True,
             pays_out=True,
-            frames=True,
-            qualifies=True,
-            messages=True,
-            extends=True,
-            rejects=True,
-            places_at_once=LARGE_HIT - 1,
-            needs_https=True,
-            asks_for_total=self.code == Production.code,
             is_sandbox=self.code == Sandbox.code,
             is_set_up=not is_amazon,
             is_closed=is_amazon,

@@ -27,9 +27,9 @@ from humanexp.recruiters.port import Capabilities, Repeats
 from humanexp.recruiters.presets import preset_called, ticket_of
 from humanexp.recruiters.prolific.hooks import HookAddress, verified
 from humanexp.recruiters.prolific.replies import REVIEWED_WITHIN
-from humanexp.recruiters.registry import Account, Kind, OwnSite
+from humanexp.recruiters.registry import PAYS_OUT, Account, Kind, OwnSite
 from humanexp.recruiters.site_terms import SiteTerms, codes_for
-from humanexp.recruiters.tickets import Hint, Nothing, Outcome, Ticket, WayOut
+from humanexp.recruiters.tickets import Hint, Ticket
 
 if TYPE_CHECKING:
     from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
@@ -76,11 +76,12 @@ class Api(Kind):
         | {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
         | {"took_part_in", "not_in", "only_people", "not_people"}
     )
-    names_currency = True
+    names_currency, words = True, PAYS_OUT
     approved_after_days = REVIEWED_WITHIN.days
     #: the first account's variables begin with it
     prefix: ClassVar[str]
     person_id = re.compile(r"[A-Za-z0-9]{1,64}")
+    least_reason = 100
     # Without its words for missed checks, for too fast and too slow, and for an unsuitable device: none of these is a
     # ground for a task of perception.
     rejection_grounds = {
@@ -118,29 +119,18 @@ class Api(Kind):
     def capabilities(self) -> Capabilities:
         is_here = is_loopback(urlsplit(self.address).hostname or "")
         return Capabilities(
-            pays=True,
             pays_out=True,
-            qualifies=True,
             lists_in_progress=True,
-            messages=True,
-            knows_people=True,
-            extends=True,
-            splits=False,
             pauses=True,
             approves_in_bulk=True,
-            asks_for_returns=True,
-            pays_unlisted=True,
-            ends=False,
-            rejects=True,
-            rejects_by_category=True,
-            least_reason=100,
-            needs_https=not is_here,
-            asks_for_total=not is_here,
             is_own_ground=is_here,
             is_set_up=bool(keys.key(f"{self.prefix}_TOKEN")),
             currency="GBP",
             repeats=REPEATS,
         )
+
+    def places_of_offer(self, places: int, wanted: int | None = None) -> int:
+        return places
 
     @property
     def fees(self) -> FeeTable:
@@ -256,9 +246,6 @@ class Api(Kind):
 
     def ticket(self, query: Mapping[str, str]) -> Ticket:
         return ticket_of(preset_called(self.preset).parameters, query)
-
-    def way_out(self, outcome: Outcome, ticket: Ticket) -> WayOut:
-        return Nothing()  # the codes are each campaign's own: see SiteTerms.way_out
 
     def check_submission(self, submission: str) -> None:
         if not re.fullmatch(r"[A-Za-z0-9]{1,64}", submission):

@@ -329,15 +329,15 @@ class RejectionForm(forms.Form):
 
     def __init__(self, environment: str, data: Any = None) -> None:
         super().__init__(data)
-        can, grounds = registry.capabilities_of(environment), registry.kind_of(environment).rejection_grounds
-        if not can.rejects_by_category:
+        kind = registry.kind_of(environment)
+        if not kind.rejection_grounds:
             del self.fields["category"]
             return
-        self.fields["category"].choices = [("", "–"), *grounds.items()]  # type: ignore[attr-defined]
+        self.fields["category"].choices = [("", "–"), *kind.rejection_grounds.items()]  # type: ignore[attr-defined]
         reason, evidence = self.fields["reason"], self.fields["evidence"]
-        reason.validators.append(MinLengthValidator(can.least_reason))
-        reason.widget.attrs["minlength"] = can.least_reason
-        reason.help_text = _("At least %(n)d characters.") % {"n": can.least_reason}
+        reason.validators.append(MinLengthValidator(kind.least_reason))
+        reason.widget.attrs["minlength"] = kind.least_reason
+        reason.help_text = _("At least %(n)d characters.") % {"n": kind.least_reason}
         evidence.required = True
         evidence.help_text = _("What you saw yourself. Missed checks, times and failed practice are no evidence here.")
 

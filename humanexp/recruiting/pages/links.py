@@ -20,7 +20,7 @@ from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.selectors import user_of
 from humanexp.ledger.hit_calls import entry_url
 from humanexp.ledger.pages.studies import study_page
-from humanexp.recruiters import money
+from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import campaigns_of
 from humanexp.recruiters.facts import pay_on_leaving
 from humanexp.recruiters.models.campaigns import Campaign
@@ -185,16 +185,6 @@ _PAID_ON_LEAVING = {"share": _("a bonus for their time"), "full": _("the full re
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site:
-    """A site in one line."""
-
-    title: str
-    host: str
-    #: outcome and how often, where that is more than never
-    turned_away: list[tuple[Promise, int]]
-
-
-@dataclass(frozen=True, kw_only=True)
 class SheetLine:
     """One completion code, and what is set for it there."""
 
@@ -220,15 +210,9 @@ class Sheet:
     reward: str
 
 
-def site_of(campaign: Campaign) -> Site | None:
-    terms = campaign.site
-    if terms is None:
-        return None
-    return Site(
-        title=_title(terms.site),
-        host=terms.host,
-        turned_away=[(OUTCOMES[one], campaign.turned_away[one]) for one in Outcome if one in campaign.turned_away],
-    )
+def turned_away(campaign: Campaign) -> list[tuple[Promise, int]]:
+    """Outcome and how often, where that is more than never."""
+    return [(OUTCOMES[one], campaign.turned_away[one]) for one in Outcome if one in campaign.turned_away]
 
 
 def sheet_of(campaign: Campaign, terms: SiteTerms) -> Sheet:
@@ -236,7 +220,7 @@ def sheet_of(campaign: Campaign, terms: SiteTerms) -> Sheet:
     return Sheet(
         campaign=campaign,
         preset=preset,
-        title=_title(preset),
+        title=title_of(preset),
         steps=preset.steps_in(get_language() or "en"),
         address=address_for_site(entry_url(campaign), terms.parameters, preset.placeholders),
         return_address=terms.return_address,
@@ -257,7 +241,7 @@ def _line(preset: Preset, outcome: Outcome, row: OutcomeCode, leaving: str) -> S
     )
 
 
-def _title(preset: Preset) -> str:
+def title_of(preset: Preset) -> str:
     return preset.title_in(get_language() or "en")
 
 
@@ -303,7 +287,7 @@ def _sent(study: Study, pk: int) -> tuple[Campaign, SiteTerms]:
     """A campaign by a link to a site, and how people come and go there."""
     campaign = get_object_or_404(campaigns_of(study).select_related("study"), pk=pk)
     terms = campaign.site
-    if terms is None or campaign.capabilities.vouches:
+    if terms is None or not registry.asks(campaign.environment, "link_preset"):
         raise Http404
     return campaign, terms
 

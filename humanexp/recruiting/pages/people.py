@@ -38,11 +38,13 @@ from humanexp.ledger.rejections import (
 )
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, reward_fee_cents
 from humanexp.participation.models import Participant, Session
+from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import Assignment
 from humanexp.recruiters.people import assignment_of_person, assignments_of
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting.models import AgreedText, WayBackKind
 from humanexp.recruiting.pages.forms import ExclusionForm, RejectionForm
+from humanexp.recruiting.people import can_be_written_to
 from humanexp.recruiting.personal_data import (
     Deletion,
     delete_participant,
@@ -65,7 +67,7 @@ UNPAID, PROPOSED = "unpaid", "proposed"
 def facts_of(session: Session, user: User) -> dict[str, Any]:
     """What the decision about a session's pay needs; `assignment` is None where nobody recruited the person."""
     assignment = assignments_of(session.study).filter(session=session).first()
-    if assignment is None or not assignment.campaign.capabilities.pays:
+    if assignment is None or not registry.asks(assignment.campaign.environment, "reward"):
         return {"assignment": assignment}
     reward = assignment.calls.exclude(state=WriteState.REFUSED).filter(kind=CallKind.REWARD).first()
     fee_cents = reward_fee_cents(assignment)
@@ -179,6 +181,7 @@ def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         "signs": signs_against(row),
         "needs_two": rejections_need_two(study),
         "proposal": proposal_on(row),
+        "is_decided_here": registry.asks(row.campaign.environment, "reward"),
         "not_submitted": not_submitted.exists(),
         "bonus_reaches": reached_by_bonus(not_submitted).exists(),
         "can_override": row.override_until is not None and clock.now() < row.override_until,
@@ -187,7 +190,7 @@ def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         "can_be_let_in": may_be_let_in(row),
         "ways_back": [(way, address_of(way) if way.kind == WayBackKind.LINK else "") for way in open_ways_back(row)],
         "can_bonus": can_get_bonus(row),
-        "can_be_written_to": row.campaign.capabilities.messages,
+        "can_be_written_to": can_be_written_to(row),
         "owed_cents": owed_cents(row),
         "cost_cents": row.campaign.reward_cents + reward_fee_cents(row),
     }

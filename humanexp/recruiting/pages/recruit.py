@@ -40,7 +40,7 @@ from humanexp.recruiters.facts import facts_of
 from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
 from humanexp.recruiters.money import Quote, SizeComparison
 from humanexp.recruiters.people import lift_exclusion
-from humanexp.recruiters.port import Capabilities
+from humanexp.recruiters.registry import Words
 from humanexp.recruiters.states import CampaignState, HitState
 from humanexp.recruiting import approvals, extension
 from humanexp.recruiting.alerts import attention
@@ -48,7 +48,7 @@ from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_
 from humanexp.recruiting.batches import batch_plan, batch_standing, takes_batches
 from humanexp.recruiting.launch import compare_sizes, publish, quote
 from humanexp.recruiting.pages.forms import ApprovalForm, LaunchForm, LimitsForm, TermsForm
-from humanexp.recruiting.pages.links import host_typed, link_initial, site_of
+from humanexp.recruiting.pages.links import host_typed, link_initial, title_of, turned_away
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.roles import Action
@@ -90,17 +90,26 @@ class Price:
     is_account_theirs: bool
 
     @property
-    def can(self) -> Capabilities:
-        """What the recruiter can do."""
-        return registry.capabilities_of(self.to)
+    def words(self) -> Words:
+        return registry.kind_of(self.to).words
+
+    @property
+    def button(self) -> str:
+        total = money.shown(self.quoted.total_cents, self.currency)
+        return str(self.words.launch) % {"total": total}
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """Fields of the form that mean something to the recruiter: of none without money is a reward."""
+        return registry.kind_of(self.to).fields
 
     @property
     def pays_nobody_by_mistake(self) -> bool:
-        return self.can.pays and not (self.is_unpaid or self.quoted.reward_cents)
+        return "reward" in self.asks and not (self.is_unpaid or self.quoted.reward_cents)
 
     @property
     def is_real_money(self) -> bool:
-        return self.can.asks_for_total
+        return registry.capabilities_of(self.to).asks_for_total
 
     @property
     def paid_when(self) -> str:
@@ -202,10 +211,13 @@ def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
             "places": places_of(campaign, tally),
             "hits": [(state, HitState(state).label, n) for state, n in tally.hits_by_state(campaign.pk).items()],
             "asks_for": campaign.asks_for,
-            "site": site_of(campaign),
+            "site": campaign.site,
+            "site_title": title_of(campaign.site.site) if campaign.site else "",
+            "turned_away": turned_away(campaign),
             "is_paused": is_paused(campaign),
             "batches": batch_standing(campaign),
-            "public_url": public_url(campaign) if campaign.capabilities.is_public else "",
+            "asks": registry.kind_of(campaign.environment).fields,
+            "public_url": public_url(campaign) if registry.asks(campaign.environment, "compared_with") else "",
             "promised_next_to": promised_next_to(campaign),
         }
         for campaign in tally.campaigns.values()
@@ -314,9 +326,8 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
         field = next((name for name in error.fields if name in form.fields), None)
         form.add_error(field, error.message)
         return _refused(request, study, form, error.status_code)
-    launched = _("Launched on %(environment)s.") % {"environment": registry.name_of(campaign.environment)}
-    is_public = campaign.capabilities.is_public
-    messages.success(request, _("The study is open to volunteers.") if is_public else launched)
+    said = str(registry.kind_of(campaign.environment).words.launched)
+    messages.success(request, said % {"name": registry.name_of(campaign.environment)})
     return redirect("recruitment:recruit", slug=study.slug)
 
 

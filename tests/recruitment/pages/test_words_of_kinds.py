@@ -126,7 +126,7 @@ def pages_of(study: Study, campaign: Campaign, rows: list[Assignment]) -> Iterat
         f"{base}/recruit/notify/",
     )
     yield f"{base}/preflight/?to={campaign.environment}"
-    if campaign.capabilities.extends:
+    if campaign.capabilities.vouches:
         yield f"{base}/recruit/{campaign.pk}/extend/"
     yield from (f"{base}/assignments/{row.pk}/" for row in rows)
 

@@ -13,6 +13,7 @@ from humanexp.console import scripted
 from humanexp.console.arguments import persona_mix, whole_number
 from humanexp.core.commands import RefusableCommand
 from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.registry import kind_of
 from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
@@ -67,7 +68,7 @@ class Command(RefusableCommand):
     def _check_reachable(campaign: Campaign) -> None:
         """A server that does not run is told at once; one that goes away later is waited for."""
         sites = {"PUBLIC_URL": settings.PUBLIC_URL}
-        if campaign.capabilities.frames:
+        if kind_of(campaign.environment).frames:
             sites["MARKETPLACE_URL"] = settings.MARKETPLACE_URL
         for setting, url in sites.items():
             try:

@@ -37,7 +37,7 @@ class Command(StudyCommand):
         for budget in budgets_of(study, tally):
             self._tell("study", budget)
         environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-        for environment in sorted(name for name in environments if registry.capabilities_of(name).pays):
+        for environment in sorted(name for name in environments if registry.capabilities_of(name).vouches):
             self._tell(f"{environment}, this month", month_budget(environment))
 
     def _tell(self, what: str, budget: Budget) -> None:
