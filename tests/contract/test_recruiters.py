@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,6 +100,59 @@ def test_every_exception_is_one(name: str) -> None:
 )
 def test_what_counts_as_a_name(line: str) -> None:
     assert NAME.search(line) or CODE.search(line)
+
+
+#: Where a kind's code stands outside its adapter, and why.
+SAID_ELSEWHERE = {
+    "humanexp/console/demo/steps.py": "the demo launches by a link",
+    "humanexp/console/demo/workspace.py": "the demo starts both sites",
+    "humanexp/console/doctor_checks/keys.py": "folders of both sites",
+    "humanexp/console/doctor_checks/operation.py": "both sites, which this machine may run",
+    "humanexp/console/management/commands/demo.py": "the demo starts both sites",
+    "humanexp/console/scripted.py": "how a person comes, not through whom",
+    "humanexp/console/supervisor.py": "processes are called like the sites that they serve",
+    "humanexp/core/pages/managing.py": "the link of an invitation",
+    "humanexp/core/pages/organisation.py": "an account is linked to a sign-in",
+    "humanexp/core/services/accounts.py": "a link to a new password",
+    "humanexp/entry/api.py": "a personal link back",
+    "humanexp/ledger/terms.py": "the table of a study file",
+    "humanexp/recruiting/links.py": "the same table",
+    "humanexp/recruiting/models.py": "a personal link back",
+    "humanexp/recruiting/pages/people.py": "the same",
+    "humanexp/recruitment/urls.py": "the address of the public page",
+    "humanexp/results/pages/views.py": "a part of a page",
+    "humanexp/results/urls.py": "its address",
+    "humanexp/studies/facts.py": "how a person came, not through whom",
+    "humanexp/studies/tasks/wanted.py": "where more stands about a thing",
+}
+ADAPTERS = tuple(f"humanexp.recruiters.{name}" for name in ("link", "mturk", "prolific", "memory", "shipped"))
+
+
+def core_modules(*endings: str) -> Iterator[str]:
+    apart = ("analysis/", "humanexp/recruiters/", "humanexp/sites/")
+    return (name for name in sources() if name.endswith(endings) and not name.startswith(apart))
+
+
+def test_no_module_knows_one_recruiter() -> None:
+    codes = {kind.code for kind in registry.kinds()} | {"memory"}
+    naming, importing = set(), set()
+    for name in core_modules(".py"):
+        for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in codes:
+                naming.add(name)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(ADAPTERS):
+                importing.add(name)
+    assert importing == set(), "a class of one recruiter: what it can do is asked"
+    assert naming == set(SAID_ELSEWHERE)
+
+
+#: What core code may ask of a recruiter, and pages may not: they are given words, and what is offered.
+NOT_ON_PAGES = re.compile(r"\b(capabilities|can)\.pays\b|\b(vouches|is_public)\b")
+
+
+def test_pages_have_words_and_do_not_ask_who_a_recruiter_is() -> None:
+    pages = (name for name in core_modules(".html", ".py") if name.endswith(".html") or "/pages/" in name)
+    assert [name for name in pages if NOT_ON_PAGES.search((ROOT / name).read_text(encoding="utf-8"))] == []
 
 
 def test_every_recruiter_has_what_pages_and_rows_need_of_it() -> None:
