@@ -1,0 +1,111 @@
+"""What pages are made of, on what they are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django import forms
+from django.core.paginator import Paginator
+from django.template import RequestContext, Template
+from django.test import RequestFactory
+
+from humanexp.core.pages.tables import Column, Table
+from tests.markup import markup
+
+
+def made(source: str, **context: Any) -> str:
+    request = RequestFactory().get("/?query=a+b&page=2")
+    return markup(Template("{% load components %}" + source).render(RequestContext(request, context)))
+
+
+@dataclass(frozen=True)
+class Sum:
+    name: str
+    cents: int
+
+
+TABLE = Table(
+    [
+        Column("Name", "name", "row", "name"),
+        Column(name="cents"),
+        Column("Sum", lambda row: f"${row.cents / 100:.2f}", "n", "sum_cents", "cents"),
+        Column("Only here", lambda row: "<b>"),
+    ],
+    [Sum("one", 150)],
+    [Sum("all", 300)],
+)
+
+
+@pytest.mark.parametrize(("n", "words"), [(0, "0 people"), (1, "1 person"), (1_200, "1,200 people")])
+def test_what_is_counted_is_said_in_the_singular_or_the_plural(n: int, words: str) -> None:
+    assert made('{{ n|n:"person,people" }}', n=n) == words
+
+
+def test_a_card_is_named_by_its_title_and_what_is_given_is_escaped() -> None:
+    page = made('{% card title of="x" span=6 also="prose" id="y" %}<p>in</p>{% endcard %}', title="<i>")
+    assert page == (
+        '<section class="card c6 prose" aria-labelledby="x-title" id="y">'
+        '<h2 id="x-title">&lt;i&gt;</h2><p>in</p></section>'
+    )
+
+
+def test_a_fact_without_a_description_is_left_out() -> None:
+    source = '{% fact "Why" %} {{ why }} {% endfact %}'
+    assert made(source, why="<i>") == "<dt>Why</dt><dd>&lt;i&gt;</dd>"
+    assert made(source, why="") == ""
+
+
+def test_a_declared_table_is_the_same_on_a_page_and_in_a_file() -> None:
+    page = made('{% table table of="x" %}', table=TABLE)
+    assert '<th scope="col">Name</th><th scope="col" class="n">Sum</th><th scope="col">Only here</th>' in page
+    assert '<tr><th scope="row">one</th><td class="n">$1.50</td><td>&lt;b&gt;</td></tr>' in page
+    assert '<tfoot><tr><th scope="row">all</th><td class="n">$3.00</td>' in page
+    file = TABLE.file("x.csv")
+    assert file.getvalue().decode("utf-8-sig") == "name,cents,sum_cents\r\none,150,150\r\n"
+    assert "x.csv" in file["Content-Disposition"]
+
+
+def test_a_written_table_has_its_heads() -> None:
+    page = made('{% rows "Who" "Fee:n" "Do:unseen" none label="All" also="stacked" %}<tr></tr>{% endrows %}', none="")
+    assert 'aria-label="All"' in page and '<table class="stacked">' in page and "<tbody><tr></tr></tbody>" in page
+    assert '<th scope="col" class="n">Fee</th>' in page
+    assert page.count("<th ") == 3 and '<span class="visually-hidden">Do</span>' in page
+
+
+def test_a_button_that_changes_something_posts_its_fields_with_the_token() -> None:
+    page = made('{% post words "console:studies" also="btn--small" kind="a" subject=7 %}', words="Do <it>")
+    assert 'method="post"' in page and 'name="csrfmiddlewaretoken"' in page
+    assert '<input type="hidden" name="kind" value="a"><input type="hidden" name="subject" value="7">' in page
+    assert '<button type="submit" class="btn btn--small">Do &lt;it&gt;</button>' in page
+
+
+@pytest.mark.parametrize(("total", "is_typed"), [("12.30", True), ("", False)])
+def test_real_money_is_typed_before_it_is_spent(total: str, is_typed: bool) -> None:
+    page = made('{% confirm "Pay" back="/back/" total=total shown=5 %}', total=total)
+    assert ('name="confirm_total"' in page) is is_typed
+    assert '<input type="hidden" name="shown" value="5">' in page and '<a class="btn" href="/back/">Not now</a>' in page
+
+
+class AForm(forms.Form):
+    name = forms.CharField(help_text="As it is.")
+    kept = forms.CharField(widget=forms.HiddenInput)
+
+    def clean(self) -> None:
+        raise forms.ValidationError("Not <so>.")
+
+
+def test_fields_have_labels_help_and_errors_and_hidden_ones_are_left_to_the_page() -> None:
+    form = AForm({"kept": "x"})
+    page = made("{% refused form %}{% fields form %}", form=form)
+    assert 'role="alert"' in page and "Not &lt;so&gt;." in page
+    assert '<label for="id_name">Name</label>' in page and "As it is." in page and "This field is required." in page
+    assert 'name="kept"' not in page
+    assert made("{% refused form %}", form=AForm()) == ""
+
+
+def test_other_pages_keep_what_was_looked_for() -> None:
+    page = made("{% pages page %}", page=Paginator(range(30), 10).page(2))
+    assert 'href="?query=a+b&amp;page=1"' in page and 'href="?query=a+b&amp;page=3"' in page and "2 / 3" in page
+    assert made("{% pages page %}", page=Paginator(range(3), 10).page(1)).strip() == ""
