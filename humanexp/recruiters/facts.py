@@ -11,13 +11,12 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import translation
-from django.utils.html import linebreaks
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from analysis.own_performance import FEWEST_PICTURES
 from analysis.spec import StudyConfiguration
-from analysis.spec.ethics import SINCE, Ethics
+from analysis.spec.ethics import Ethics
 from analysis.spec.terms import PayOnLeaving
 from humanexp.core.text_bundles import CONSENT
 from humanexp.participation.earlier_curves import Earlier
@@ -139,11 +138,8 @@ def advertisement(study: Study) -> str:
         return " ".join([*(asks[name] for name in facts.tasks), device])
 
 
-#: Change the number with the text in templates/recruitment/take/consent; old files stay, so that old sessions can be
-#: looked up.
+#: Change the number with the text in templates/recruitment/take/consent.
 HOUSE_VERSION = "house-5"
-#: Of studies that were made before the blocks: people agree to what those before them agreed to.
-HOUSE_VERSION_WITHOUT_BLOCKS = "house-4"
 #: Languages of the house text: English under the bare version, the others under version and language, "house-5.de".
 HOUSE_LANGUAGES = ("en", "de")
 #: Blocks that stand under "Your data" in it.
@@ -171,16 +167,11 @@ def ethics_of(study: Study) -> Ethics:
     return Ethics.from_dict(study.configuration.get("ethics") or {})
 
 
-def has_blocks(study: Study) -> bool:
-    """Whether it was made since studies have blocks of consent; earlier ones keep their text."""
-    return int(study.configuration.get("spec", 1)) >= SINCE
-
-
 def consent_version_of(study: Study) -> str:
     """Of the text that people agree to, whatever their language."""
     if str(study.configuration.get("consent") or "").strip():
         return str(study.configuration.get("consent_version") or "1")
-    return HOUSE_VERSION if has_blocks(study) else HOUSE_VERSION_WITHOUT_BLOCKS
+    return HOUSE_VERSION
 
 
 def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
@@ -190,28 +181,24 @@ def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
     in the reader's language, and its version says which one that was; in a brought language, sentence by sentence.
     """
     own = str(study.configuration.get("consent") or "").strip()
-    house = HOUSE_VERSION if has_blocks(study) else HOUSE_VERSION_WITHOUT_BLOCKS
+    own_language = str(study.configuration.get("language") or "en")
     code = code_in(study, language)
     is_brought = code != language
     spoken = language if is_brought or language in HOUSE_LANGUAGES else "en"
-    version = house if spoken == "en" else f"{house}.{spoken}"
+    version = HOUSE_VERSION if spoken == "en" else f"{HOUSE_VERSION}.{spoken}"
     ethics = ethics_of(study)
-    if own and not has_blocks(study):
-        html = SafeString(linebreaks(own, autoescape=True))
-    else:
-        own_language = str(study.configuration.get("language") or "en")
-        texts = ethics.texts_in(spoken)
-        context = {
-            "facts": facts,
-            "ethics": ethics,
-            "texts": texts,
-            "texts_language": spoken if spoken in ethics.translations else own_language,
-            "own_text": own,
-            "own_language": own_language,
-            # an own text has said it all already, unless blocks add to it
-            "tells_of_data": not own or facts.gives_deletion_code or any(getattr(texts, name) for name in _OF_DATA),
-        }
-        template = CONSENT if is_brought else f"recruitment/take/consent/{version}.html"
-        with translation.override(code if is_brought else spoken):
-            html = render_to_string(template, context)
+    texts = ethics.texts_in(spoken)
+    context = {
+        "facts": facts,
+        "ethics": ethics,
+        "texts": texts,
+        "texts_language": spoken if spoken in ethics.translations else own_language,
+        "own_text": own,
+        "own_language": own_language,
+        # an own text has said it all already, unless blocks add to it
+        "tells_of_data": not own or facts.gives_deletion_code or any(getattr(texts, name) for name in _OF_DATA),
+    }
+    template = CONSENT if is_brought else f"recruitment/take/consent/{version}.html"
+    with translation.override(code if is_brought else spoken):
+        html = render_to_string(template, context)
     return Consent(version=consent_version_of(study) if own else version, language=spoken, html=html, ethics=ethics)

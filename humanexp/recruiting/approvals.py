@@ -19,7 +19,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.recruiters.facts import consent_version_of, ethics_of, has_blocks
+from humanexp.recruiters.facts import consent_version_of, ethics_of
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import capabilities_of
@@ -185,8 +185,8 @@ def check_continuing(campaign: Campaign) -> None:
     """
     study = campaign.study
     check_approval(study)
-    needs_name = study.population == Population.PEOPLE and has_blocks(study)
-    if needs_name and not approval_of(study).words.strip() and not is_rehearsal(campaign.environment):
+    is_named = study.population != Population.PEOPLE or approval_of(study).words.strip()
+    if not is_named and not is_rehearsal(campaign.environment):
         raise StudyRefused(
             "This study names no ethics approval, so no one from outside can be recruited. State under approval in "
             "[ethics] of the study file who approved it and the number, or who decided that it is exempt."

@@ -23,7 +23,6 @@ from humanexp.ledger.terms import SuggestedTerms, planned_pilot, suggested_terms
 from humanexp.participation.earlier_curves import freeze_earlier
 from humanexp.recruiters import money
 from humanexp.recruiters.campaigns import recruiter_of, slow_minutes
-from humanexp.recruiters.facts import has_blocks
 from humanexp.recruiters.models.campaigns import DAY_S, Campaign
 from humanexp.recruiters.money import Quote, SizeComparison, terms_of
 from humanexp.recruiters.registry import account_of, capabilities_of, currency_of, kind_of, name_of
@@ -279,10 +278,6 @@ def _check(study: Study, to: str, price: Quote, confirmed_cents: int | None) -> 
 def _check_public(study: Study) -> None:
     if study.population == Population.SCRIPTED:
         raise StudyRefused("The public page lists studies for people: scripted participants take part by a link.")
-    if not has_blocks(study):
-        raise StudyRefused(
-            "This study was made before consent could name the mark in a volunteer's browser. Make a new version of it."
-        )
 
 
 def _check_contact(study: Study, contact: str) -> None:

@@ -108,10 +108,9 @@ def test_people_from_outside_are_invited_only_to_a_study_that_states_its_blocks(
     assert terms.ethics(Launch(study=study, to="production")).tone == "good"
 
 
-def test_scripted_participants_and_studies_of_earlier_versions_need_no_blocks(study: Study, settings: Any) -> None:
+def test_scripted_participants_need_no_blocks(study: Study, settings: Any) -> None:
     settings.PUBLIC_URL = "https://lab.example.org"
-    assert study.configuration.get("spec") is None
-    assert terms.ethics(Launch(study=study, to="production")).tone == "good"
+    assert terms.ethics(Launch(study=study, to="production")).tone == "bad"
     with_blocks(study).population = "scripted"
     assert terms.ethics(Launch(study=study, to="production")).tone == "good"
 

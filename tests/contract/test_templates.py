@@ -6,18 +6,11 @@ import re
 from pathlib import Path
 
 from tests.contract.test_documents import MOST_CHARACTERS
-from tests.texts import CONSENT
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What has to stay on one line: Django's tags, and values in quotes (addresses, labels, lists of classes).
 _UNBREAKABLE = re.compile(r"""\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|(?<==)"(?:\{%.*?%\}|\{\{.*?\}\}|[^"])*\"""")
-#: Texts of consent never change, and neither do the lines of those that are older than this limit.
-OLDER = ("house-1.", "house-2.", "house-3.")
-TEMPLATES = sorted(
-    path.relative_to(ROOT).as_posix()
-    for path in (ROOT / "humanexp").rglob("templates/**/*.html")
-    if not (path.parent == ROOT / CONSENT and path.name.startswith(OLDER))
-)
+TEMPLATES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "humanexp").rglob("templates/**/*.html"))
 
 
 def too_long(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent
 from humanexp.participation.models import Participant, Session
-from humanexp.recruiters.facts import HOUSE_VERSION, HOUSE_VERSION_WITHOUT_BLOCKS
+from humanexp.recruiters.facts import HOUSE_VERSION
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiting.alerts import attention
@@ -102,15 +102,6 @@ class TestBlocks:
         assert "Our own words." in page and "To see." in page and "Here." in page
         assert "There are no trick questions" not in page and "We store your answers" not in page
         assert "you choose what happens to your answers" in " ".join(page.split())
-
-    def test_a_study_of_an_earlier_version_keeps_its_text(self) -> None:
-        campaign = link()
-        del campaign.study.configuration["spec"]
-        campaign.study.save()
-        visitor = Visitor(campaign)
-        assert f"Text {HOUSE_VERSION_WITHOUT_BLOCKS}" in visitor.get().text
-        assert visitor.open().status_code == 201
-        assert visitor.session.consent_version == HOUSE_VERSION_WITHOUT_BLOCKS
 
 
 class TestDigest:

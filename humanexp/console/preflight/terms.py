@@ -15,7 +15,7 @@ from humanexp.console.preflight.check import Launch, Line, bad, check, good, war
 from humanexp.ledger.terms import pilot_of, planned_pilot, policy_of
 from humanexp.ledger.wages import wage_at
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.facts import consent_of, has_blocks, pictures_of_person
+from humanexp.recruiters.facts import consent_of, pictures_of_person
 from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.batches import batch_plan, takes_batches
 from humanexp.recruiting.launch import place_duration_s
@@ -58,7 +58,7 @@ def _facts(launch: Launch) -> StudyFacts:
 @check(gettext_lazy("Ethics"))
 def ethics(launch: Launch) -> Line:
     """Strangers need to know who asks them, what for, and who approved it. A rehearsal at home may do without."""
-    if launch.study.population == Population.SCRIPTED or not has_blocks(launch.study):
+    if launch.study.population == Population.SCRIPTED:
         return good(_("No blocks of consent are required of this study."))
     change = {"url": reverse("studies:change", args=[launch.study.slug]), "action": _("Change it")}
     missing = missing_blocks(launch.configuration.ethics, launch.configuration.population)
