@@ -69,6 +69,18 @@ class Funnel:
         """Through with it: submitted, or finished where nothing is submitted."""
         return self.submitted if self.pays else self.finished
 
+    @property
+    def steps(self) -> list[tuple[str, int, float, int]]:
+        """How many came to each, their share of those who began, and how many fewer than came to the one before."""
+        counts = [("Began", self.began), ("Finished here", self.finished)]
+        if self.pays:
+            counts += [("Submitted there", self.submitted), ("Approved", self.approved)]
+        before = [self.began, *(count for _, count in counts)]
+        return [
+            (label, count, count / max(1, self.began), previous - count)
+            for (label, count), previous in zip(counts, before, strict=False)
+        ]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Money:
@@ -125,6 +137,18 @@ class Money:
     def due_cents(self) -> int:
         """All that may still become due."""
         return self.open_cents + self.under_way_cents + self.submitted_cents + self.promised_extra_cents
+
+    @property
+    def facts(self) -> list[tuple[str, int]]:
+        """What the spent money is made of, without what is nothing; fees always."""
+        sums = [
+            ("Owed to people", self.owed_cents),
+            ("Paid to people", self.paid_cents),
+            ("Fees", self.net_fee_cents),
+            ("Tax on the fees", self.tax_cents),
+            ("Of it bonuses, with fees", self.spent_extra_cents),
+        ]
+        return [(label, cents) for label, cents in sums if cents or label == "Fees"]
 
     @property
     def spent_fraction(self) -> float:

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
@@ -61,27 +60,6 @@ def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") ->
 def latest_payments(study: Study, count: int) -> list[Payment]:
     """The newest rows of the ledger."""
     return list(_listed(_one_by_one(study))[:count])
-
-
-def ledger_rows(study: Study, *, state: str = "", kind: str = "", query: str = "") -> Iterator[dict[str, Any]]:
-    """The same as columns for a file, the oldest first; people by their codes, never by worker ids."""
-    for payment in ledger(study, state=state, kind=kind, query=query).order_by("pk").iterator(chunk_size=500):
-        person = payment.assignment.person
-        yield {
-            "row": payment.pk,
-            "environment": payment.environment,
-            "kind": payment.kind,
-            "cause": payment.cause,
-            "participant": person.participant.code if person else "",
-            "amount_cents": payment.amount_cents,
-            "fee_cents": payment.fee_cents,
-            "tax_cents": payment.tax_cents,
-            "currency": payment.currency,
-            "state": payment.state,
-            "planned_at": payment.created_at,
-            "confirmed_at": payment.confirmed_at,
-            "reason": payment.reason,
-        }
 
 
 def notices(study: Study) -> QuerySet[Call]:

@@ -32,6 +32,11 @@ class Words:
     #: where it is solved: the name of an address that takes the study's name, and what follows it; and the button there
     page: str = "recruitment:monitor"
     button: Any = _("Look")
+    #: the name of an address that takes the study's name and the first of what was found: instead of `page` where there
+    #: is only one, or where no page has them all
+    first: str = ""
+    #: who sees the button in the study
+    seen_by: Action = Action.EVIDENCE
     #: for messages that leave the site, where `text` names a sum, an id or a file, or what a recruiter said
     notice: Any = ""
 
@@ -51,6 +56,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
         button=_("Enter it"),
+        seen_by=Action.LAUNCH,
     ),
     "approval-ended": Words(
         kind="approval",
@@ -62,6 +68,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
         button=_("Enter it"),
+        seen_by=Action.LAUNCH,
     ),
     "approval-ends": Words(
         kind="approval",
@@ -70,6 +77,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
         button=_("Enter it"),
+        seen_by=Action.LAUNCH,
     ),
     "keys": Words(
         text="%(where)s: %(why)s",
@@ -124,6 +132,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.PAY,),
         page="recruitment:ledger#differences",
         button=_("Look at both sides"),
+        first="recruitment:difference",
     ),
     "damaged-picture": Words(
         text=_("The file %(file)s is missing since %(when)s UTC: its picture is no longer shown. %(stopped)s"),
@@ -174,6 +183,9 @@ WORDS: Mapping[str, Words] = {
         resolution=_("Pay everyone the same top-up, once. Nothing is paid before you confirm it."),
         actions=(Action.PAY,),
         notice=_("The median hourly pay of a campaign is below the minimum of the plan."),
+        first="recruitment:top-up-campaign",
+        button=_("Look at the top-up"),
+        seen_by=Action.PAY,
     ),
     "wage-again": Words(
         text=ngettext_lazy(
@@ -200,6 +212,9 @@ WORDS: Mapping[str, Words] = {
         tone="bad",
         resolution=_("Raise the cap of the campaign, the study or the month; it is then paid within a minute."),
         actions=(Action.LAUNCH,),
+        first="recruitment:extend",
+        button=_("Raise the cap"),
+        seen_by=Action.LAUNCH,
     ),
     "returns": Words(
         text=_(
@@ -213,6 +228,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.LAUNCH,),
         page="participation:live",
         button=_("Where people stop"),
+        seen_by=Action.SEE,
     ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",
@@ -288,6 +304,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.PAY,),
         page="recruitment:monitor#proposed",
         button=_("Read it"),
+        first="recruitment:assignment",
     ),
     "other-worker": Words(
         text=_("A submission carries the proof of a session that was opened under another id."),
@@ -295,6 +312,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
         button=_("Decide"),
+        first="recruitment:assignment",
     ),
     "extra": Words(
         text=ngettext_lazy(
@@ -308,6 +326,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
         button=_("Decide"),
+        first="recruitment:assignment",
     ),
     "no-pictures": Words(
         text=ngettext_lazy(
@@ -322,6 +341,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
         button=_("Decide"),
+        first="recruitment:assignment",
     ),
     "unmatched": Words(
         text=ngettext_lazy(
@@ -333,6 +353,7 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
         button=_("Decide"),
+        first="recruitment:assignment",
     ),
     "not-submitted": Words(
         text=ngettext_lazy(
@@ -355,6 +376,8 @@ WORDS: Mapping[str, Words] = {
         resolution=_(
             "Nothing has to be done: each person has a row, and only the one whom the recruiter lists is paid."
         ),
+        first="recruitment:assignment",
+        button=_("Decide"),
     ),
     "rivals": Words(
         text=ngettext_lazy(
@@ -366,6 +389,7 @@ WORDS: Mapping[str, Words] = {
             "The session whose answers counted first stands for the id; only that one is analysed and paid. Look at "
             "both, and write to the person if in doubt whose it is."
         ),
+        first="recruitment:assignment",
     ),
     "notice": Words(
         text=ngettext_lazy(
@@ -406,9 +430,18 @@ class Attention:
     actions: tuple[Action, ...] = ()
     page: str = ""
     button: str = ""
+    first: str = ""
+    seen_by: Action = Action.EVIDENCE
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether there is more to see than on the monitor as a whole."""
+        return bool(self.first) or self.page != Words.page
 
     def address(self, slug: str) -> str:
         """Where it is solved in a study of this name."""
+        if self.first and self.subject_pk is not None and (self.count == 1 or self.page == Words.page):
+            return reverse(self.first, args=[slug, self.subject_pk])
         name = re.split("[#?]", self.page)[0]
         return reverse(name, args=[slug]) + self.page.removeprefix(name)
 
@@ -468,6 +501,8 @@ def told(
         actions=words.actions,
         page=words.page,
         button=str(words.button),
+        first=words.first,
+        seen_by=words.seen_by,
     )
 
 

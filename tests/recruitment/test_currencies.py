@@ -11,7 +11,7 @@ from humanexp.core.errors import CapExceeded, InvalidRequest
 from humanexp.ledger.budgets import budget_of, budgets_of, set_month_cap, set_study_cap
 from humanexp.ledger.figures import money_of, payment_summary
 from humanexp.ledger.owed import owed, payable, sums_of
-from humanexp.ledger.payments import ledger_rows, tally_of
+from humanexp.ledger.payments import ledger, tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, plan_bonus, settle
 from humanexp.ledger.wages import top_up_plan, wage_of
@@ -122,7 +122,7 @@ def test_a_summary_names_its_currency_or_adds_nothing_up(study: Study, memory: M
 
 def test_the_ledger_file_names_the_currency_of_each_row(study: Study, memory: Memory) -> None:
     paid_in_both(study, memory)
-    assert [(row["amount_cents"], row["currency"]) for row in ledger_rows(study)] == [(50, "USD"), (80, "GBP")]
+    assert [(row.amount_cents, row.currency) for row in ledger(study).order_by("pk")] == [(50, "USD"), (80, "GBP")]
 
 
 def test_settling_says_what_it_costs_in_each_currency(study: Study, memory: Memory) -> None:

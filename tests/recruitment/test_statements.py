@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from django.test import Client
 
 from humanexp.core.models import AuditEvent
 from humanexp.ledger.figures import StatementLine, money_of, statement, totals
 from humanexp.ledger.models.calls import Payment
-from humanexp.ledger.pages.money import columns_of, rows_of
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, plan_bonus
@@ -19,6 +19,7 @@ from humanexp.recruiters.registry import registered
 from humanexp.recruiters.states import WriteState
 from humanexp.recruiting.accounts import open_account
 from humanexp.studies.models import Study
+from tests.downloads import rows_of
 from tests.recruitment.studies import make_study
 from tests.recruitment.test_currencies import Taxed, launched, submitted
 
@@ -126,22 +127,22 @@ def test_the_page_and_the_other_pages_say_the_same(study: Study, paid: list[Assi
         )
 
 
-def test_the_file_keeps_its_columns_in_minor_units(study: Study, paid: list[Assignment]) -> None:
-    assert columns_of("recruiter")[:3] == ["recruiter", "currency", "payments"]
-    assert columns_of("month")[:3] == ["month", "recruiter", "currency"]
-    row = next(row for row in rows_of("month", study) if row["currency"] == "GBP")
-    assert row == {
+def test_the_file_keeps_its_columns_in_minor_units(study: Study, paid: list[Assignment], admin_client: Client) -> None:
+    first = rows_of(admin_client.get(f"/studies/{study.slug}/monitor/money/recruiter.csv"))[0]
+    assert list(first)[:3] == ["recruiter", "currency", "payments"]
+    rows = rows_of(admin_client.get(f"/studies/{study.slug}/monitor/money/month.csv"))
+    assert next(row for row in rows if row["currency"] == "GBP") == {
         "month": "2026-11",
         "recruiter": "taxed-gbp",
         "currency": "GBP",
-        "payments": 3,
-        "promised_cents": 112,
-        "owed_cents": 200,
-        "paid_cents": 0,
-        "fee_cents": 20,
-        "tax_cents": 4,
-        "refused_cents": 224,
-        "total_cents": 224,
+        "payments": "3",
+        "promised_cents": "112",
+        "owed_cents": "200",
+        "paid_cents": "0",
+        "fee_cents": "20",
+        "tax_cents": "4",
+        "refused_cents": "224",
+        "total_cents": "224",
     }
 
 

@@ -9,11 +9,11 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from analysis.errors import TableRefused
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.selectors import user_of
+from humanexp.core.templatetags.components import counted
 from humanexp.ledger.bonuses import (
     MOST_REASON,
     BonusList,
@@ -40,29 +40,29 @@ class BonusForm(forms.Form):
     """Who gets how much, and why."""
 
     people = forms.CharField(
-        label=gettext_lazy("Who gets how much"),
+        label="Who gets how much",
         required=False,
         max_length=MOST_BYTES,
-        help_text=gettext_lazy("One person a line: an id or a code, a comma, the amount. Like A7KQ2M,0.50."),
+        help_text="One person a line: an id or a code, a comma, the amount. Like A7KQ2M,0.50.",
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
     )
-    file = forms.FileField(label=gettext_lazy("Or a CSV file with the columns id and amount"), required=False)
+    file = forms.FileField(label="Or a CSV file with the columns id and amount", required=False)
     reason = forms.CharField(
-        label=gettext_lazy("Reason, as the person will read it"),
+        label="Reason, as the person will read it",
         max_length=MOST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     shown = forms.CharField(required=False, widget=forms.HiddenInput)
     shown_total = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    confirm_total = MoneyField(label=gettext_lazy("Type the total to confirm"), required=False)
+    confirm_total = MoneyField(label="Type the total to confirm", required=False)
 
     def content(self) -> tuple[bytes, str]:
         """The list and its name."""
         file = self.cleaned_data["file"]
         if file is None:
-            return self.cleaned_data["people"].encode(), _("The list")
+            return self.cleaned_data["people"].encode(), "The list"
         if file.size > MOST_BYTES:
-            raise InvalidRequest(_("The file is too large: a list of bonuses has at most %d bytes.") % MOST_BYTES)
+            raise InvalidRequest(f"The file is too large: a list of bonuses has at most {MOST_BYTES} bytes.")
         return file.read(), file.name
 
 
@@ -101,7 +101,7 @@ def _shown(study: Study, shown: str) -> BonusList:
         amounts = {int(pk): int(cents) for pk, cents in said["amounts"].items()}
         key = str(said["key"])
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise InvalidRequest(_("The page did not say which bonuses it had shown; check the list again.")) from None
+        raise InvalidRequest("The page did not say which bonuses it had shown; check the list again.") from None
     return bonuses_again(study=study, key=key, amounts=amounts)
 
 
@@ -114,9 +114,8 @@ def _paid(request: HttpRequest, study: Study, form: BonusForm, found: BonusList)
         confirm_total_cents=form.cleaned_data["confirm_total"],
         by=user_of(request),
     )
-    text = ngettext("%(n)d bonus is on its way: %(sum)s.", "%(n)d bonuses are on their way: %(sum)s.", len(paid))
-    total = money.shown(found.amount_cents, found.currency)
-    messages.success(request, text % {"n": len(paid), "sum": total})
+    on_the_way = counted(len(paid), "bonus is on its way,bonuses are on their way")
+    messages.success(request, f"{on_the_way}: {money.shown(found.amount_cents, found.currency)}.")
     return redirect("recruitment:ledger", slug=study.slug)
 
 
@@ -128,7 +127,7 @@ def _page(
         amounts = {line.assignment.pk: line.amount_cents for line in found.lines}
         context |= {
             "shown": json.dumps({"key": found.key, "amounts": amounts}),
-            "total": money.decimal(found.total_cents),
+            "total": money.decimal(found.total_cents) if found.is_real_money else "",
             "hold": first_bonus_hold(found),
             "to_raise": campaign_without_room(found) if form.errors else None,
         }
@@ -156,7 +155,7 @@ def top_up_campaign(request: HttpRequest, study: Study, pk: int) -> HttpResponse
                 status = error.status_code
             else:
                 each = money.shown(made.amount_cents, campaign.currency)
-                messages.success(request, _("Everyone gets %(each)s in addition; it is on its way.") % {"each": each})
+                messages.success(request, f"Everyone gets {each} in addition; it is on its way.")
                 return redirect("recruitment:monitor", slug=study.slug)
     offer = top_up_offer(campaign)
     context = {
@@ -165,7 +164,6 @@ def top_up_campaign(request: HttpRequest, study: Study, pk: int) -> HttpResponse
         "form": form,
         "done": CampaignTopUp.objects.filter(campaign=campaign).first(),
         "offer": offer,
-        "total": money.decimal(offer.total_cents) if offer else "",
-        "is_real_money": campaign.capabilities.asks_for_total,
+        "total": money.decimal(offer.total_cents) if offer and campaign.capabilities.asks_for_total else "",
     }
     return render(request, "recruitment/equal_top_up.html", context, status=status)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _, ngettext
 
 from humanexp.core.errors import ApplicationError, InvalidRequest
-from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.pages.paging import KeyedPaginator
+from humanexp.core.pages.tables import Column, Table
 from humanexp.core.selectors import user_of
+from humanexp.core.templatetags.components import counted
 from humanexp.ledger import bonuses, payments
 from humanexp.ledger.decisions import found_paid, look_again, parked_bonuses, pay_again, resolve_difference
 from humanexp.ledger.figures import money_of
-from humanexp.ledger.models.calls import MONEY
+from humanexp.ledger.models.books import Difference, DifferenceKind
+from humanexp.ledger.models.calls import MONEY, Payment
 from humanexp.ledger.pages.studies import refusals_told, study_page, whole_number
-from humanexp.ledger.payments import ledger_rows, tally_of
+from humanexp.ledger.payments import tally_of
 from humanexp.ledger.reconciliation import books, differences
 from humanexp.ledger.wages import top_up_plan
 from humanexp.recruiters import money
@@ -25,19 +28,26 @@ from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 
 PAGE_SIZE = 50
+
+
+def _code(payment: Payment) -> str:
+    return payment.assignment.person.participant.code if payment.assignment.person else ""
+
+
+#: Of the file: people by their codes, never by worker ids, and money in cents.
 COLUMNS = (
-    "row",
-    "kind",
-    "cause",
-    "participant",
-    "amount_cents",
-    "fee_cents",
-    "tax_cents",
-    "currency",
-    "state",
-    "planned_at",
-    "confirmed_at",
-    "reason",
+    Column(name="row", stored="pk"),
+    Column(name="kind"),
+    Column(name="cause"),
+    Column(name="participant", stored=_code),
+    Column(name="amount_cents"),
+    Column(name="fee_cents"),
+    Column(name="tax_cents"),
+    Column(name="currency"),
+    Column(name="state"),
+    Column(name="planned_at", stored="created_at"),
+    Column(name="confirmed_at"),
+    Column(name="reason"),
 )
 
 
@@ -52,8 +62,10 @@ def ledger(request: HttpRequest, study: Study) -> HttpResponse:
         "study": study,
         "page": page,
         "chosen": chosen,
-        "states": WriteState.choices,
-        "kinds": [(kind.value, kind.label) for kind in MONEY],
+        "filters": [
+            ("state", "State", WriteState.choices, chosen["state"]),
+            ("kind", "For", [(kind.value, kind.label) for kind in MONEY], chosen["kind"]),
+        ],
         "moneys": money_of(tally),
         "confirmed": tally.rows(state=WriteState.CONFIRMED),
         "books": books(study),
@@ -64,9 +76,9 @@ def ledger(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page("GET")
 def ledger_csv(request: HttpRequest, study: Study) -> StreamingHttpResponse:
-    """What the page lists, as a file: pseudonyms, and money in cents."""
-    rows = ledger_rows(study, **_chosen(request))
-    return csv_file(f"{study.slug}-ledger.csv", COLUMNS, ([row.get(name) for name in COLUMNS] for row in rows))
+    """What the page lists, as a file, the oldest first."""
+    rows = payments.ledger(study, **_chosen(request)).order_by("pk").iterator(chunk_size=500)
+    return Table(COLUMNS, rows).file(f"{study.slug}-ledger.csv")
 
 
 @study_page("GET", "POST")
@@ -82,14 +94,9 @@ def top_up(request: HttpRequest, study: Study) -> HttpResponse:
                 confirm_total_cents=whole_number(request.POST.get("shown_total")),
                 by=user_of(request),
             )
-            text = ngettext(
-                "%(n)d bonus is on its way, %(total)s with the fee.",
-                "%(n)d bonuses are on their way, %(total)s with fees.",
-                planned.people,
-            )
-            messages.success(
-                request, text % {"n": planned.people, "total": money.shown(planned.total_cents, planned.currency)}
-            )
+            on_the_way = counted(planned.people, "bonus is on its way,bonuses are on their way")
+            total = money.shown(planned.total_cents, planned.currency)
+            messages.success(request, f"{on_the_way}, {total} with fees.")
             return redirect("recruitment:ledger", slug=study.slug)
     context = {"study": study, "plan": top_up_plan(study, currency=currency)}
     return render(request, "recruitment/top_up.html", context)
@@ -124,10 +131,27 @@ def difference(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
             messages.error(request, error.message)
             status = error.status_code
         else:
-            messages.success(request, _("Recorded. Payments that waited for this continue."))
+            messages.success(request, "Recorded. Payments that waited for this continue.")
             return redirect("recruitment:ledger", slug=study.slug)
-    context = {"study": study, "difference": found, "posted": posted}
+    context = {"study": study, "difference": found, "choices": _choices(found), "posted": posted}
     return render(request, "recruitment/difference.html", context, status=status)
+
+
+def _choices(found: Difference) -> Iterator[tuple[str, str, str]]:
+    """What a difference may be: its value, its words, and what follows from it."""
+    ours, theirs = (
+        "" if cents is None else money.shown(cents, found.currency) for cents in (found.ours_cents, found.theirs_cents)
+    )
+    if found.can_be_adopted:
+        follows = f"The row says {theirs} from now on, not {ours}."
+        if not theirs:
+            follows = f"The row is planned again: {ours} is sent once the recruiter has been asked again."
+        elif not ours:
+            follows = f"A confirmed row of {theirs} is added; it counts against the caps."
+        yield "adopted", "Adopt what the recruiter says", follows
+    yield "explained", "Explain it", "The ledger stays as it is; the reason below says why both are right."
+    if found.kind == DifferenceKind.NOT_HERE:
+        yield "not-ours", "Not ours", "Someone else who uses this account paid it, for something else."
 
 
 @study_page("GET", "POST")
@@ -153,13 +177,11 @@ def _decide(request: HttpRequest, study: Study, ticked: set[int], note: str) -> 
     match request.POST.get("decision"):
         case "look":
             look_again(study=study, by=by)
-            return _("The recruiter is being asked; what it says follows in a moment.")
+            return "The recruiter is being asked; what it says follows in a moment."
         case "again":
             count = pay_again(study=study, payments=ticked, note=note, by=by)
-            text = ngettext("%(n)d bonus is sent again.", "%(n)d bonuses are sent again.", count)
+            return f"{counted(count, 'bonus is,bonuses are')} sent again."
         case "found":
             count = found_paid(study=study, payments=ticked, note=note, by=by)
-            text = ngettext("%(n)d bonus counts as paid.", "%(n)d bonuses count as paid.", count)
-        case _:
-            raise InvalidRequest(_("Say what these bonuses are: to be paid again, or paid."))
-    return text % {"n": count}
+            return f"{counted(count, 'bonus counts,bonuses count')} as paid."
+    raise InvalidRequest("Say what these bonuses are: to be paid again, or paid.")

@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.template.defaultfilters import capfirst
+from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy as _
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAllowed
 from humanexp.core.ownership import keeps_money
-from humanexp.core.pages.csv_files import csv_file
+from humanexp.core.pages.tables import Column, Table
 from humanexp.core.selectors import user_of
 from humanexp.ledger.figures import By, StatementLine, money_of, statement, totals
 from humanexp.ledger.owed import Owed, Why, owed, sums_of
 from humanexp.ledger.pages.studies import study_page
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.terms import policy_of
-from humanexp.ledger.wages import wage_of
 from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.money import shown
 from humanexp.studies.models import Study
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwedLine:
-    """Of one reason: how many people, and what it comes to in each currency."""
-
-    label: str | Promise
-    people: int
-    sums: dict[str, int]
-
-
-def owed_lines(rows: Sequence[Owed]) -> list[OwedLine]:
-    """By what it is owed for."""
+def owed_lines(rows: Sequence[Owed]) -> list[tuple[str | Promise, int, dict[str, int]]]:
+    """By what it is owed for: how many people, and what it comes to in each currency."""
     found = ((why, [row for row in rows if row.why is why]) for why in Why)
-    return [OwedLine(label=why.label, people=len(some), sums=sums_of(some)) for why, some in found if some]
+    return [(why.label, len(some), sums_of(some)) for why, some in found if some]
 
 
 #: Lines of a statement on the page; its file has them all.
@@ -50,59 +42,50 @@ SHOWN = 50
 #: Of a study, and of all together: people have a code in each family, so they are told study by study.
 OF_STUDY: tuple[By, ...] = ("recruiter", "month", "person")
 OF_ALL: tuple[By, ...] = ("recruiter", "month", "study")
-_TITLES: Mapping[By, tuple[str | Promise, str | Promise]] = {
-    "recruiter": (_("By recruiter"), _("Recruiter")),
-    "month": (_("By month"), _("Month (UTC)")),
-    "person": (_("By person"), _("Person")),
-    "study": (_("By study"), _("Study")),
-}
-COLUMNS = (
-    "key",
-    "recruiter",
-    "currency",
-    "payments",
-    "promised_cents",
-    "owed_cents",
-    "paid_cents",
-    "fee_cents",
-    "tax_cents",
-    "refused_cents",
-    "total_cents",
-)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statement:
-    """A table of the page."""
-
-    by: By
-    lines: Sequence[StatementLine]
-    #: lines of the file that are not on the page
-    beside: int
-
-    @property
-    def title(self) -> str | Promise:
-        return _TITLES[self.by][0]
-
-    @property
-    def head(self) -> str | Promise:
-        return _TITLES[self.by][1]
+def _money(head: str, name: str) -> Column:
+    return Column(head, lambda line: shown(getattr(line, name), line.currency), "n", name, name)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Way:
-    """How people are paid through one account, in words that are true there."""
+def columns_of(by: By) -> list[Column]:
+    """Of a statement: the first says what a line is about, which of a statement by recruiter is the recruiter."""
+    about = Column(_HEADS[by], _ABOUT.get(by, lambda line: line.key or "–"), "row", by, "key")
+    recruiter = Column("Recruiter", _recruiter, "row" if by == "recruiter" else "", "recruiter", "environment")
+    return [
+        *([] if by == "recruiter" else [about]),
+        recruiter,
+        Column(name="currency"),
+        Column("Payments", lambda line: f"{line.payments:,}", "n", "payments", "payments"),
+        _money("Promised", "promised_cents"),
+        _money("Owed", "owed_cents"),
+        _money("Paid", "paid_cents"),
+        _money("Fees", "fee_cents"),
+        _money("Tax", "tax_cents"),
+        _money("Refused", "refused_cents"),
+        _money("Owed or paid, with fees and tax", "total_cents"),
+    ]
 
-    name: str
-    words: str | Promise
+
+def _recruiter(line: StatementLine) -> str:
+    return capfirst(registry.name_of(line.environment)) if line.environment else f"All in {line.currency}"
+
+
+def _study(line: StatementLine) -> SafeString:
+    return format_html('<a href="{}">{}</a>', reverse("recruitment:money", args=[line.key]), line.key)
+
+
+_HEADS: Mapping[By, str] = {"recruiter": "Recruiter", "month": "Month (UTC)", "person": "Person", "study": "Study"}
+_ABOUT: Mapping[By, Callable[[StatementLine], str]] = {"study": _study}
 
 
 def page_of(study: Study | None) -> dict[str, Any]:
     """What a page shows; of all studies where none is given."""
     kinds = OF_STUDY if study is not None else OF_ALL
     by_recruiter = statement("recruiter", study)
-    found = [_statement(by, by_recruiter if by == "recruiter" else statement(by, study)) for by in kinds]
-    context: dict[str, Any] = {"study": study, "totals": totals(by_recruiter), "statements": found}
+    sums = totals(by_recruiter)
+    found = [_statement(by, by_recruiter if by == "recruiter" else statement(by, study), study, sums) for by in kinds]
+    context: dict[str, Any] = {"study": study, "totals": sums, "statements": found}
     if study is None:
         return {**context, "ways": _ways({line.environment for line in by_recruiter})}
     tally = tally_of(study)
@@ -113,48 +96,42 @@ def page_of(study: Study | None) -> dict[str, Any]:
         "ways": [*_ways(environments), *_sites(study)],
         "policy": policy_of(study).words(moneys[0].currency),
         "owed": owed_lines(owed(study)),
-        "pay": [(one, wage_of(study, tally, one.currency)) for one in moneys],
+        "pay": moneys,
         "pays": any(registry.asks(one, "reward") for one in environments),
     }
 
 
-def rows_of(by: By, study: Study | None) -> Iterator[dict[str, Any]]:
-    """A statement as columns for a file."""
-    for line in statement(by, study):
-        row = {name: getattr(line, name) for name in COLUMNS if name not in ("key", "recruiter")}
-        yield {by: line.key, "recruiter": line.environment, **row}
+def _statement(
+    by: By, lines: Sequence[StatementLine], study: Study | None, sums: Sequence[StatementLine]
+) -> dict[str, Any]:
+    """A table of the page, where its file is, and how many lines are only there."""
+    return {
+        "by": by,
+        "table": Table(columns_of(by), lines[:SHOWN], sums if by == "recruiter" else ()),
+        "beside": max(0, len(lines) - SHOWN),
+        "address": reverse("recruitment:all-money-csv", args=[by])
+        if study is None
+        else reverse("recruitment:money-csv", args=[study.slug, by]),
+    }
 
 
-def columns_of(by: By) -> list[str]:
-    """The first names what a line is about; of a statement by recruiter that is the recruiter."""
-    return list(dict.fromkeys([by, *COLUMNS[1:]]))
-
-
-def _statement(by: By, lines: Sequence[StatementLine]) -> Statement:
-    return Statement(by=by, lines=lines[:SHOWN], beside=max(0, len(lines) - SHOWN))
-
-
-def _ways(environments: set[str]) -> Iterator[Way]:
+def _ways(environments: set[str]) -> Iterator[tuple[str, str]]:
+    """How people are paid through each account, in words that are true there."""
     for environment in sorted(environments):
         if words := str(registry.kind_of(environment).words.approval):
-            yield Way(name=registry.name_of(environment), words=words)
+            yield registry.name_of(environment), words
 
 
-def _sites(study: Study) -> Iterator[Way]:
+def _sites(study: Study) -> Iterator[tuple[str | Promise, str]]:
     """Links: their money moves at the site that sent the people, and never through the ledger."""
     by_link = Campaign.objects.filter(registry.asking("link_preset"), study=study)
     for terms in filter(None, (campaign.site for campaign in by_link.order_by("pk"))):
-        name = terms.site.label
-        if terms.pay == "money" and terms.reward is not None:
-            amount = shown(terms.reward, terms.currency)
-            said = _("You pay people there, %(amount)s each by the terms of the link. None of it is in this ledger.")
-            yield Way(name=name, words=said % {"amount": amount})
-        elif terms.pay == "money":
-            yield Way(name=name, words=_("You pay people there. None of it is in this ledger."))
-        elif terms.pay == "credit":
-            yield Way(name=name, words=_("People get credit there, and no money."))
-        else:
-            yield Way(name=name, words=_("People are not paid."))
+        said = {"money": "You pay people there.", "credit": "People get credit there, and no money."}.get(terms.pay)
+        if terms.pay == "money":
+            if terms.reward is not None:
+                said = f"You pay people there, {shown(terms.reward, terms.currency)} each by the terms of the link."
+            said = f"{said} None of it is in this ledger."
+        yield terms.site.label, said or "People are not paid."
 
 
 @study_page("GET")
@@ -189,7 +166,7 @@ def all_money_csv(request: HttpRequest, by: str) -> StreamingHttpResponse:
 def _check_treasurer(request: HttpRequest) -> None:
     if not keeps_money(request.user):
         raise NotAllowed(
-            gettext("Only treasurers and administrators can see the money of all studies. Each study has its own page.")
+            "Only treasurers and administrators can see the money of all studies. Each study has its own page."
         )
 
 
@@ -197,6 +174,6 @@ def _file(named: str, kinds: tuple[By, ...], study: Study | None) -> StreamingHt
     by = next((one for one in get_args(By) if one == named and one in kinds), None)
     if by is None:
         raise Http404
-    columns = columns_of(by)
-    rows = ([row.get(column) for column in columns] for row in rows_of(by, study))
-    return csv_file(f"{study.slug if study else 'all-studies'}-money-by-{by}.csv", columns, rows)
+    return Table(columns_of(by), statement(by, study)).file(
+        f"{study.slug if study else 'all-studies'}-money-by-{by}.csv"
+    )

@@ -11,7 +11,6 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponseBase
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from humanexp.core.errors import ApplicationError, InvalidRequest
@@ -76,4 +75,4 @@ class EqualTopUpForm(forms.Form):
     """The total of a top-up: as the page showed it, and typed where money is real."""
 
     shown_total = forms.IntegerField(widget=forms.HiddenInput)
-    confirm_total = MoneyField(label=_("Type the total to confirm"), required=False)
+    confirm_total = MoneyField(label="Type the total to confirm", required=False)

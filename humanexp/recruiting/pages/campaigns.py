@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from humanexp.core.errors import ApplicationError, BodyTooLarge, InvalidRequest, NotAllowed, NotFound
 from humanexp.core.selectors import user_of
+from humanexp.core.templatetags.components import counted
 from humanexp.ledger.budgets import raise_cap
 from humanexp.ledger.pages.studies import refusals_told, study_page, whole_number
 from humanexp.ledger.payments import free_sessions, notices
@@ -53,8 +53,7 @@ def extend(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
-            text = ngettext("%(n)d place is being added.", "%(n)d places are being added.", given["places"])
-            messages.success(request, text % {"n": given["places"]})
+            messages.success(request, f"{counted(given['places'], 'place is,places are')} being added.")
             return redirect("recruitment:recruit", slug=study.slug)
     return render(request, "recruitment/extend.html", context, status=422)
 
@@ -67,12 +66,12 @@ def change(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     with refusals_told(request):
         if "days" in request.POST and longer.is_valid():
             prolong(campaign=campaign, days=longer.cleaned_data["days"], by=user_of(request))
-            messages.success(request, _("The campaign stays open longer; the recruiter is being notified."))
+            messages.success(request, "The campaign stays open longer; the recruiter is being notified.")
         elif "cap" in request.POST and higher.is_valid():
             raise_cap(campaign=campaign, cap_cents=higher.cleaned_data["cap"], by=user_of(request))
-            messages.success(request, _("The limit is stored."))
+            messages.success(request, "The limit is stored.")
         else:
-            messages.error(request, _("Write whole days from 1 to 365, or an amount with two decimals like 123.45."))
+            messages.error(request, "Write whole days from 1 to 365, or an amount with two decimals like 123.45.")
     return redirect("recruitment:extend", slug=study.slug, pk=pk)
 
 
@@ -83,13 +82,13 @@ def pause(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     with refusals_told(request):
         if request.POST.get("act") == "continue":
             continue_batches(campaign=campaign, by=user_of(request))
-            messages.success(request, _("Batches of places are opened again as planned."))
+            messages.success(request, "Batches of places are opened again as planned.")
         elif request.POST.get("act") == "resume":
             resume_campaign(campaign=campaign, by=user_of(request))
-            messages.success(request, _("The campaign is being opened again."))
+            messages.success(request, "The campaign is being opened again.")
         else:
             pause_campaign(campaign=campaign, by=user_of(request))
-            messages.success(request, _("The campaign is being paused; the recruiter is being notified."))
+            messages.success(request, "The campaign is being paused; the recruiter is being notified.")
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -99,7 +98,7 @@ def reopen(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     campaign = get_object_or_404(campaigns_of(study), pk=pk)
     with refusals_told(request):
         reopen_campaign(campaign=campaign, by=user_of(request))
-        messages.success(request, _("The same address takes people again."))
+        messages.success(request, "The same address takes people again.")
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -116,9 +115,8 @@ def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[st
             return {**context, "refusal": error.message}
         context |= {
             "extension": extension,
-            "total": money.decimal(extension.total_cents),
+            "total": money.decimal(extension.total_cents) if campaign.capabilities.asks_for_total else "",
             "free_sessions": free_sessions(study),
-            "is_real_money": campaign.capabilities.asks_for_total,
         }
     return context
 
@@ -135,8 +133,7 @@ def notify(request: HttpRequest, study: Study) -> HttpResponse:
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
-            text = ngettext("%(n)d message is on its way.", "%(n)d messages are on their way.", len(sent))
-            messages.success(request, text % {"n": len(sent)})
+            messages.success(request, f"{counted(len(sent), 'message is on its way,messages are on their way')}.")
             return redirect("recruitment:notify", slug=study.slug)
     context = {
         "study": study,
@@ -163,10 +160,10 @@ def _recipients(study: Study, to: str, names: list[str]) -> list[Assignment]:
     for number, name in enumerate(names, start=1):
         if name.upper() not in found:
             raise InvalidRequest(
-                _("Line %d: nobody of this study who can be written to is known by this id or code.") % number
+                f"Line {number}: nobody of this study who can be written to is known by this id or code."
             )
     if not names:
-        raise InvalidRequest(_("Name at least one person."))
+        raise InvalidRequest("Name at least one person.")
     return [found[name.upper()] for name in names]
 
 

@@ -12,17 +12,16 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
+from humanexp.core.templatetags.components import counted
 from humanexp.jobs import selectors as jobs, services as job_services
 from humanexp.jobs.models import Job
 from humanexp.ledger import bonuses, settlement
 from humanexp.ledger.bonuses import note_paid_by_hand
-from humanexp.ledger.figures import Funnel, figures_of
+from humanexp.ledger.figures import figures_of
 from humanexp.ledger.outbox import retry_hit, try_keys_again
 from humanexp.ledger.owed import Owed, finished_not_submitted, owed, payable, sums_of
 from humanexp.ledger.pages.money import owed_lines
@@ -47,24 +46,6 @@ SHOWN = 25
 RECENT = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """How many came so far, and how many of the step before did not."""
-
-    label: str | Promise
-    count: int
-    share: float
-    fewer: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Way:
-    """The steps of those who came through a recruiter, or by a link."""
-
-    funnel: Funnel
-    steps: tuple[Step, ...]
-
-
 def figures(study: Study) -> dict[str, Any]:
     tally = tally_of(study)
     found = figures_of(study, tally)
@@ -76,12 +57,10 @@ def figures(study: Study) -> dict[str, Any]:
         "study": study,
         "figures": found,
         "pay": [(money, wage_of(study, tally, money.currency)) for money in found.moneys],
-        "ways": [way_of(funnel) for funnel in found.funnels],
         "published": published(tally),
         "jobs": list(_jobs(study)),
         "attention": attention,
-        "held": held_rows(rows),
-        "held_beside": max(0, sum(row.hold is not None for row in rows) - SHOWN),
+        **_held(rows),
         # asked for where there are any, as was counted above
         "waiting": waiting_payments(study)[:SHOWN] if any(money.waiting for money in found.moneys) else [],
         "proposed": proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
@@ -94,33 +73,15 @@ def figures(study: Study) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeldRow:
-    """Somebody who is owed money and is not simply paid, and who it is."""
-
-    owed: Owed
-    assignment: Assignment
-
-
-def held_rows(owed: Sequence[Owed]) -> list[HeldRow]:
-    """As many as a page shows, in the order of the list."""
-    held = [row for row in owed if row.hold is not None][:SHOWN]
+def _held(rows: Sequence[Owed]) -> dict[str, Any]:
+    """Who is owed money and is not simply paid: as many as a page shows, in the order of the list, and the others."""
+    held = [row for row in rows if row.hold is not None]
     people = Assignment.objects.select_related("person__participant", "session", "campaign")
-    found = people.in_bulk([row.assignment for row in held])
-    return [HeldRow(owed=row, assignment=found[row.assignment]) for row in held]
-
-
-def way_of(funnel: Funnel) -> Way:
-    """From the first click to the end of it: by a link nothing is submitted and nobody is paid."""
-    counts = [(gettext_lazy("Began"), funnel.began), (gettext_lazy("Finished here"), funnel.finished)]
-    if funnel.pays:
-        counts += [(gettext_lazy("Submitted there"), funnel.submitted), (gettext_lazy("Approved"), funnel.approved)]
-    before = [funnel.began, *(count for _label, count in counts)]
-    steps = (
-        Step(label=label, count=count, share=count / max(1, funnel.began), fewer=previous - count)
-        for (label, count), previous in zip(counts, before, strict=False)
-    )
-    return Way(funnel=funnel, steps=tuple(steps))
+    found = people.in_bulk([row.assignment for row in held[:SHOWN]])
+    return {
+        "held": [(row, found[row.assignment]) for row in held[:SHOWN]],
+        "held_beside": max(0, len(held) - SHOWN),
+    }
 
 
 def published(tally: Tally) -> dict[str, int]:
@@ -242,8 +203,7 @@ def settle(request: HttpRequest, study: Study) -> HttpResponse:
         "payable": len(due),
         "payable_sums": sums,
         "shown": json.dumps(sums),
-        "held": held_rows(rows),
-        "held_beside": max(0, sum(row.hold is not None for row in rows) - SHOWN),
+        **_held(rows),
     }
     return render(request, "recruitment/settle.html", context, status=status)
 
@@ -253,18 +213,11 @@ def _settled(request: HttpRequest, study: Study) -> HttpResponse:
         row = get_object_or_404(assignments_of(study), pk=whole_number(request.POST["first"]))
         payment = pay_first_late(assignment=row, by=user_of(request))
         amount = money.shown(payment.amount_cents, payment.currency)
-        messages.success(request, _("%s is on its way. The others can be paid once it is seen to arrive.") % amount)
+        messages.success(request, f"{amount} is on its way. The others can be paid once it is seen to arrive.")
         return redirect("recruitment:settle", slug=study.slug)
     done = settlement.settle(study=study, by=user_of(request), shown=_shown(request))
-    messages.success(
-        request,
-        ngettext(
-            "%(count)s payment is on its way, %(sums)s with fees.",
-            "%(count)s payments are on their way, %(sums)s with fees.",
-            done.planned,
-        )
-        % {"count": done.planned, "sums": money.listed(done.sums)},
-    )
+    on_the_way = counted(done.planned, "payment is on its way,payments are on their way")
+    messages.success(request, f"{on_the_way}, {money.listed(done.sums)} with fees.")
     return redirect("recruitment:monitor", slug=study.slug)
 
 
@@ -274,14 +227,14 @@ def _shown(request: HttpRequest) -> dict[str, int]:
         found = json.loads(request.POST.get("shown", ""))
         return {str(currency): int(cents) for currency, cents in found.items()}
     except (ValueError, AttributeError, TypeError):
-        raise InvalidRequest(_("The page did not say what it had shown; open it again.")) from None
+        raise InvalidRequest("The page did not say what it had shown; open it again.") from None
 
 
 @study_page("POST")
 def sync_now(request: HttpRequest, study: Study) -> HttpResponse:
     """Have the job runner ask the recruiters now, not within the minute."""
     job_services.submit("recruitment.sync", subject=f"study:{study.pk}", by=user_of(request))
-    messages.success(request, _("The recruiters are being asked; the numbers follow in a moment."))
+    messages.success(request, "The recruiters are being asked; the numbers follow in a moment.")
     return redirect("recruitment:monitor", slug=study.slug)
 
 
@@ -290,7 +243,7 @@ def try_again(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """Send a refused payment once more."""
     payment = get_object_or_404(waiting_payments(study), pk=pk)
     settlement.try_again(payment=payment, by=user_of(request))
-    messages.success(request, _("The payment is sent again."))
+    messages.success(request, "The payment is sent again.")
     return redirect("recruitment:monitor", slug=study.slug)
 
 
@@ -301,10 +254,10 @@ def compensate(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     with refusals_told(request):
         if request.POST.get("by") == "hand":
             note_paid_by_hand(assignment=row, by=user_of(request))
-            messages.success(request, _("Nothing more is owed to this person."))
+            messages.success(request, "Nothing more is owed to this person.")
         else:
             bonuses.compensate(assignment=row, by=user_of(request))
-            messages.success(request, _("The compensation is on its way."))
+            messages.success(request, "The compensation is on its way.")
     return redirect("recruitment:monitor", slug=study.slug)
 
 
@@ -322,12 +275,12 @@ def _resolve(request: HttpRequest, study: Study) -> str:
         case "keys":
             account = get_object_or_404(accounts_of(study), pk=pk)
             try_keys_again(environment=account.environment, by=user_of(request))
-            return _("The keys are being tried; if they are accepted, sending continues.")
+            return "The keys are being tried; if they are accepted, sending continues."
         case "hit":
             hit = get_object_or_404(Hit, pk=pk, campaign__study=study)
             retry_hit(hit=hit, by=user_of(request))
-            return _("Its places are being offered again.")
-    raise InvalidRequest(_("There is nothing of this kind to resolve."))
+            return "Its places are being offered again."
+    raise InvalidRequest("There is nothing of this kind to resolve.")
 
 
 @study_page("GET", "POST")
@@ -339,7 +292,7 @@ def codes(request: HttpRequest, study: Study) -> HttpResponse:
         given = codes_in(request.POST.get("codes", ""))
         context["text"] = "\n".join(given[:MOST_CODES])
         if not 1 <= len(given) <= MOST_CODES:
-            context["complaint"] = _("Type or paste 1 to %(most)d codes.") % {"most": MOST_CODES}
+            context["complaint"] = f"Type or paste 1 to {MOST_CODES} codes."
             status = 422
         else:
             context["found"] = find_codes(study, given)

@@ -296,7 +296,7 @@ def person(request: HttpRequest, study: Study, code: str) -> HttpResponse:
     context = {
         "study": study,
         "code": code,
-        "others": [one for one in data.studies if one.pk != study.pk],
+        "others": [one.title for one in data.studies if one.pk != study.pk],
         "counts": [(words, counts[table]) for table, words in _NAMED.items() if counts.get(table)],
         "further": sum(count for table, count in counts.items() if table not in _NAMED),
         "goes": what_goes(code=code),

@@ -20,7 +20,7 @@ from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 from tests.downloads import rows_of
-from tests.markup import markup
+from tests.markup import markup, words
 from tests.recruitment.workers import LISTED_WORKER_ID
 
 pytestmark = pytest.mark.django_db
@@ -236,7 +236,7 @@ class TestTopUp:
         """Twelve active minutes, in a sitting of an hour."""
         Session.objects.update(completed_at=timezone.now())
         study = f"/studies/{slow.campaign.study.slug}/"
-        assert "$6.00 at the median" in console.get(f"{study}monitor/").content.decode()
+        assert "$6.00 at the median" in words(console.get(f"{study}monitor/").content)
         overview = console.get(study).content.decode()
         assert "$6.00" in overview and "people are active for 12.0 minutes" in overview
 

@@ -18,7 +18,7 @@ from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.launch import SMALL_HIT, LaunchTerms, publish
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
-from tests.markup import markup
+from tests.markup import markup, words
 from tests.panel.server import Lab
 from tests.recruitment.studies import Visitor, make_study
 
@@ -43,7 +43,7 @@ def terms(**changes: Any) -> dict[str, Any]:
 
 
 def price(console: Client, study: Study, **changes: Any) -> str:
-    return console.get(f"/studies/{study.slug}/recruit/price/", terms(**changes)).content.decode()
+    return words(console.get(f"/studies/{study.slug}/recruit/price/", terms(**changes)).content)
 
 
 class TestApproval:
