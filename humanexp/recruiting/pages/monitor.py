@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -38,7 +36,7 @@ from humanexp.recruiters.people import assignments_of
 from humanexp.recruiters.states import AssignmentState, HitState
 from humanexp.recruiting import alerts
 from humanexp.recruiting.people import MOST_CODES, codes_in, find_codes
-from humanexp.recruiting.watch import OpenedBin, sessions_over_time
+from humanexp.recruiting.watch import sessions_over_time
 from humanexp.studies.models import Study
 
 #: Rows of a table on the page; the rest is counted.
@@ -103,10 +101,12 @@ def _jobs(study: Study) -> QuerySet[Job]:
 
 def coverage_of(study: Study) -> dict[str, Any]:
     tally, counts = kept_counts(study)
+    stretches = sessions_over_time(study)
     bins = counts.bins if counts is not None else ()
     return {
         "study": study,
-        "chart": columns(sessions_over_time(study)),
+        "stretches": stretches,
+        "most": max((max(one.opened, one.completed) for one in stretches), default=0),
         "tally": tally,
         "counts": counts,
         "bars": bars(bins),
@@ -118,58 +118,6 @@ def thinnest(bins: Sequence[BinCount], *, shown: int = 5) -> list[BinCount]:
     """Where answers are missing most, as a share of the plan."""
     missing = [found for found in bins if found.answered < found.planned]
     return sorted(missing, key=lambda found: (found.answered / found.planned, found.corruption, found.low))[:shown]
-
-
-WIDTH, HEIGHT, GAP = 640.0, 120.0, 3.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    x: float
-    width: float
-    opened_y: float
-    opened_height: float
-    completed_y: float
-    completed_height: float
-    start: datetime
-    opened: int
-    completed: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Columns:
-    columns: tuple[Column, ...]
-    most: int
-    view_box: str = f"0 0 {WIDTH:g} {HEIGHT:g}"
-
-
-def columns(bins: Sequence[OpenedBin]) -> Columns | None:
-    """One column a bin: begun, and inside it finished. None when there is nothing to show."""
-    most = max((max(b.opened, b.completed) for b in bins), default=0)
-    if not most:
-        return None
-    width = WIDTH / len(bins)
-
-    def height(count: int) -> float:
-        return round(HEIGHT * count / most, 2)
-
-    return Columns(
-        most=most,
-        columns=tuple(
-            Column(
-                x=round(number * width + GAP / 2, 2),
-                width=round(width - GAP, 2),
-                opened_y=HEIGHT - height(b.opened),
-                opened_height=height(b.opened),
-                completed_y=HEIGHT - height(b.completed),
-                completed_height=height(b.completed),
-                start=b.start,
-                opened=b.opened,
-                completed=b.completed,
-            )
-            for number, b in enumerate(bins)
-        ),
-    )
 
 
 @study_page("GET")

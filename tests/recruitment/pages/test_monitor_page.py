@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
@@ -22,7 +24,6 @@ from humanexp.recruiters.models.campaigns import Assignment, Campaign, Recruiter
 from humanexp.recruiters.states import WriteState
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.pages import monitor
-from humanexp.recruiting.pages.monitor import columns
 from humanexp.recruiting.watch import OpenedBin, sessions_over_time
 from humanexp.studies.models import Study
 from tests.markup import words
@@ -270,12 +271,12 @@ def test_sessions_that_no_recruiter_lists_stand_in_no_column(
 def test_columns_fill_the_box() -> None:
     start = timezone.now()
     bins = [OpenedBin(start=start, opened=4, completed=1), OpenedBin(start=start, opened=0, completed=2)]
-    chart = columns(bins)
-    assert chart is not None
-    first, second = chart.columns
-    assert (first.opened_y, first.opened_height, first.completed_height) == (0.0, 120.0, 30.0)
-    assert (second.completed_y, second.completed_height) == (60.0, 60.0)
-    assert columns([]) is None
+    chart = render_to_string("recruitment/_sessions_chart.html", {"stretches": bins, "most": 4})
+    assert 'viewBox="0 -4 2 4"' in chart and "The highest column is 4." in words(chart)
+    assert re.findall(r'<rect x="(\d)" width="0.9" height="(\d)"', chart) == [
+        ("0", "4"), ("0", "1"), ("1", "0"), ("1", "2"),
+    ]  # fmt: skip
+    assert "<svg" not in render_to_string("recruitment/_sessions_chart.html", {"stretches": [], "most": 0})
 
 
 def test_bars_add_corruptions_up_and_the_thinnest_comes_first() -> None:
