@@ -6,10 +6,11 @@ what may still become due is said by `figures.Money`, which looks at open places
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Self, TypedDict
+from typing import Any, Literal, TypedDict
 
 from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncMonth
@@ -334,7 +335,6 @@ _KEYS: Mapping[By, Any] = {
     "person": F("assignment__person__participant__code"),
     "month": _MONTH,
     "study": F("campaign__study__slug"),
-    "recruiter": F("environment"),
 }
 
 
@@ -365,35 +365,36 @@ class StatementLine:
         """Owed and paid, with fees and tax."""
         return self.owed_cents + self.paid_cents + self.fee_cents + self.tax_cents
 
-    def with_rows(self, *, state: str, rows: int, amount_cents: int, charge_cents: int, tax_cents: int) -> Self:
-        """And these rows of the ledger; `charge_cents` has the tax in it."""
-        facts = {**vars(self), "payments": self.payments + rows}
-        if state == WriteState.CONFIRMED:
-            facts["paid_cents" if capabilities_of(self.environment).pays_out else "owed_cents"] += amount_cents
-            facts["fee_cents"] += charge_cents - tax_cents
-            facts["tax_cents"] += tax_cents
-        elif state in UNSETTLED:
-            facts["promised_cents"] += amount_cents + charge_cents
-        else:
-            facts["refused_cents"] += amount_cents + charge_cents
-        return type(self)(**facts)
-
 
 def statement(by: By, study: Study | None = None) -> list[StatementLine]:
     """Of one study, or of all. By month and by study in their order, people by their codes."""
+    return statements([by], study)[by]
+
+
+def statements(kinds: Collection[By], study: Study | None = None) -> dict[By, list[StatementLine]]:
+    """Several from one pass over the ledger."""
     payments = Payment.objects.all() if study is None else Payment.objects.filter(campaign__study=study)
-    lines: dict[tuple[str, str], StatementLine] = {}
-    for row in _grouped(payments, by):
-        key, environment = _said(row["key"]), row["environment"]
-        blank = StatementLine(key=key, environment=environment, currency=currency_of(environment))
-        lines[key, environment] = lines.get((key, environment), blank).with_rows(
-            state=row["state"],
-            rows=row["rows"],
-            amount_cents=row["amount"],
-            charge_cents=row["charge"],
-            tax_cents=row["tax"],
-        )
-    return [lines[name] for name in sorted(lines)]
+    sums: dict[tuple[By, str, str], Counter[str]] = {}
+    for row in _grouped(payments, kinds):
+        found = _amounts(row)
+        for by in kinds:
+            sums.setdefault((by, _said(row[_key(by)]), row["environment"]), Counter()).update(found)
+    lines: dict[By, list[StatementLine]] = {by: [] for by in kinds}
+    for by, key, environment in sorted(sums):
+        of = sums[by, key, environment]
+        line = StatementLine(key=key, environment=environment, currency=currency_of(environment), **of)
+        lines[by].append(line)
+    return lines
+
+
+def _amounts(row: Mapping[str, Any]) -> dict[str, int]:
+    """What alike rows of the ledger add to a line; their charge has the tax in it."""
+    amount, charge, tax = row["amount"], row["charge"], row["tax"]
+    if row["state"] == WriteState.CONFIRMED:
+        got = "paid_cents" if capabilities_of(row["environment"]).pays_out else "owed_cents"
+        return {"payments": row["rows"], got: amount, "fee_cents": charge - tax, "tax_cents": tax}
+    waits = "promised_cents" if row["state"] in UNSETTLED else "refused_cents"
+    return {"payments": row["rows"], waits: amount + charge}
 
 
 def totals(lines: Iterable[StatementLine]) -> list[StatementLine]:
@@ -418,9 +419,17 @@ _SUMMED = (
 )
 
 
-def _grouped(payments: QuerySet[Payment], by: By) -> QuerySet[Any, Any]:
-    alike = payments.order_by().annotate(key=_KEYS[by]).values("key", "environment", "state")
-    return alike.annotate(rows=Count("pk"), amount=Sum("amount_cents"), charge=Sum("fee_cents"), tax=Sum("tax_cents"))
+def _grouped(payments: QuerySet[Payment], kinds: Collection[By]) -> QuerySet[Any, Any]:
+    keys = {_key(by): _KEYS[by] for by in kinds if by in _KEYS}
+    alike = payments.order_by().annotate(**keys).values(*keys, "environment", "state")
+    found: QuerySet[Any, Any] = alike.annotate(
+        rows=Count("pk"), amount=Sum("amount_cents"), charge=Sum("fee_cents"), tax=Sum("tax_cents")
+    )
+    return found
+
+
+def _key(by: By) -> str:
+    return f"by_{by}" if by in _KEYS else "environment"
 
 
 def _said(key: str | datetime | None) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from humanexp.core.models import AuditEvent
-from humanexp.ledger.figures import StatementLine, money_of, statement, totals
+from humanexp.ledger.figures import By, StatementLine, money_of, statement, statements, totals
 from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
@@ -109,6 +111,14 @@ def test_by_study_over_all_of_them(study: Study, paid: list[Assignment], taxed: 
     lines = [(line.key, line.currency, line.total_cents) for line in statement("study")]
     assert lines == [(study.slug, "USD", 56), (study.slug, "GBP", 224), ("other", "USD", 56)]
     assert [line.total_cents for line in statement("recruiter", study)] == [56, 224]
+
+
+def test_several_are_made_in_one_pass_over_the_ledger(study: Study, paid: list[Assignment]) -> None:
+    kinds: tuple[By, ...] = ("recruiter", "month", "person")
+    with CaptureQueriesContext(connection) as asked:
+        found = statements(kinds, study)
+    assert sum(Payment._meta.db_table in query["sql"] for query in asked.captured_queries) == 1
+    assert found == {by: statement(by, study) for by in kinds}
 
 
 def test_sums_are_made_in_each_currency(study: Study, paid: list[Assignment]) -> None:

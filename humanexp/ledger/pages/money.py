@@ -20,7 +20,7 @@ from humanexp.core.errors import NotAllowed
 from humanexp.core.ownership import keeps_money
 from humanexp.core.pages.tables import Column, Table
 from humanexp.core.selectors import user_of
-from humanexp.ledger.figures import By, StatementLine, money_of, statement, totals
+from humanexp.ledger.figures import By, StatementLine, money_of, statement, statements, totals
 from humanexp.ledger.owed import Owed, Why, owed, sums_of
 from humanexp.ledger.pages.studies import study_page
 from humanexp.ledger.payments import tally_of
@@ -82,9 +82,10 @@ _ABOUT: Mapping[By, Callable[[StatementLine], str]] = {"study": _study}
 def page_of(study: Study | None) -> dict[str, Any]:
     """What a page shows; of all studies where none is given."""
     kinds = OF_STUDY if study is not None else OF_ALL
-    by_recruiter = statement("recruiter", study)
+    lines = statements(kinds, study)
+    by_recruiter = lines["recruiter"]
     sums = totals(by_recruiter)
-    found = [_statement(by, by_recruiter if by == "recruiter" else statement(by, study), study, sums) for by in kinds]
+    found = [_statement(by, lines[by], study, sums) for by in kinds]
     context: dict[str, Any] = {"study": study, "totals": sums, "statements": found}
     if study is None:
         return {**context, "ways": _ways({line.environment for line in by_recruiter})}
