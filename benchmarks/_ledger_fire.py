@@ -75,7 +75,7 @@ class Fire(Lives):
         self._live([self._keep_books, self._send, self._send, self._send], left=self._unpaid)
         self._process(self._stop)
         self._live([self._send], left=self._waiting)
-        self._control("DELETE", "faults", {})
+        self._control("clear")
         books = self._process(self._books)
         self._compare(there, books, spent=balance - _cents(there.get_account_balance()["AvailableBalance"]))
         self.outcome.seconds = round(time.monotonic() - begun, 1)
@@ -84,7 +84,7 @@ class Fire(Lives):
     # Weather ----------------------------------------------------------------------------------------------------
 
     def _arm(self) -> None:
-        self._control("DELETE", "faults", {"seed": self.seed})
+        self._control("clear", seed=self.seed)
         each = FAULT_SHARE / len(FAULTS)
         for operation in WRITES:
             met = 0.0
@@ -94,17 +94,15 @@ class Fire(Lives):
         self._fault("ListBonusPayments", "stale", share=STALE_SHARE, seconds=STALE_S)
 
     def _fault(self, operation: str, kind: str, *, share: float, seconds: float = 1.0) -> None:
-        fault = {"operation": operation, "kind": kind, "times": 10**9, "seconds": seconds, "share": share}
-        self._control("POST", "faults", fault)
+        self._control("faults", operation=operation, kind=kind, times=10**9, seconds=seconds, share=share)
 
     def advance(self, seconds: float) -> None:
-        self._control("POST", "clock", {"advance_seconds": seconds})
+        self._control("clock", advance_seconds=seconds)
         self.shift_s += seconds
 
-    def _control(self, method: str, name: str, body: dict[str, Any]) -> None:
+    def _control(self, name: str, **wanted: Any) -> None:
         """Never given up half-way: the two clocks have to stay together."""
-        url = f"{self.market.url}/_test/{name}"
-        requests.request(method, url, json=body, timeout=PATIENCE_S).raise_for_status()
+        requests.post(f"{self.market.url}/_test/{name}", json=wanted, timeout=PATIENCE_S).raise_for_status()
 
     # The people's side --------------------------------------------------------------------------------------------
 

@@ -1,18 +1,30 @@
-"""What the marketplace and the panel share: faults on demand, for this machine's callers, and connections cut short."""
+"""What can be done to a site for tests: its clock, faults on demand, connections cut short; and whether it is up."""
 
 from __future__ import annotations
 
+import json
 import random
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from functools import wraps
-from typing import Any
+from typing import Annotated, Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+from pydantic import BaseModel, Field, ValidationError
 from waitress.channel import ClientDisconnected
 
-from humanexp.addresses import is_from_this_machine
+from humanexp import health
+
+#: Up to ten years.
+Seconds = Annotated[float, Field(ge=0, le=10 * 365 * 86_400)]
+#: By name: what is sent, and what is done with it.
+Actions = Mapping[str, tuple[type[BaseModel], Callable[[Any], dict[str, Any]]]]
+#: By name: what a GET answers.
+Shown = Mapping[str, Callable[[], dict[str, Any]]]
 
 
 @dataclass(kw_only=True)
@@ -46,9 +58,9 @@ class WaitingFaults:
             self._waiting.clear()
             self._random.seed(seed)
 
-    def waiting(self) -> list[Fault]:
+    def shown(self) -> dict[str, Any]:
         with self._lock:
-            return list(self._waiting)
+            return {"faults": [asdict(fault) for fault in self._waiting]}
 
     def take(self, meets: Callable[[Fault], bool]) -> Fault | None:
         """The next fault that meets a call, used up by one."""
@@ -92,13 +104,89 @@ def _cut(content: bytes) -> Iterator[bytes]:
     raise ClientDisconnected
 
 
-def from_this_machine(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def visible_to(
+    may: Callable[[HttpRequest], bool],
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Other callers find nothing."""
 
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not is_from_this_machine(request):
-            raise Http404
-        return view(request, *args, **kwargs)
+    def guard(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not may(request):
+                raise Http404
+            return view(request, *args, **kwargs)
 
-    return guarded
+        return guarded
+
+    return guard
+
+
+class Clock(BaseModel):
+    advance_seconds: Seconds
+
+
+class Arm(BaseModel):
+    operation: str
+    kind: str
+    times: Annotated[int, Field(ge=1)] = 1
+    seconds: Seconds = 1.0
+    share: Annotated[float, Field(gt=0, le=1)] = 1.0
+
+
+class Clear(BaseModel):
+    seed: int = 0
+
+
+def fault_actions(faults: WaitingFaults, *, kinds: type[StrEnum], operations: Callable[[], Container[str]]) -> Actions:
+    """To arm one, and to clear all."""
+
+    def arm(wanted: Arm) -> dict[str, Any]:
+        if wanted.operation not in operations():
+            raise ValueError(f"{wanted.operation!r} is no call of this site.")
+        faults.arm(Fault(**{**wanted.model_dump(), "kind": kinds(wanted.kind)}))
+        return faults.shown()
+
+    def clear(wanted: Clear) -> dict[str, Any]:
+        faults.clear(wanted.seed)
+        return faults.shown()
+
+    return {"faults": (Arm, arm), "clear": (Clear, clear)}
+
+
+def carry_out(actions: Actions, name: str, sent: Any) -> dict[str, Any]:
+    """Raises ValueError for what is not as the action has it."""
+    if name not in actions:
+        raise Http404
+    body, action = actions[name]
+    with transaction.atomic():
+        return action(body.model_validate(sent))
+
+
+def by_json(request: HttpRequest, name: str, *, actions: Actions, shown: Shown) -> HttpResponse:
+    """Pages of other sites cannot send this type without being asked about it first, so it needs no other token."""
+    if request.method == "GET":
+        if name not in shown:
+            raise Http404
+        return JsonResponse(shown[name]())
+    if request.content_type != "application/json":
+        return JsonResponse({"detail": "JSON is needed."}, status=415)
+    try:
+        return JsonResponse(carry_out(actions, name, json.loads(request.body)))
+    except ValidationError as err:
+        return JsonResponse({"detail": sentences(err)}, status=400)
+    except ValueError as err:
+        return JsonResponse({"detail": str(err)}, status=400)
+
+
+def sentences(err: ValidationError) -> dict[str, list[str]]:
+    """What is wrong, by field."""
+    found: dict[str, list[str]] = {}
+    for one in err.errors():
+        found.setdefault(str(one["loc"][0]) if one["loc"] else "non_field_errors", []).append(one["msg"])
+    return found
+
+
+@require_safe
+def healthz(request: HttpRequest, service: str) -> HttpResponse:
+    """Up, and the database answers."""
+    return health.answer(service=service)

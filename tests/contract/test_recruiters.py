@@ -44,7 +44,6 @@ OF_THE_SITE = {
     "humanexp/console/management/commands/simulate.py",
     "humanexp/console/scripted.py",
     "humanexp/console/supervisor.py",
-    "humanexp/sites/controls.py",
     "humanexp/health.py",
     "humanexp/listening.py",
     "humanexp/places.py",

@@ -143,10 +143,9 @@ class Site:
             "COMPUTE": "serial",
         }
 
-    def marketplace_control(self, method: str, name: str, **body: object) -> None:
+    def marketplace_control(self, name: str, **wanted: object) -> None:
         """Needs the fixture `marketplace_controls`."""
-        url = f"{self.addresses.marketplace}/_test/{name}"
-        requests.request(method, url, json=body, timeout=20).raise_for_status()
+        requests.post(f"{self.addresses.marketplace}/_test/{name}", json=wanted, timeout=20).raise_for_status()
 
     # Books ------------------------------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ def wait_for_payments(site: Site, count: int, settle: subprocess.Popen[str]) -> 
 def answer_payments_late(site: Site) -> None:
     """The marketplace pays and says so a little later: who dies in between does not know that it has paid."""
     for operation in ("ApproveAssignment", "SendBonus"):
-        site.marketplace_control("POST", "faults", operation=operation, kind="delay", times=40, seconds=0.2)
+        site.marketplace_control("faults", operation=operation, kind="delay", times=40, seconds=0.2)
 
 
 def kill_senders(site: Site, settle: subprocess.Popen[str]) -> None:
@@ -127,7 +127,7 @@ def test_no_answer_is_lost_and_nobody_is_paid_twice_when_every_process_is_killed
             settle.communicate()
             settle = site.begin("manage.py", "settle", "flow")
     settle.communicate()
-    site.marketplace_control("DELETE", "faults")
+    site.marketplace_control("clear")
     said, _ = bonuses.communicate()
     assert bonuses.returncode == 0, said
     if settle.returncode:
@@ -198,7 +198,7 @@ def come_back(site: Site, heard: Heard, session: int) -> None:
 
 def two_hours_later(site: Site) -> None:
     """On both sides; longer than any assignment and its grace last."""
-    site.marketplace_control("POST", "clock", advance_seconds=7200)
+    site.marketplace_control("clock", advance_seconds=7200)
     site.change_platform("UPDATE recruitment_assignment SET opened_at = datetime(opened_at, '-2 hours')")
     site.change_platform("UPDATE experiments_session SET last_seen_at = datetime(last_seen_at, '-2 hours')")
 

@@ -89,18 +89,17 @@ class MarketplaceServer(ServedSite):
         return WorkerClient(self.url).sign_up(**fields)
 
     def advance(self, seconds: float) -> None:
-        self._control("POST", "clock", {"advance_seconds": seconds})
+        self._control("clock", advance_seconds=seconds)
 
     def arm(self, operation: str, kind: str, times: int = 1, seconds: float = 1.0, share: float = 1.0) -> None:
         """A fault, of a kind that docs/marketplace.md names."""
-        fault = {"operation": operation, "kind": kind, "times": times, "seconds": seconds, "share": share}
-        self._control("POST", "faults", fault)
+        self._control("faults", operation=operation, kind=kind, times=times, seconds=seconds, share=share)
 
     def clear_faults(self) -> None:
-        self._control("DELETE", "faults", {})
+        self._control("clear")
 
-    def _control(self, method: str, name: str, body: dict[str, Any]) -> None:
-        requests.request(method, f"{self.url}/_test/{name}", json=body, timeout=LIMIT).raise_for_status()
+    def _control(self, name: str, **wanted: Any) -> None:
+        requests.post(f"{self.url}/_test/{name}", json=wanted, timeout=LIMIT).raise_for_status()
 
 
 class WorkerClient:

@@ -12,7 +12,8 @@ import json
 import sys
 from functools import partial
 
-from humanexp.sites.marketplace.commands import amount, prepare
+from humanexp.sites.marketplace.money import amount
+from humanexp.sites.serving import prepare
 
 
 def _name(text: str) -> str:
@@ -31,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--balance", default="100.00", type=dollars, help="first deposit in dollars, of a new name")
     parser.add_argument("--deposit", default="0", type=dollars, help="dollars to add now, to a new or an old name")
     chosen = parser.parse_args(arguments)
-    prepare()  # the site may never have run
+    prepare("marketplace")
     from humanexp.sites.marketplace.desk_tasks import create_requester
 
     for name in chosen.name:

@@ -21,8 +21,9 @@ import sys
 from functools import partial
 from typing import Any
 
-from humanexp.sites.marketplace.commands import amount, prepare
 from humanexp.sites.marketplace.errors import MarketplaceError
+from humanexp.sites.marketplace.money import amount
+from humanexp.sites.serving import prepare
 
 
 def _count(text: str) -> int:
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     chosen = vars(_parser().parse_args(arguments))
-    prepare()
+    prepare("marketplace")
     from humanexp.sites.marketplace import desk_tasks
 
     try:

@@ -1,4 +1,4 @@
-"""What the lab does at its desk, as what is printed of it. To be imported after `commands.prepare`."""
+"""What the lab does at its desk, as what is printed of it. To be imported after `serving.prepare`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import NotFound
 from humanexp.sites.marketplace.models import Inquiry
 from humanexp.sites.marketplace.money import cents_to_dollars
-from humanexp.sites.marketplace.rows import first_or
 from humanexp.sites.marketplace.selectors.accounts import balance_of, worker_by_id
 from humanexp.sites.marketplace.selectors.own_work import everybody_owed, owed_cents
 from humanexp.sites.marketplace.services import accounts, workers
+from humanexp.sites.rows import first_or
 
 
 def create_requester(name: str, balance: str, deposit: str) -> dict[str, str | bool]:
@@ -33,7 +33,7 @@ def create_requester(name: str, balance: str, deposit: str) -> dict[str, str | b
 
 
 def invite(count: int, note: str) -> list[dict[str, str]]:
-    address = f"{settings.MARKETPLACE_URL}/signup/?invitation="
+    address = f"{settings.SITE_URL}/signup/?invitation="
     made = accounts.invite(count=count, note=note, now=clock.now())
     return [{"code": one.code, "link": f"{address}{one.code}"} for one in made]
 

@@ -1,7 +1,6 @@
 """What the marketplace refuses, and how it says so. The docstring is the default message.
 
 MarketplaceError
-├── BadStart                          the process cannot start like this
 ├── BadPayout                         the books do not have it
 ├── NameTaken                         somebody has it
 ├── ProtocolError                     no operation can be read from it, or it is not signed as it must be
@@ -62,10 +61,6 @@ class MarketplaceError(Exception):
     def __init__(self, message: str = "") -> None:
         self.message = message or " ".join((self.__doc__ or "").split())
         super().__init__(self.message)
-
-
-class BadStart(MarketplaceError):
-    """The marketplace cannot start with these settings."""
 
 
 class NameTaken(MarketplaceError):

@@ -22,10 +22,10 @@ class OneLoopbackName(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if request.method == "GET" and request.path != "/healthz" and not wants_json(request):
-            asked, canonical = urlsplit(f"//{request.get_host()}"), urlsplit(settings.MARKETPLACE_URL)
+            asked, canonical = urlsplit(f"//{request.get_host()}"), urlsplit(settings.SITE_URL)
             are_here = all(is_loopback(one.hostname or "") for one in (asked, canonical))
             if asked.netloc != canonical.netloc and are_here:
-                return HttpResponseRedirect(f"{settings.MARKETPLACE_URL}{request.get_full_path()}")
+                return HttpResponseRedirect(f"{settings.SITE_URL}{request.get_full_path()}")
         return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -17,6 +19,13 @@ def dollars_to_cents(amount: str) -> int:
     if cents > 10**9:
         raise InvalidParameterValue(f"The amount {amount} is larger than this marketplace keeps books for.")
     return cents
+
+
+def amount(text: str, *, example: str) -> str:
+    """An amount in dollars on the command line."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,2})?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount such as {example}")
+    return text
 
 
 def cents_to_dollars(cents: int) -> str:

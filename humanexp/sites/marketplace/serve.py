@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import stat
-import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from humanexp import listening, parents
 from humanexp.addresses import is_loopback
-from humanexp.sites.marketplace.errors import BadStart
+from humanexp.sites.serving import Site
 
 #: Values that stand in examples and tutorials.
 _KNOWN_SECRETS = (
@@ -29,54 +25,23 @@ _LEAST_LENGTH, _LEAST_VARIETY = 32, 10
 SIGN_UP_MODES = ("open", "invite", "closed")
 
 
-def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
-    """Bring the database up to date and answer until told to stop. One line says when it is ready."""
-    os.umask(0o077)  # the database holds requesters' secret keys
+def problems_here(host: str) -> list[str]:
+    """As this machine's settings are."""
     from django.conf import settings
 
-    from humanexp.sites.marketplace.wsgi import application  # sets Django up, for the marketplace
+    from humanexp.sites.settings import key_file
 
     if settings.MARKETPLACE_SIGN_UP not in SIGN_UP_MODES:
-        raise BadStart(f"MARKETPLACE_SIGN_UP is one of {', '.join(SIGN_UP_MODES)}.")
+        return [f"MARKETPLACE_SIGN_UP is one of {', '.join(SIGN_UP_MODES)}."]
     against = problems(
         host=host,
-        public_url=settings.MARKETPLACE_URL,
-        secret_key=settings.SECRET_KEY,
+        public_url=settings.SITE_URL,
+        secret_key=str(settings.SECRET_KEY),
         allowed_hosts=settings.ALLOWED_HOSTS,
         test_controls=settings.MARKETPLACE_TEST_CONTROLS,
-        key_file=settings.MARKETPLACE_KEY_FILE,
+        key_file=key_file("marketplace"),
     )
-    if against:
-        raise BadStart("\n".join([f"Listening on {host} would open this marketplace to the world, but:", *against]))
-    from humanexp.migrating import bring_up_to_date
-    from humanexp.sites.marketplace.services.notifications import tell_events  # Django is set up by now
-
-    bring_up_to_date()
-
-    listening.listen(
-        application,
-        name="marketplace",
-        host=host,
-        port=port,
-        largest_body=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
-        beside=tell_events,
-    )
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m humanexp.sites.marketplace.serve", description=__doc__)
-    listening.add_arguments(parser, port=8001)
-    chosen = parser.parse_args(arguments)
-    parents.watch()
-    try:
-        serve(chosen.host, chosen.port)
-    except OSError as err:
-        sys.stderr.write(f"The marketplace cannot listen on {chosen.host}:{chosen.port}: {err.strerror or err}\n")
-        return 1
-    except BadStart as err:
-        sys.stderr.write(f"{err}\n")
-        return 1
-    return 0
+    return [f"Listening on {host} would open this marketplace to the world, but:", *against] if against else []
 
 
 def problems(
@@ -102,5 +67,9 @@ def problems(
     return [sentence for sentence, holds in against.items() if holds]
 
 
+MARKETPLACE = Site(
+    name="marketplace", port=8001, problems=problems_here, beside=("services.notifications", "tell_events")
+)
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(MARKETPLACE.main())

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
+from humanexp.sites.controls import healthz
 from humanexp.sites.marketplace.api.views import requester_api
 from humanexp.sites.marketplace.pages import (
     accounts,
@@ -51,12 +52,9 @@ urlpatterns = [
     path("requester", requester_api),
     path("requester/", requester_api, name="requester"),
     path("requester//", requester_api),
-    path("healthz", controls.healthz, name="healthz"),
+    path("healthz", healthz, {"service": "marketplace"}, name="healthz"),
 ]
 if settings.MARKETPLACE_TEST_CONTROLS:
-    urlpatterns += [
-        path("_test/clock", controls.clock_control),
-        path("_test/faults", controls.fault_control),
-    ]
+    urlpatterns.append(path("_test/<str:name>", controls.control))
 
 handler404 = "humanexp.sites.marketplace.pages.answers.page_not_found"

@@ -38,11 +38,6 @@ def worker_of(request: HttpRequest) -> Worker | None:
     return getattr(user, "worker", None)
 
 
-def site_url(request: HttpRequest) -> str:
-    """Where workers and frames reach this site; no slash at the end."""
-    return settings.MARKETPLACE_URL or f"{request.scheme}://{request.get_host()}"
-
-
 class _Guesses:
     """Wrong passwords are counted, by name and by address, in this process's memory."""
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 
-import django
+from humanexp.sites.serving import prepare
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,13 +18,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--balance", type=int, default=1000, help="practice pounds or dollars of a new account")
     parser.add_argument("--currency", choices=("GBP", "USD"), default="GBP")
     chosen = parser.parse_args(arguments)
-    os.umask(0o077)  # the database contains tokens
-    os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.sites.panel.settings"
-    django.setup()
-    from humanexp.migrating import bring_up_to_date
+    prepare("panel")
     from humanexp.sites.panel.services.people import account, make_researcher
 
-    bring_up_to_date()  # the site may never have run
     workspace = make_researcher(chosen.name, balance_cents=100 * chosen.balance, currency=chosen.currency)
     sys.stdout.write(json.dumps(account(workspace)) + "\n")
     return 0

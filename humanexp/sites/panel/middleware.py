@@ -18,6 +18,8 @@ class PageRefusals(MiddlewareMixin):
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, Refused):
             return None
+        if request.content_type == "application/json":
+            return exception.response()
         page = {"title": exception.title, "why": exception.sentence()}
         return render(request, "panel/refusal.html", page, status=exception.status)
 

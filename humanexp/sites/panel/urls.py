@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from humanexp.sites.controls import healthz
 from humanexp.sites.panel.api import accounts, hooks, studies, submissions
 from humanexp.sites.panel.pages import control, participants
 
@@ -58,6 +59,6 @@ urlpatterns = [
     path("messages/", participants.messages, name="messages-page"),
     path("earnings/", participants.earnings, name="earnings"),
     path("control/", control.page, name="control"),
-    path("control/<str:name>/", control.by_json, name="control-json"),
-    path("healthz", control.healthz, name="healthz"),
+    path("control/<str:name>/", control.control, name="control-json"),
+    path("healthz", healthz, {"service": "panel"}, name="healthz"),
 ]

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from humanexp.sites.addresses import site_url
 from humanexp.sites.controls import Fault, cut_connection
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.api.protocol import requests, responses, service
@@ -25,7 +26,6 @@ from humanexp.sites.marketplace.errors import InvalidParameterValue, ProtocolErr
 from humanexp.sites.marketplace.faults import FaultKind, fault_after, take
 from humanexp.sites.marketplace.models import Requester
 from humanexp.sites.marketplace.selectors.accounts import active_key
-from humanexp.sites.marketplace.visitors import site_url
 
 logger = logging.getLogger(__name__)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from humanexp.sites.clock import Advanced
 from humanexp.sites.marketplace.models.accounts import Requester, Worker
 
 
@@ -55,14 +56,8 @@ class Inquiry(models.Model):
         return self.subject
 
 
-class ClockOffset(models.Model):
-    """One row: how far the clock is ahead of the machine's. Stored, so that a restart does not turn it back."""
-
-    advance_seconds = models.FloatField(default=0)
+class ClockOffset(Advanced):
+    """How far the clock is ahead of the machine's."""
 
     def __str__(self) -> str:
         return f"{self.advance_seconds} s ahead"
-
-    @classmethod
-    def seconds(cls) -> float:
-        return cls.objects.filter(pk=1).values_list("advance_seconds", flat=True).first() or 0.0

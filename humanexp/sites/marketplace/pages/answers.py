@@ -13,10 +13,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from humanexp.sites.addresses import site_url
 from humanexp.sites.marketplace.errors import NotFound, WorkRefused
 from humanexp.sites.marketplace.models import HIT, Assignment, HITType, Worker
 from humanexp.sites.marketplace.question import frame_url
-from humanexp.sites.marketplace.visitors import site_url, wants_json, worker_of
+from humanexp.sites.marketplace.visitors import wants_json, worker_of
 
 Arguments = ParamSpec("Arguments")
 

@@ -13,6 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
+from humanexp.sites.addresses import site_url
 from humanexp.sites.controls import cut_connection
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import AnswersRefused, MarketplaceError, NotFound, WorkRefused
@@ -27,7 +28,7 @@ from humanexp.sites.marketplace.selectors.own_work import hit_of_assignment, own
 from humanexp.sites.marketplace.selectors.qualifications import profile_of
 from humanexp.sites.marketplace.selectors.work import upload_behind
 from humanexp.sites.marketplace.services.assignments import SentFile, submit
-from humanexp.sites.marketplace.visitors import site_url, wants_json, worker_of
+from humanexp.sites.marketplace.visitors import wants_json, worker_of
 
 
 @xframe_options_sameorigin

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
+from humanexp.sites.addresses import site_url
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import NothingAvailable
 from humanexp.sites.marketplace.models import HIT, Worker
@@ -33,7 +34,7 @@ from humanexp.sites.marketplace.selectors.own_work import own_assignment, work_i
 from humanexp.sites.marketplace.selectors.qualifications import profile_of
 from humanexp.sites.marketplace.services import assignments
 from humanexp.sites.marketplace.states import AssignmentState
-from humanexp.sites.marketplace.visitors import site_url, wants_json, worker_of
+from humanexp.sites.marketplace.visitors import wants_json, worker_of
 
 _ORDERS = ("reward", "hour")
 

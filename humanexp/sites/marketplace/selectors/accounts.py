@@ -16,7 +16,7 @@ from humanexp.sites.marketplace.models.assignments import (
     is_submitted,
     is_taking_a_place,
 )
-from humanexp.sites.marketplace.rows import first_or
+from humanexp.sites.rows import first_or
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,8 @@ from humanexp.sites.marketplace.models import HIT, Assignment, HITType, Worker
 from humanexp.sites.marketplace.models.assignments import is_taking_a_place
 from humanexp.sites.marketplace.models.hits import HITQuerySet
 from humanexp.sites.marketplace.requirements import Action, unmet
-from humanexp.sites.marketplace.rows import first_or
 from humanexp.sites.marketplace.selectors.qualifications import profile_of
+from humanexp.sites.rows import first_or
 
 #: Submissions from which a median is shown.
 _ENOUGH = 5

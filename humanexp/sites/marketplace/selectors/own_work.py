@@ -11,8 +11,8 @@ from django.db.models import Prefetch, QuerySet, Sum
 from humanexp.sites.marketplace.errors import NotFound
 from humanexp.sites.marketplace.models import HIT, Assignment, BonusPayment, Message, Payout, Worker
 from humanexp.sites.marketplace.models.assignments import is_accepted, is_approved
-from humanexp.sites.marketplace.rows import first_or
 from humanexp.sites.marketplace.states import AssignmentState
+from humanexp.sites.rows import first_or
 
 
 @dataclass(frozen=True, kw_only=True)

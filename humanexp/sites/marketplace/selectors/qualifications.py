@@ -20,7 +20,7 @@ from humanexp.sites.marketplace.models import (
 )
 from humanexp.sites.marketplace.models.assignments import is_approved, is_rejected
 from humanexp.sites.marketplace.requirements import RATE_COUNTS_FROM, Locale, WorkerProfile
-from humanexp.sites.marketplace.rows import first_or
+from humanexp.sites.rows import first_or
 
 
 def existing_type_ids(qualification_type_ids: Iterable[str]) -> set[str]:

@@ -14,8 +14,8 @@ from humanexp.sites.marketplace.errors import AssignmentDoesNotExist, HITDoesNot
 from humanexp.sites.marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester, UploadedFile
 from humanexp.sites.marketplace.models.assignments import is_approved, is_rejected, is_submitted
 from humanexp.sites.marketplace.models.hits import HITQuerySet
-from humanexp.sites.marketplace.rows import first_or
 from humanexp.sites.marketplace.states import AssignmentState
+from humanexp.sites.rows import first_or
 
 #: As long as the real service's addresses work.
 _SECONDS = 60

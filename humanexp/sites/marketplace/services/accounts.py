@@ -11,8 +11,8 @@ from django.db import transaction
 from humanexp.sites.marketplace.errors import BadPayout, NameTaken, NotFound, SignUpRefused
 from humanexp.sites.marketplace.models import Account, Deposit, Invitation, Payout, Requester, RequesterKey, Worker
 from humanexp.sites.marketplace.money import cents_to_dollars
-from humanexp.sites.marketplace.rows import change, first_or
 from humanexp.sites.marketplace.selectors.own_work import owed_cents
+from humanexp.sites.rows import change, first_or
 
 
 @transaction.atomic

@@ -21,7 +21,6 @@ from humanexp.sites.marketplace.models import HIT, Assignment, HITType, Uploaded
 from humanexp.sites.marketplace.question import RESERVED_FIELDS, read_question
 from humanexp.sites.marketplace.question_form import QuestionForm
 from humanexp.sites.marketplace.requirements import Action, require
-from humanexp.sites.marketplace.rows import change, first_or
 from humanexp.sites.marketplace.selectors.accounts import is_blocked_by
 from humanexp.sites.marketplace.selectors.groups import takeable_hits
 from humanexp.sites.marketplace.selectors.own_work import work_in_hand
@@ -29,6 +28,7 @@ from humanexp.sites.marketplace.selectors.qualifications import profile_of
 from humanexp.sites.marketplace.services import payments
 from humanexp.sites.marketplace.states import OVERRIDE_DAYS, AssignmentState, HITState
 from humanexp.sites.marketplace.xml_documents import answers_to_xml, fields_to_xml
+from humanexp.sites.rows import change, first_or
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,10 @@ from humanexp.sites.marketplace.models import HIT, HITType, Requester, UploadedF
 from humanexp.sites.marketplace.money import LARGE_HIT
 from humanexp.sites.marketplace.question import ExternalQuestion, read_question
 from humanexp.sites.marketplace.requirements import asks_for_masters, check_requirements, custom_type_ids
-from humanexp.sites.marketplace.rows import change
 from humanexp.sites.marketplace.selectors.qualifications import existing_type_ids
 from humanexp.sites.marketplace.services import payments, tokens
 from humanexp.sites.marketplace.states import HITState
+from humanexp.sites.rows import change
 
 #: HITs made longer ago cannot be extended, and none can be open longer than this from now.
 YEAR = timedelta(days=365)

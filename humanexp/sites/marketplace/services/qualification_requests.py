@@ -15,11 +15,11 @@ from humanexp.sites.marketplace.errors import (
 )
 from humanexp.sites.marketplace.models import Qualification, QualificationRequest, QualificationType, Requester, Worker
 from humanexp.sites.marketplace.question_form import QuestionForm
-from humanexp.sites.marketplace.rows import change, first_or
 from humanexp.sites.marketplace.selectors.qualifications import obstacle_of
 from humanexp.sites.marketplace.services.qualifications import grant
 from humanexp.sites.marketplace.services.workers import send_message
 from humanexp.sites.marketplace.xml_documents import answers_to_xml
+from humanexp.sites.rows import change, first_or
 
 Outcome = QualificationRequest.Outcome
 

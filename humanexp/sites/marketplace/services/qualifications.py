@@ -22,10 +22,10 @@ from humanexp.sites.marketplace.models import (
     Requester,
 )
 from humanexp.sites.marketplace.question_form import FileUpload, QuestionForm
-from humanexp.sites.marketplace.rows import change, first_or
 from humanexp.sites.marketplace.selectors.accounts import is_known_to, worker_by_id
 from humanexp.sites.marketplace.selectors.work import hit_types_asking_for
 from humanexp.sites.marketplace.services.workers import send_message
+from humanexp.sites.rows import change, first_or
 
 
 @dataclass(frozen=True, kw_only=True)

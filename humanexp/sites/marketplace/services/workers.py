@@ -9,8 +9,8 @@ from django.db import transaction
 
 from humanexp.sites.marketplace.errors import TooManyInquiries, WorkerDoesNotExist
 from humanexp.sites.marketplace.models import HITType, Inquiry, Message, Requester, Worker, WorkerBlock
-from humanexp.sites.marketplace.rows import change
 from humanexp.sites.marketplace.selectors.accounts import is_known_to, worker_by_id
+from humanexp.sites.rows import change
 
 #: Of one worker, in a day.
 _DAILY = 20

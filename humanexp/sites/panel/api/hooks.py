@@ -15,6 +15,7 @@ from humanexp.sites.panel.errors import Shape, invalid
 from humanexp.sites.panel.models import Event, HookSecret, Subscription
 from humanexp.sites.panel.selectors.studies import one, workspace_of
 from humanexp.sites.panel.services.events import EVENT_TYPES
+from humanexp.sites.rows import change
 
 
 def _event_types(call: Call) -> dict[str, Any]:
@@ -90,9 +91,7 @@ def _confirm(call: Call, subscription_id: str) -> dict[str, Any]:
     subscription = _mine(call, subscription_id)
     if call.body.secret != subscription.confirmation:
         raise invalid("secret", "This is not the secret of the subscription.")
-    subscription.is_confirmed = True
-    subscription.save(update_fields=["is_confirmed"])
-    return _subscription_json(subscription)
+    return _subscription_json(change(subscription, is_confirmed=True))
 
 
 def _change(call: Call, subscription_id: str) -> dict[str, Any]:

@@ -16,11 +16,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from pydantic import BaseModel, ValidationError
 
+from humanexp.sites.addresses import site_url
+from humanexp.sites.controls import sentences
 from humanexp.sites.panel.api.specification import SPECIFICATION
 from humanexp.sites.panel.errors import Refused, Shape
 from humanexp.sites.panel.models import Researcher, Switches
 from humanexp.sites.panel.models.switches import now as panel_now
-from humanexp.sites.panel.pages.visitors import site_url
 from humanexp.sites.panel.services.progress import catch_up
 from humanexp.sites.panel.wallets import wallet
 
@@ -52,10 +53,11 @@ def read(body: type[Body], sent: dict[str, Any]) -> Body:
     try:
         return body.model_validate(sent)
     except ValidationError as err:
-        detail: dict[str, list[str]] = {}
-        for one in err.errors():
-            detail.setdefault(str(one["loc"][0]) if one["loc"] else "non_field_errors", []).append(one["msg"])
-        raise Refused(400, "Validation error", detail, code=140_100) from err
+        raise refused_fields(err) from err
+
+
+def refused_fields(err: ValidationError) -> Refused:
+    return Refused(400, "Validation error", sentences(err), code=140_100)
 
 
 def endpoint(*, money: bool = False, shape: Shape | None = None, **handlers: Handler) -> Callable[..., HttpResponse]:

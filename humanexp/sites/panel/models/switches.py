@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import models
-from django.utils import timezone
+
+from humanexp.sites.clock import Advanced
 
 
-class Switches(models.Model):
-    """One row. /control/ changes it; every field but the advance may be set there."""
+class Switches(Advanced):
+    """/control/ changes it; every field but the advance may be set there."""
 
-    #: the panel's clock is ahead of the machine's by so much
-    advance_seconds = models.FloatField(default=0)
     #: a rejection in AWAITING REVIEW opens the study by itself; the guide now says that START is needed
     rejection_reopens = models.BooleanField(default=False)
     #: STOP ends in AWAITING REVIEW instead of COMPLETED
@@ -45,11 +44,6 @@ class Switches(models.Model):
     events_delay_s = models.FloatField(default=0)
     seed = models.IntegerField(default=0)
 
-    @classmethod
-    def current(cls) -> Switches:
-        return cls.objects.filter(pk=1).first() or cls(pk=1)
-
 
 def now() -> datetime:
-    """The panel's time: the machine's, plus what it has been advanced by."""
-    return timezone.now() + timedelta(seconds=Switches.current().advance_seconds)
+    return Switches.now()

@@ -5,7 +5,6 @@ There is no token here: only this machine finds it, unless PANEL_OPEN_TO_OTHERS 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict
@@ -13,18 +12,15 @@ from functools import wraps
 from typing import Annotated, Any, Literal
 
 from django.contrib import messages as notes
-from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_safe
-from pydantic import BaseModel, Field
+from django.views.decorators.http import require_http_methods
+from pydantic import BaseModel, Field, ValidationError
 
-from humanexp import health
-from humanexp.sites.controls import Fault
-from humanexp.sites.panel.api.protocol import iso, read
+from humanexp.sites.controls import Actions, Clock, Seconds, Shown, by_json, carry_out, fault_actions, visible_to
+from humanexp.sites.panel.api.protocol import iso, refused_fields
 from humanexp.sites.panel.api.specification import SPECIFICATION
-from humanexp.sites.panel.errors import Refused
 from humanexp.sites.panel.faults import ANY_OPERATION, BACK, FAULTS, FaultKind
 from humanexp.sites.panel.models import Message, Participant, Payment, Researcher, Study, Switches, Workspace
 from humanexp.sites.panel.models.switches import now as panel_now
@@ -35,25 +31,7 @@ from humanexp.sites.panel.services import people
 from humanexp.sites.panel.services.progress import catch_up
 from humanexp.sites.panel.states import DRAFTS, SubmissionStatus
 
-_TEN_YEARS_S = 10 * 365 * 86_400
-Seconds = Annotated[float, Field(ge=0, le=_TEN_YEARS_S)]
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class Clock(BaseModel):
-    advance_seconds: Seconds
-
-
-class Arm(BaseModel):
-    operation: str
-    kind: FaultKind
-    times: Annotated[int, Field(ge=1)] = 1
-    seconds: Annotated[float, Field(ge=0, le=600)] = 1.0
-    share: Annotated[float, Field(gt=0, le=1)] = 1.0
-
-
-class Clear(BaseModel):
-    seed: int = 0
 
 
 class NewResearcher(BaseModel):
@@ -105,31 +83,13 @@ class Switch(BaseModel):
 
 def _advance(wanted: Clock) -> dict[str, Any]:
     """Time that passes is lived through: whatever is due in between happens."""
-    switches = Switches.current()
-    switches.advance_seconds += wanted.advance_seconds
-    switches.save()
+    Switches.advance(wanted.advance_seconds)
     catch_up(panel_now())
     return _time()
 
 
 def _time() -> dict[str, Any]:
     return {"now": iso(panel_now())}
-
-
-def _arm(wanted: Arm) -> dict[str, Any]:
-    if wanted.operation not in {*SPECIFICATION, ANY_OPERATION, BACK}:
-        raise Refused(400, "Validation error", {"operation": ["Not a call of the panel."]})
-    FAULTS.arm(Fault(**wanted.model_dump()))
-    return _faults()
-
-
-def _clear(wanted: Clear) -> dict[str, Any]:
-    FAULTS.clear(wanted.seed)
-    return _faults()
-
-
-def _faults() -> dict[str, Any]:
-    return {"faults": [asdict(one) for one in FAULTS.waiting()]}
 
 
 def _switch(wanted: BaseModel) -> dict[str, Any]:
@@ -175,10 +135,9 @@ def _act(wanted: Act) -> dict[str, Any]:
     }
 
 
-_ACTIONS: dict[str, tuple[type[BaseModel], Callable[[Any], dict[str, Any]]]] = {
+_ACTIONS: Actions = {
     "clock": (Clock, _advance),
-    "faults": (Arm, _arm),
-    "clear": (Clear, _clear),
+    **fault_actions(FAULTS, kinds=FaultKind, operations=lambda: {*SPECIFICATION, ANY_OPERATION, BACK}),
     "switches": (Switch, _switch),
     "researchers": (NewResearcher, _researcher),
     "deposits": (Money, _deposit),
@@ -188,41 +147,20 @@ _ACTIONS: dict[str, tuple[type[BaseModel], Callable[[Any], dict[str, Any]]]] = {
 
 
 def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    @visible_to(controls_are_open)
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not controls_are_open(request):
-            raise Http404
         catch_up(panel_now())
         return view(request, *args, **kwargs)
 
     return guarded
 
 
-def _carry_out(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
-    if name not in _ACTIONS:
-        raise Http404
-    body, action = _ACTIONS[name]
-    with transaction.atomic():
-        return action(read(body, wanted))
-
-
 @csrf_exempt
 @_guarded
 @require_http_methods(["GET", "POST"])
-def by_json(request: HttpRequest, name: str) -> HttpResponse:
-    """Pages of other sites cannot send this type without being asked about it first, so it needs no other token."""
-    if request.method == "GET":
-        if name not in _SHOWN:
-            raise Http404
-        return JsonResponse(_SHOWN[name]())
-    if request.content_type != "application/json":
-        return JsonResponse({"detail": "JSON is needed."}, status=415)
-    try:
-        return JsonResponse(_carry_out(name, json.loads(request.body)))
-    except ValueError:
-        return JsonResponse({"detail": "This is not JSON."}, status=400)
-    except Refused as err:
-        return err.response()
+def control(request: HttpRequest, name: str) -> HttpResponse:
+    return by_json(request, name, actions=_ACTIONS, shown=_SHOWN)
 
 
 @_guarded
@@ -230,7 +168,10 @@ def by_json(request: HttpRequest, name: str) -> HttpResponse:
 def page(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         wanted: dict[str, Any] = {name: value for name, value in request.POST.items() if value != ""}
-        _carry_out(str(wanted.pop("action", "")), wanted)
+        try:
+            carry_out(_ACTIONS, str(wanted.pop("action", "")), wanted)
+        except ValidationError as err:
+            raise refused_fields(err) from err
         notes.success(request, "Done.")
         return redirect("control")
     workspaces = Workspace.objects.select_related("researcher").order_by("pk")
@@ -281,15 +222,9 @@ def _books() -> dict[str, Any]:
     }
 
 
-_SHOWN: dict[str, Callable[[], dict[str, Any]]] = {
-    "faults": _faults,
+_SHOWN: Shown = {
+    "faults": FAULTS.shown,
     "switches": _switches,
     "books": _books,
     "clock": _time,
 }
-
-
-@require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Up, and the database answers."""
-    return health.answer(service="panel")

@@ -20,11 +20,6 @@ Arguments = ParamSpec("Arguments")
 _PLAYED = "participant"
 
 
-def site_url(request: HttpRequest) -> str:
-    """Where clients and people reach this site; no slash at the end."""
-    return settings.PANEL_URL or f"{request.scheme}://{request.get_host()}"
-
-
 def controls_are_open(request: HttpRequest) -> bool:
     return settings.PANEL_OPEN_TO_OTHERS or is_from_this_machine(request)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 from humanexp.sites.panel.errors import Refused, not_found
 from humanexp.sites.panel.models import (
@@ -19,15 +18,11 @@ from humanexp.sites.panel.models import (
 )
 from humanexp.sites.panel.selectors.filters import is_eligible
 from humanexp.sites.panel.states import AT_WORK, TAKEN, StudyStatus, SubmissionStatus
-
-Row = TypeVar("Row", bound=Model)
+from humanexp.sites.rows import Row, first_or
 
 
 def one(rows: QuerySet[Row], what: str) -> Row:
-    found = rows.first()
-    if found is None:
-        raise not_found(what)
-    return found
+    return first_or(rows, not_found(what))
 
 
 def workspace_of(researcher: Researcher, workspace_id: str) -> Workspace:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from humanexp.sites.panel.models import Event, Study, Submission, Subscription, Switches, Workspace
+from humanexp.sites.rows import change
 
 EVENT_TYPES = {
     "submission.status.change": "A submission changes its status.",
@@ -50,5 +51,4 @@ def _record(workspace: Workspace, event_type: str, resource_id: str, more: dict[
         delay = switches.events_delay_s
         if switches.events_shuffled:
             delay += random.Random(f"{switches.seed} {event.pk}").uniform(0, 5)  # noqa: S311  (an order, no secret)
-        event.try_at = now + timedelta(seconds=delay)
-        event.save(update_fields=["try_at"])
+        change(event, try_at=now + timedelta(seconds=delay))

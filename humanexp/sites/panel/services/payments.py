@@ -9,6 +9,7 @@ from humanexp.sites.panel.errors import short_of_money
 from humanexp.sites.panel.models import BonusPlan, Payment, Study, Submission, Switches, Workspace
 from humanexp.sites.panel.money import Cost
 from humanexp.sites.panel.selectors.wallet import balance, cost_in
+from humanexp.sites.rows import change
 
 
 def require_solvent(workspace: Workspace) -> None:
@@ -43,8 +44,7 @@ def pay(plan: BonusPlan, now: datetime) -> None:
             due_at=_settles_at(switches, chance, now),
             **_amounts(plan.study, cents),
         )
-    plan.times_paid += 1
-    plan.save(update_fields=["times_paid"])
+    change(plan, times_paid=plan.times_paid + 1)
     require_solvent(plan.study.project.workspace)
 
 

@@ -11,6 +11,7 @@ from humanexp.sites.panel.selectors.studies import why_closed, work_in_hand
 from humanexp.sites.panel.services.payments import require_solvent
 from humanexp.sites.panel.services.progress import move_submission
 from humanexp.sites.panel.states import AT_WORK, SUBMISSION_TRANSITIONS, SubmissionStatus
+from humanexp.sites.rows import change
 
 RESERVED_MINUTES = 10
 #: What people enter who have no code.
@@ -29,9 +30,7 @@ def reserve(participant: Participant, study: Study, now: datetime) -> Submission
         raise wrong_state(why)
     submission = Submission(study=study, participant=participant, reserved_at=now)
     submission = move_submission(submission, SubmissionStatus.RESERVED, now)
-    submission.due_at = now + timedelta(minutes=RESERVED_MINUTES)
-    submission.save(update_fields=["due_at"])
-    return submission
+    return change(submission, due_at=now + timedelta(minutes=RESERVED_MINUTES))
 
 
 def start(submission: Submission, now: datetime) -> str:
@@ -69,11 +68,9 @@ def finish(submission: Submission, code: str, now: datetime) -> Submission:
 def _act(submission: Submission, action: dict[str, Any], now: datetime) -> None:
     match action["action"]:
         case "AUTOMATICALLY_APPROVE":
-            submission.next_status, submission.due_at = SubmissionStatus.APPROVED, now
-            submission.save(update_fields=["next_status", "due_at"])
+            change(submission, next_status=SubmissionStatus.APPROVED, due_at=now)
         case "REQUEST_RETURN":
-            submission.return_requested = str(action.get("return_reason") or "Return requested")
-            submission.save(update_fields=["return_requested"])
+            change(submission, return_requested=str(action.get("return_reason") or "Return requested"))
         case "ADD_TO_PARTICIPANT_GROUP":
             group = ParticipantGroup.objects.get(group_id=action["participant_group"])
             add_members(group, [submission.participant], now)
@@ -108,16 +105,14 @@ def approve_soon(submissions: list[Submission], now: datetime) -> None:
     due_at = now + timedelta(seconds=Switches.current().approving_s)
     for submission in submissions:
         if submission.status == SubmissionStatus.AWAITING_REVIEW:
-            submission.next_status, submission.due_at = SubmissionStatus.APPROVED, due_at
-            submission.save(update_fields=["next_status", "due_at"])
+            change(submission, next_status=SubmissionStatus.APPROVED, due_at=due_at)
 
 
 def request_return(submission: Submission, reasons: list[str], now: datetime) -> Submission:
     """Asked again, it is sent again."""
     if submission.status not in (*AT_WORK, SubmissionStatus.AWAITING_REVIEW):
         raise wrong_state(f"A return cannot be requested while the submission is {submission.status}.")
-    submission.return_requested = "; ".join(reasons) or "Return requested"
-    submission.save(update_fields=["return_requested"])
+    change(submission, return_requested="; ".join(reasons) or "Return requested")
     body = f"The researcher asks you to return this study: {submission.return_requested}"
     send(submission.study, [submission.participant], body, now)
     return submission

@@ -6,12 +6,10 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from humanexp.sites.marketplace.errors import MarketplaceError
-
 Row = TypeVar("Row", bound=Model)
 
 
-def first_or(rows: QuerySet[Row], refusal: MarketplaceError) -> Row:
+def first_or(rows: QuerySet[Row], refusal: Exception) -> Row:
     """The first of the rows; the refusal is raised where there is none."""
     found = rows.first()
     if found is None:
