@@ -211,6 +211,11 @@ def test_earlier_studies_and_lists_of_people_decide_who_sees_a_study(
         publish(study=study, terms=terms(title=title, assignments=1, requirements=asked))
         assert send(environment="panel").remarks == []
         assert {one for one in ids if title in one.get("/studies/").text} == welcome, name
+    groups = lab.get("participant-groups/", workspace_id=lab.workspace_id)["results"]
+    [kept_out] = [one["id"] for one in groups if one["name"].endswith(": not these")]
+    # whom the service does not know cannot come, either
+    members = lab.get(f"participant-groups/{kept_out}/participants/")["results"]
+    assert [one["participant_id"] for one in members] == [ids[stranger]]
     with pytest.raises(InvalidRequest, match=r"knows no study f{24} in this workspace: take it out"):
         publish(study=study, terms=terms(requirements=WorkerRequirements(not_in=("f" * 24,))))
 

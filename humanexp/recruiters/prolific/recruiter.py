@@ -8,6 +8,7 @@ means that something is in motion: it is asked about again, and nothing follows 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import chain
@@ -166,7 +167,9 @@ class ProlificRecruiter:
             order.terms,
             preset=self._preset,
             project=self.project,
-            filters=people_filters(order.terms, self.client.filters(self.workspace)),
+            filters=people_filters(
+                order.terms, self.client.filters(self.workspace), kept_out=self._kept_out(order, order.terms)
+            ),
             group=order.terms.hidden_from,
         )
         made = self._named(order.annotation)
@@ -353,6 +356,20 @@ class ProlificRecruiter:
         """A group of participants. Its name is looked for first: a lost answer made it all the same."""
         known = next((one.id for one in self.client.groups(self.workspace) if one.name == order.name), None)
         return known or self.client.create_group(self.workspace, order.name).id
+
+    def _kept_out(self, order: OfferOrder, terms: OfferTerms) -> str:
+        """The group of those whom the study is not for; whom the service does not know need not be kept out."""
+        people = terms.requirements.not_people
+        if not people:
+            return ""
+        group = self.publish_qualification(QualificationOrder(name=f"{order.annotation}: not these", description=""))
+        try:
+            self.client.add_members(group, people)
+        except Refused:
+            for person in people:
+                with suppress(NotAtRecruiter):
+                    self.grant(group, person)
+        return group
 
     def grant(self, type_id: str, person_id: str) -> None:
         self._of_person(lambda: self.client.add_members(type_id, [person_id]))

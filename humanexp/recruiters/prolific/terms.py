@@ -133,17 +133,26 @@ def _shares(weightings: Mapping[str, float]) -> frozenset[tuple[str, float]]:
     return frozenset((choice, round(weight / total, 4)) for choice, weight in weightings.items())
 
 
-def people_filters(terms: OfferTerms, known: list[Filter]) -> list[dict[str, Any]]:
-    """Whom the study is for, in the service's own filters: their ids are looked up, for they change there."""
-    by_id = {one.filter_id: one for one in known}
+#: Nobody in a group sees the study. A list of people to leave out has no filter that the service names anywhere.
+NOT_IN_GROUPS = "participant_group_blocklist"
+
+
+def people_filters(terms: OfferTerms, known: list[Filter], *, kept_out: str = "") -> list[dict[str, Any]]:
+    """Whom the study is for, in the service's own filters: their ids are looked up, for they change there.
+
+    `kept_out`: the group of those who are not asked for.
+    """
     wanted = asked_filters(terms.requirements, known)
     # Everybody there is of age.
-    if terms.hidden_from:
-        name = "participant_group_blocklist"
-        if name not in by_id:
-            raise RecruiterError(f"This recruiter has no filter {name} any more, so nobody can be kept apart.")
-        wanted.append({"filter_id": name, "selected_values": [terms.hidden_from]})
+    if groups := [group for group in (terms.hidden_from, kept_out) if group]:
+        _check_groups(known)
+        wanted.append({"filter_id": NOT_IN_GROUPS, "selected_values": groups})
     return wanted
+
+
+def _check_groups(known: list[Filter]) -> None:
+    if all(one.filter_id != NOT_IN_GROUPS for one in known):
+        raise RecruiterError(f"This recruiter has no filter {NOT_IN_GROUPS} any more, so nobody can be kept apart.")
 
 
 def asked_filters(asks: WorkerRequirements, known: list[Filter]) -> list[dict[str, Any]]:
@@ -177,10 +186,11 @@ def asked_filters(asks: WorkerRequirements, known: list[Filter]) -> list[dict[st
         ("previous_studies_allowlist", asks.took_part_in, "those who took part in earlier studies"),
         ("previous_studies_blocklist", asks.not_in, "those who did not take part in earlier studies"),
         ("custom_allowlist", asks.only_people, "a list of people"),
-        ("custom_blocklist", asks.not_people, "all but a list of people"),
     ):
         if ids:
             wanted.append(_listed(known, filter_id, ids, what))
+    if asks.not_people:
+        _check_groups(known)
     return wanted
 
 

@@ -49,7 +49,6 @@ FILTERS: list[dict[str, Any]] = [
     _select("participant_group_allowlist", "In one of these groups", {}, "ParticipantGroupID"),
     _select("participant_group_blocklist", "In none of these groups", {}, "ParticipantGroupID"),
     _select("custom_allowlist", "One of these people", {}, "ParticipantID"),
-    _select("custom_blocklist", "None of these people", {}, "ParticipantID"),
 ]
 #: Fewer people than this are reported as none.
 LEAST_COUNT = 25
@@ -90,8 +89,8 @@ def _passes(participant: Participant, one: Mapping[str, Any]) -> bool:
             return any(_LANGUAGES.get(value) == spoken for value in wanted)
         case "vision":
             return ("0" if participant.has_good_vision else "1") in wanted
-        case "custom_allowlist" | "custom_blocklist":
-            return (participant.participant_id in wanted) is name.endswith("_allowlist")
+        case "custom_allowlist":
+            return participant.participant_id in wanted
     if name.startswith("participant_group"):
         found = participant.memberships.filter(group__group_id__in=wanted).exists()
     else:
