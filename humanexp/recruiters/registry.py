@@ -316,6 +316,11 @@ def is_settled(code: str) -> bool:
     return bool(campaigns.filter(environment=code).exists())
 
 
+def is_currency_named(code: str) -> bool:
+    """By the account's other side, or by its kind where that other side names none."""
+    return not kind_of(code).names_currency or bool(_rows().filter(environment=code, balance_at__isnull=False).exists())
+
+
 def capabilities_of(code: str) -> Capabilities:
     return kind_of(code).capabilities
 

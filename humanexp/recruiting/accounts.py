@@ -16,7 +16,7 @@ from django.db.models import Count, Min, Sum
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, InvalidRequest, KeysRefused, NotAllowed, RecruiterError, WrongCurrency
+from humanexp.core.errors import Conflict, InvalidRequest, KeysRefused, NotAllowed, RecruiterError
 from humanexp.core.metrics import Figure
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.ownership import is_head
@@ -37,13 +37,12 @@ from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import fees_of, recruiter_for
 from humanexp.recruiters.states import LISTED, AssignmentState, CampaignState, HitState, WriteState
 from humanexp.recruiters.tickets import Outcome
+from humanexp.recruiting.currencies import CURRENCIES, take_over_currency
 from humanexp.recruiting.extension import stop_campaign
 from humanexp.recruiting.launch import LaunchTerms, publish, quote
 from humanexp.recruiting.polling import refresh_balance, sync
 from humanexp.studies.models import Study
 
-#: Those that the recruiters pay in, all with two decimals; sums are kept in each, and nothing is ever converted.
-CURRENCIES = tuple(money.SIGNS)
 TRY_JOB = "recruitment.try-account"
 
 
@@ -125,27 +124,6 @@ def try_account(*, code: str) -> str:
         environment=code, defaults={"tried_at": clock.now(), "fault": fault[:500]}
     )
     return fault
-
-
-def take_over_currency(*, code: str) -> None:
-    """As the other side names it, until something was launched: from then on another one is a fault.
-
-    A limit in the earlier currency was not meant in this one.
-    """
-    account = registry.account_of(code)
-    if not account.kind.names_currency or registry.is_settled(code):
-        return
-    named = account.kind.named_currency(account)
-    if named not in CURRENCIES:
-        raise WrongCurrency(f"{account.name} pays in {named}; sums are kept here in {', '.join(CURRENCIES)} alone.")
-    if named == account.currency:
-        return
-    with transaction.atomic():
-        told = {"currency": named, "balance_at": clock.now()}
-        RecruiterAccount.objects.update_or_create(environment=code, defaults=told)
-        RecruiterAccount.objects.filter(environment=code, month_cap_cents__gt=0).update(month_cap_cents=0)
-        record(action="account-currency", subject=f"recruiter:{code}", by=None, currency=named, before=account.currency)
-    registry.forget(code)
 
 
 @transaction.atomic

@@ -30,6 +30,7 @@ from humanexp.recruiters.states import CampaignState
 from humanexp.recruiting import approvals
 from humanexp.recruiting.approvals import check_approval
 from humanexp.recruiting.batches import batch_plan, plan_first, takes_batches
+from humanexp.recruiting.currencies import check_currency_named
 from humanexp.recruiting.links import check_exported
 from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyState
@@ -126,6 +127,7 @@ def publish(
     """
     permissions.check(by, Action.LAUNCH, study)
     check_may_launch_on(by, terms.to)
+    check_currency_named(terms.to)
     suggested = suggested_terms(study)
     price = terms.price(suggested)
     campaign = _campaign(study, terms, suggested, price)

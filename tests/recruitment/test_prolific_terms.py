@@ -13,7 +13,7 @@ from analysis.spec.terms import WorkerRequirements
 from humanexp.console.preflight import operation, terms as checks
 from humanexp.console.preflight.check import Launch
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, WrongCurrency
+from humanexp.core.errors import Conflict, InvalidRequest, RecruiterUnavailable, WrongCurrency
 from humanexp.core.models import User
 from humanexp.ledger.budgets import set_month_cap
 from humanexp.ledger.sender import send
@@ -27,6 +27,7 @@ from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study, StudyState
 from tests.panel.server import Lab, PanelServer, Person
 from tests.recruitment.at_panel import come
+from tests.served import free_port
 
 
 def of_account(settings: Any, lab: Lab) -> None:
@@ -71,10 +72,38 @@ def test_the_account_is_in_the_currency_that_the_service_names(dollars: Lab, stu
     assert [one["status"] for one in dollars.get("studies/")["results"]] == ["ACTIVE"]
 
 
-def test_nothing_is_launched_in_another_currency(dollars: Lab, study: Study) -> None:
-    with pytest.raises(InvalidRequest, match=r"pays in USD, and is in GBP here. Test it on the page"):
+def test_nothing_is_launched_in_another_currency_than_was_shown(dollars: Lab, study: Study) -> None:
+    with pytest.raises(Conflict, match=r"pays in USD; until now prices were shown in GBP\. Nothing was launched"):
         publish(study=study, terms=terms())
     assert nothing_was_made(study, dollars)
+    assert publish(study=study, terms=terms()).currency == "USD"  # now they are shown in dollars
+
+
+@pytest.mark.parametrize("silence", ["nobody is there", "lost_before", "bad_gateway", "html", "cut_body"])
+def test_nothing_is_launched_before_the_service_has_named_its_currency(
+    dollars: Lab, study: Study, panel: PanelServer, settings: Any, silence: str
+) -> None:
+    if silence == "nobody is there":
+        settings.PANEL_URL = f"http://localhost:{free_port()}"
+    else:
+        panel.arm("balance.GET", silence, times=9)
+    with pytest.raises(RecruiterUnavailable, match=r"never said in which currency .* Nothing was launched\. Try again"):
+        publish(study=study, terms=terms())
+    assert nothing_was_made(study, dollars)
+    settings.PANEL_URL = panel.url
+    panel.control("clear")
+    assert try_account(code="panel") == ""
+    assert publish(study=study, terms=terms()).currency == "USD"
+
+
+def test_once_it_was_named_the_service_may_be_silent(
+    dollars: Lab, study: Study, panel: PanelServer, settings: Any
+) -> None:
+    assert try_account(code="panel") == ""
+    settings.PANEL_URL = f"http://localhost:{free_port()}"
+    assert publish(study=study, terms=terms()).currency == "USD"
+    settings.PANEL_URL = panel.url
+    assert send(environment="panel").remarks == []
 
 
 def test_after_a_launch_another_currency_is_a_fault(lab: Lab, panel: PanelServer, study: Study, settings: Any) -> None:
@@ -96,14 +125,12 @@ def test_a_further_account_is_in_its_own_currency(dollars: Lab, study: Study, mo
     assert [registry.currency_of(code) for code in ("panel", "grant")] == ["GBP", "USD"]
 
 
-def test_an_account_that_could_not_be_asked_is_asked_before_a_draft_is_made(
-    panel: PanelServer, study: Study, settings: Any
+def test_an_account_that_pays_in_another_currency_later_is_asked_before_a_draft_is_made(
+    panel: PanelServer, lab: Lab, study: Study, settings: Any
 ) -> None:
+    publish(study=study, terms=terms())
     lab = panel.lab(currency="USD")
     of_account(settings, lab)
-    settings.PANEL_TOKEN = "wrong"
-    publish(study=study, terms=terms())
-    settings.PANEL_TOKEN = lab.token
     report = send(environment="panel")
     assert any("pays in USD" in remark for remark in report.remarks)
     assert lab.get("studies/")["results"] == []
@@ -147,6 +174,7 @@ def test_the_service_says_what_it_takes_today(lab: Lab, study: Study, panel: Pan
 
 
 def test_where_it_cannot_be_asked_its_published_minimum_counts(lab: Lab, study: Study, settings: Any) -> None:
+    assert try_account(code="panel") == ""
     settings.PANEL_TOKEN = "wrong"
     with pytest.raises(InvalidRequest, match=r"below £6\.00 an hour"):
         publish(study=study, terms=terms(reward_cents=30, estimated_minutes=7))

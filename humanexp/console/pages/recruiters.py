@@ -21,14 +21,8 @@ from humanexp.ledger.budgets import launchers_of, set_launchers, set_month_cap
 from humanexp.ledger.pages.studies import MoneyField, refusals_told
 from humanexp.recruiters import registry
 from humanexp.recruiting import accounts
-from humanexp.recruiting.accounts import (
-    CURRENCIES,
-    pause_account,
-    rename_account,
-    request_try,
-    resume_account,
-    store_keys,
-)
+from humanexp.recruiting.accounts import pause_account, rename_account, request_try, resume_account, store_keys
+from humanexp.recruiting.currencies import CURRENCIES
 from humanexp.recruitment.templatetags.recruitment import typed
 
 

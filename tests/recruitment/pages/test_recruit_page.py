@@ -239,6 +239,7 @@ class TestLaunch:
         page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
         assert "95 % of their work approved" in page and "US, DE" in page and "Masters" in page
 
+    @pytest.mark.django_db(transaction=True)  # the recruiter is asked for its currency, which no transaction waits for
     def test_with_what_a_recruiter_knows_of_its_people(self, study: Study, console: Client, lab: Lab) -> None:
         asked = {"age_from": "20", "age_to": "35", "languages": "English, german", "good_vision": "on"}
         here = terms(to="panel", balanced_sex="on", shown_total="", **asked)

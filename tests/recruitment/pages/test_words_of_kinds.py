@@ -13,8 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.spec.link import Link
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, RecruiterAccount
 from humanexp.recruiters.people import person_for
+from humanexp.recruiters.registry import currency_of
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting.alert_words import WORDS, Words
 from humanexp.recruiting.launch import LaunchTerms, publish
@@ -84,6 +85,8 @@ def nobody_answers(settings: Any) -> None:
 
 
 def campaign_at(study: Study, to: str, preset: str) -> Campaign:
+    named = {"currency": currency_of(to), "balance_at": timezone.now()}  # it has answered before
+    RecruiterAccount.objects.update_or_create(environment=to, defaults=named)
     paid: dict[str, Any] = {"reward_cents": 150, "estimated_minutes": 5, "cap_cents": 2_000}
     linked = (
         {"link": Link(preset=preset, reward=None if preset == "sona" else 150, **_CODES.get(preset, {}))}
