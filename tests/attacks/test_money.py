@@ -1,4 +1,4 @@
-"""Money under replies that are none, payments made by hand, restored backups and an account without money."""
+"""Money under replies that are none, payments made by hand and an account without money."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.rejections import reject
 from humanexp.ledger.settlement import plan_bonus, settle
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.states import DifferenceState, WriteState
-from humanexp.recruiting.extension import extend
 from humanexp.recruiting.people import notify
 from humanexp.recruiting.polling import refresh_balance, sync
 from humanexp.studies.models import Study
@@ -298,46 +297,6 @@ class TestPaidByHand:
             assert client.post(self.address(difference), self.answer(difference, "explained")).status_code == 403
         difference.refresh_from_db()
         assert difference.is_open
-
-
-@pytest.mark.gate
-@pytest.mark.promise(2)
-def test_a_restored_backup_pays_nobody_twice(
-    launch: Launch,
-    new_worker: NewWorker,
-    marketplace: MarketplaceServer,
-    other_side: Any,
-) -> None:
-    """A bonus, a reward and a HIT were sent after the backup; by the time it is restored, every token is forgotten."""
-    campaign = launch(assignments=2, cap_cents=5_000)
-    first, second = submitted(campaign, new_worker, 2)
-    settle(study=campaign.study)
-    bonus_for(first)
-    extend(campaign=campaign, places=9, by=None)
-    backup = list(Call.objects.filter(state="planned").values("pk", "attempts", "first_sent_at"))
-    sends = RecruiterAccount.objects.get(environment="marketplace").sends
-    send()
-    there = other_side.get_account_balance()["AvailableBalance"]
-    marketplace.advance(30 * 3600)
-    for row in backup:
-        Call.objects.filter(pk=row["pk"]).update(
-            state="planned", confirmed_at=None, attempts=row["attempts"], first_sent_at=row["first_sent_at"]
-        )
-    Assignment.objects.update(state="submitted", decided_at=None)
-    campaign.hits.filter(number__gt=1).update(hit_id="", state="planned")
-    RecruiterAccount.objects.update(sends=sends)
-    for _ in range(3):
-        send()
-        reconcile(environment="marketplace")
-        Call.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
-    assert set(Call.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
-    assert bonuses(other_side, first) == ["0.33"]
-    assert {status(other_side, row) for row in (first, second)} == {"Approved"}
-    assert other_side.get_account_balance()["AvailableBalance"] == there
-    pages = other_side.get_paginator("list_hits").paginate(MaxResults=100)
-    assert (
-        len([hit for page in pages for hit in page["HITs"] if hit["Title"] == campaign.title]) == campaign.hits.count()
-    )
 
 
 def test_an_unfunded_bonus_holds_up_no_reward_rejection_or_message(
