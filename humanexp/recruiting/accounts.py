@@ -220,14 +220,12 @@ def price_of_check(*, study: Study, to: str, spend_cents: int) -> CheckPrice:
     )
 
 
-def begin_check(
-    *, study: Study, to: str, spend_cents: int, confirm_total_cents: int | None, by: User | None
-) -> Campaign:
+def begin_check(*, study: Study, to: str, spend_cents: int, confirm_total_cents: int, by: User | None) -> Campaign:
     """Launch it, once its exact total was typed; there is one check of an account with a study."""
     if study.campaigns.filter(environment=to).exists():
         raise Conflict(f"{study.slug} was launched on {registry.name_of(to)} already.")
     price = price_of_check(study=study, to=to, spend_cents=spend_cents)
-    check_confirmed(to, price.total_cents, -1 if confirm_total_cents is None else confirm_total_cents)
+    check_confirmed(to, price.total_cents, confirm_total_cents)
     terms = LaunchTerms(
         to=to,
         assignments=price.quoted.assignments,

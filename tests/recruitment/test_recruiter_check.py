@@ -72,19 +72,20 @@ def test_a_check_pays_honestly_and_says_where_stop_ends(
     lab: Lab, panel: PanelServer, study: Study, time: Time, tmp_path: Path, awaits: bool, word: str
 ) -> None:
     panel.control("switches", stop_awaits_review=awaits)
-    with pytest.raises(CommandError, match=total(study)):
+    with pytest.raises(CommandError, match=f"repeat with --confirm-total {total(study)}$"):
         check(study)
     with pytest.raises(CommandError, match=total(study)):
         check(study, "--confirm-total", "0.01")
     assert not study.campaigns.exists()
     assert "Launched" in check(study, "--confirm-total", total(study))
     campaign = study.campaigns.get()
-    assert "submitted 0, approved 0" in check(study)
+    assert "submitted 0, approved 0" in (said := check(study)) and "nobody has finished" in said
     unwilling = reserve(panel, campaign)
     unwilling.go_back(campaign.site.codes["no-consent"].code)
     time.wait(panel, minutes=1)
     guest = come(panel, campaign)
     guest.finish()
+    assert "Not over yet: no bonus shows in its list." in check(study)
     for _ in range(4):
         time.wait(panel, minutes=10)
         said = check(study, "--json", str(tmp_path / "seen.json"))

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.ledger.budgets import launchers_of, month_budget, set_launchers, set_month_cap
 from humanexp.recruiters import money, registry
-from humanexp.recruiting.accounts import begin_check, continue_check, price_of_check, stop_check
+from humanexp.recruiting.accounts import CheckReport, begin_check, continue_check, price_of_check, stop_check
 from humanexp.recruitment.management.base import RecruitmentCommand, recruiter_code
 
 
@@ -69,7 +69,11 @@ class Command(RecruitmentCommand):
                 f"{price.quoted.assignments} places at {money.shown(price.quoted.reward_cents, currency)} and one "
                 f"bonus: {money.shown(price.total_cents, currency)} with fees"
             )
-            confirmed = money.cents(options["confirm_total"]) if options["confirm_total"] else None
+            if not options["confirm_total"]:
+                raise CommandError(
+                    f"Nothing was launched. To pay that, repeat with --confirm-total {price.total_cents / 100:.2f}"
+                )
+            confirmed = money.cents(options["confirm_total"])
             begin_check(study=study, to=to, spend_cents=spend, confirm_total_cents=confirmed, by=None)
             self.stdout.write("Launched. Repeat this command after some minutes, until it says that the check is over.")
             return
@@ -89,7 +93,7 @@ class Command(RecruitmentCommand):
             told = {"account": to, "asked_at": clock.now().isoformat(), "is_over": found.is_over, "seen": seen}
             options["json"].write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
             self.stdout.write(f"Written to {options['json']}; nobody is named there.")
-        self.stdout.write("The check is over." if found.is_over else "Not over yet: repeat this command.")
+        self.stdout.write("The check is over." if found.is_over else f"Not over yet: {_waits_for(found)}")
 
 
 #: By what was asked; a person reads them.
@@ -106,6 +110,16 @@ _SENTENCES = {
     "bonuses_in_list": "the list of a study's submissions names their bonuses",
     "after_no_consent": "who comes back without having agreed is then",
 }
+
+
+def _waits_for(found: CheckReport) -> str:
+    if not found.submitted:
+        return "nobody has finished. Repeat this command once somebody has."
+    if found.bonus_seen_after_s is None:
+        return (
+            "no bonus shows in its list. It is looked for 2, 5 and 15 minutes after it was sent, then hourly; repeat."
+        )
+    return "the study is still being stopped. Repeat this command."
 
 
 def _words(seen: object) -> str:
