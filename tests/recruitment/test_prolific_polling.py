@@ -9,17 +9,22 @@ from typing import Any
 import pytest
 import requests
 
+from humanexp.ledger.figures import payment_summary
+from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.payments import tally_of
+from humanexp.ledger.sender import send
+from humanexp.ledger.settlement import clear
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruiters.prolific.client import PAGE_SIZE
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
-from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting import standing
 from humanexp.recruiting.polling import sync
 from tests.panel.server import Lab, PanelServer, Person
 
 Launch = Callable[..., Campaign]
 #: What the service's interface names; whether it refuses other words, or keeps to an order, nobody has seen.
-ORDERS = ["as asked", "oldest first", "newest first"]
+ORDERS = ["as asked", "oldest first", "newest first", "first changed first", "last changed first"]
 
 
 @pytest.fixture(autouse=True)
@@ -189,12 +194,13 @@ def test_ten_thousand_places_cost_tens_of_calls_a_round(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_thousand_people_of_a_day_are_all_listed(
+def test_a_thousand_people_of_a_day_are_all_listed_counted_and_paid(
     lab: Lab, panel: PanelServer, launch_at_panel: Launch, calls: list[str], order: str
 ) -> None:
-    """A round after every 100 people, who come two hours apart."""
+    """A round after every 100 people, who come two hours apart; a person lets all of them be paid."""
     panel.control("switches", submission_order=order)
-    crowd = Crowd(lab, launch_at_panel(assignments=24), 1_000)
+    campaign = launch_at_panel(assignments=24, reward_cents=60, cap_cents=100_000)
+    crowd = Crowd(lab, campaign, 1_000)
     cost = []
     for _ in range(10):
         panel.advance(2 * 3600)
@@ -206,7 +212,18 @@ def test_a_thousand_people_of_a_day_are_all_listed(
     calls.clear()
     sync()
     assert len(calls) == 3
-    if order == "oldest first":  # found only at the end of the list
+    if order in ("oldest first", "first changed first"):  # found only at the end of the list
         assert cost == [3 + number for number in range(1, 11)]
     else:
         assert max(cost) <= 3 + 3
+    assert tally_of(campaign.study).people([AssignmentState.SUBMITTED]) == 1_000
+    for row in Assignment.objects.filter(campaign=campaign):
+        clear(assignment=row, by=None)
+    send(environment="panel")
+    sync()
+    send(environment="panel")
+    paid = [one for one in panel.shown("books")["payments"] if one["submission_id"] in set(crowd.finished)]
+    assert len(paid) == 1_000 and {(one["amount_cents"], one["is_paid"]) for one in paid} == {(60, True)}
+    assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
+    summary = payment_summary(campaign.study)
+    assert (summary["approved"], summary["paid_cents"]) == (1_000, 60_000)

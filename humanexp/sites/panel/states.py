@@ -63,6 +63,17 @@ PENDING = (*AT_WORK, _P.PROCESSING, _P.AWAITING_REVIEW)
 #: These take up a place.
 TAKEN = (*PENDING, _P.APPROVED)
 
+
+class SubmissionOrder(StrEnum):
+    """In which lists of submissions come, whatever order is asked for."""
+
+    AS_ASKED = "as asked"
+    OLDEST_FIRST = "oldest first"
+    NEWEST_FIRST = "newest first"
+    FIRST_CHANGED_FIRST = "first changed first"
+    LAST_CHANGED_FIRST = "last changed first"
+
+
 REJECTION_CATEGORIES = frozenset(
     {
         "TOO_QUICKLY",

@@ -16,7 +16,7 @@ from humanexp.sites.panel.errors import invalid
 from humanexp.sites.panel.models import BonusPlan, Study, Submission, Switches
 from humanexp.sites.panel.selectors.studies import one, study_of, submission_of, submissions_of
 from humanexp.sites.panel.services import payments, submissions as services
-from humanexp.sites.panel.states import SubmissionStatus
+from humanexp.sites.panel.states import SubmissionOrder, SubmissionStatus
 
 #: PARTIALLY APPROVED and SCREENED OUT belong to features that the panel's workspaces do not have.
 _COUNTED = [
@@ -33,6 +33,13 @@ _COLUMNS: dict[str, Any] = {
     "time_taken": F("completed_at") - F("started_at"),
     "participant_id": F("participant__participant_id"),
     "study_code": F("entered_code"),
+    "changed_at": Coalesce("completed_at", "started_at", "reserved_at"),
+}
+_ORDERS: dict[str, str] = {
+    SubmissionOrder.OLDEST_FIRST: "started_at",
+    SubmissionOrder.NEWEST_FIRST: "-started_at",
+    SubmissionOrder.FIRST_CHANGED_FIRST: "changed_at",
+    SubmissionOrder.LAST_CHANGED_FIRST: "-changed_at",
 }
 
 
@@ -96,12 +103,8 @@ def _of_status(call: Call, rows: QuerySet[Submission]) -> QuerySet[Submission]:
 
 def _by_order(call: Call, rows: QuerySet[Submission]) -> QuerySet[Submission]:
     """As asked for; one of the switches has that ignored."""
-    wanted = call.query("ordering")
-    field = wanted.removeprefix("-")
-    kept = Switches.current().submission_order
-    if kept != "as asked":
-        wanted, field = ("" if kept == "oldest first" else "-"), "started_at"
-    column = _COLUMNS.get(field, F("pk"))
+    wanted = _ORDERS.get(Switches.current().submission_order) or call.query("ordering")
+    column = _COLUMNS.get(wanted.removeprefix("-"), F("pk"))
     return rows.order_by(column.desc() if wanted.startswith("-") else column.asc(), "pk")
 
 

@@ -18,7 +18,7 @@ class Switches(Advanced):
     stop_awaits_review = models.BooleanField(default=False)
     #: APPROVE is accepted for TIMED-OUT, which no source says
     timed_out_can_be_approved = models.BooleanField(default=False)
-    #: lists of submissions come in this order: "as asked", or whatever is asked "oldest first" or "newest first"
+    #: lists of submissions come in this order, a `states.SubmissionOrder`
     submission_order = models.CharField(max_length=20, default="as asked")
     #: the list of a study's submissions names their bonuses, as the service's own client reads it
     lists_bonuses = models.BooleanField(default=True)

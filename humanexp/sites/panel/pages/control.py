@@ -29,7 +29,7 @@ from humanexp.sites.panel.selectors.studies import one
 from humanexp.sites.panel.selectors.wallet import balance
 from humanexp.sites.panel.services import people
 from humanexp.sites.panel.services.progress import catch_up
-from humanexp.sites.panel.states import DRAFTS, SubmissionStatus
+from humanexp.sites.panel.states import DRAFTS, SubmissionOrder, SubmissionStatus
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -64,7 +64,7 @@ class Switch(BaseModel):
     rejection_reopens: bool | None = None
     stop_awaits_review: bool | None = None
     timed_out_can_be_approved: bool | None = None
-    submission_order: Literal["as asked", "oldest first", "newest first"] | None = None
+    submission_order: SubmissionOrder | None = None
     lists_bonuses: bool | None = None
     least_hourly_cents: Annotated[int, Field(ge=0)] | None = None
     publishing_s: Seconds | None = None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 from datetime import date, timedelta
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
 
 from humanexp.sites.panel.models import Deposit, Participant, Project, Researcher, Study, Submission, Workspace
 from humanexp.sites.panel.models.switches import now as panel_now
-from humanexp.sites.panel.selectors.studies import why_closed, work_in_hand
+from humanexp.sites.panel.selectors.studies import why_closed
 from humanexp.sites.panel.services import submissions
-from humanexp.sites.panel.states import SubmissionStatus
+from humanexp.sites.panel.states import AT_WORK, SubmissionStatus
 
 _NAMES = (
     "Ada",
@@ -90,8 +91,9 @@ def act(study: Study, *, people: int, until: str, code: str) -> list[Submission]
 
 def _idle(study: Study, count: int) -> list[Participant]:
     """Scripted people without work for whom this study is open; new ones where there are too few."""
-    known = Participant.objects.filter(is_scripted=True).order_by("pk")
-    idle = [one for one in known if work_in_hand(one) is None and not why_closed(study, one)][:count]
+    known = Participant.objects.filter(is_scripted=True).exclude(submissions__status__in=AT_WORK)
+    unknown = known.exclude(submissions__study=study).order_by("pk")
+    idle = list(islice((one for one in unknown if not why_closed(study, one)), count))
     return [*idle, *make_people(count - len(idle), is_scripted=True)]
 
 
