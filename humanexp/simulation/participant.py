@@ -95,7 +95,7 @@ class OpenSession:
         return self._post("complete/", {"environment": {"simulated": True}})
 
     def finish_link(self) -> None:
-        """A plain link has no recruiter to submit to: the entry page says that the study is finished."""
+        """A plain link has no recruiter to submit to: the study's page says that it is finished."""
         self.participant.connection.post(urljoin(self.entry, "finish/"), headers=self.headers)
 
     def way_back(self) -> str:

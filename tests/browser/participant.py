@@ -10,17 +10,25 @@ from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS, PATIENCE_MS, St
 
 
 def agrees(page: Any, entry: Any, *, by_keyboard: bool = False) -> Any:
-    """On the entry page, which may be a frame of `page`; the study's own window is returned."""
+    """On the entry page; where the study then is: in the same tab, or for a frame of `page` in its own window."""
+    if entry is page:
+        _agrees(page, entry, by_keyboard)
+        page.wait_for_url("**/run/**", timeout=PATIENCE_MS)
+        return page
     with page.expect_popup() as popup:
-        if by_keyboard:
-            while entry.evaluate("document.activeElement.name") != "consent":
-                page.keyboard.press("Tab")
-            page.keyboard.press("Space")
-            page.keyboard.press("Enter")
-        else:
-            entry.check("[data-consent]")
-            entry.click("[data-action=start]")
+        _agrees(page, entry, by_keyboard)
     return popup.value
+
+
+def _agrees(page: Any, entry: Any, by_keyboard: bool) -> None:
+    if by_keyboard:
+        while entry.evaluate("document.activeElement.name") != "consent":
+            page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+    else:
+        entry.check("[data-consent]")
+        entry.click("[data-action=start]")
 
 
 class Participant(StudyPage):

@@ -12,6 +12,7 @@ from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, shot
+from tests.browser.participant import agrees
 from tests.browser.person import PATIENCE_MS, Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -79,22 +80,21 @@ def test_it_fits_a_phone(chromium: Any, live_server: Any, finished: Person, page
     fits(page, "closing-390")
 
 
-def test_the_entry_page_of_a_link_ends_next_to_it(page: Any, live_server: Any, study: Study) -> None:
+def test_whoever_goes_back_before_finish_finds_the_way_to_it_on_the_page_of_a_link(
+    page: Any, live_server: Any, study: Study
+) -> None:
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    window = popup.value
-    Person(window, live_server.url).sees("checks")
+    agrees(page, page)
+    person = Person(page, live_server.url)
+    person.sees("checks")
     Session.objects.update(cursor=Session.objects.get().total)
-    window.reload()
-    person = Person(window, live_server.url)
+    page.reload()
     person.sees("closing")
-    page.bring_to_front()
-    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-    window.bring_to_front()
-    window.get_by_role("button", name="Finish").click()
+    page.go_back()
+    page.get_by_role("button", name="Continue the study").click()
+    person.sees("closing")
+    page.get_by_role("button", name="Finish").click()
     person.sees("done")
-    expect(window.locator("[data-screen=done]")).to_contain_text("Nothing is left to do", use_inner_text=True)
+    expect(page.locator("[data-screen=done]")).to_contain_text("Nothing is left to do", use_inner_text=True)

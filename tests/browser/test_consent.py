@@ -18,6 +18,7 @@ from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies
 from tests.browser.axe import violations
 from tests.browser.looks import fits, shot
+from tests.browser.participant import agrees
 from tests.browser.person import PATIENCE_MS, Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -125,9 +126,8 @@ def test_with_a_guardian_two_people_agree(page: Any, live_server: Any, drawings:
     fits(page, "consent-guardian")
     assert violations(page) == [] and nothing_is_stored()
     page.locator("[data-assent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    Person(popup.value, live_server.url).sees("checks")
+    page.get_by_role("button", name="Start the study").click()
+    Person(page, live_server.url).sees("checks")
     session = Session.objects.get()
     assert session.guardian_agreed and len(session.consent_digest) == 64
 
@@ -135,21 +135,17 @@ def test_with_a_guardian_two_people_agree(page: Any, live_server: Any, drawings:
 def test_a_pause_lets_people_under_way_finish(page: Any, live_server: Any, drawings: Path) -> None:
     campaign = campaign_of(drawings)
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    Person(popup.value, live_server.url).sees("checks")
-    popup.value.close()
+    agrees(page, page)
+    Person(page, live_server.url).sees("checks")
     withdraw_approval(study=campaign.study, by=None)
-    page.reload()
-    page.get_by_role("link", name="Open the window again").wait_for(timeout=PATIENCE_MS)
+    page.go_back()
+    page.get_by_role("button", name="Continue the study").wait_for(timeout=PATIENCE_MS)
     again = page.context.new_page()  # another tab of the same browser
     again.goto(f"{live_server.url}/take/{campaign.entry}/")
     again.get_by_role("heading", name="This study is paused").wait_for()
     expect(again.locator("text=Questions or problems? Write to lab@example.org.").first).to_be_visible()
     fits(again, "consent-paused")
     assert violations(again) == []
-    with again.expect_popup() as popup:
-        again.get_by_role("button", name="Continue where I stopped").click()
-    Person(popup.value, live_server.url).sees("checks")
+    again.get_by_role("button", name="Continue where I stopped").click()
+    Person(again, live_server.url).sees("checks")
     assert Session.objects.count() == 1

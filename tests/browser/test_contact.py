@@ -15,6 +15,7 @@ from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
+from tests.browser.participant import agrees
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
 from tests.recruitment.studies import Visitor
@@ -59,8 +60,7 @@ def test_somebody_who_is_locked_out_quotes_the_id_of_their_link(page: Any, live_
     expect(page).to_have_url(re.compile(rf"/take/{campaign.entry}/$"))
     page.reload()
     page.locator("[data-consent]").check()
-    with page.expect_popup():
-        page.get_by_role("button", name="Start the study").click()
+    page.get_by_role("button", name="Start the study").click()
     page.locator("[data-panel=begun]").wait_for()
     begins_a_letter(page.get_by_text("Questions or problems?").last, study, "panel-7")
     looks_good(page, "contact-begun-elsewhere")
@@ -71,10 +71,7 @@ def test_letters_from_a_session_quote_its_code_by_which_it_is_found(
 ) -> None:
     campaign = campaign_of(study, places=1)
     page.goto(f"{live_server.url}/take/{campaign.entry}/?language=de")
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Die Studie anfangen").click()
-    window = popup.value
+    window = agrees(page, page)
     Person(window, live_server.url).sees("checks")
     code = Session.objects.get().code
     begins_a_letter(window.locator(".run__contact"), study, code)
@@ -86,7 +83,7 @@ def test_letters_from_a_session_quote_its_code_by_which_it_is_found(
     window.click("[data-leave-answer=keep]")
     Person(window, live_server.url).sees("left")
     looks_good(window, "contact-left-de")
-    window.close()
+    page.go_back()
     page.locator("[data-panel=left]").wait_for(timeout=PATIENCE_MS)
     begins_a_letter(page.locator("main > p.cap").last, study, code)
     looks_good(page, "contact-entry-left-de")
@@ -106,10 +103,7 @@ def test_letters_from_a_session_quote_its_code_by_which_it_is_found(
 def test_a_contact_that_is_no_address_is_told_in_words_with_the_code(page: Any, live_server: Any, study: Study) -> None:
     campaign = campaign_of(study, contact="Ada Lovelace, room 7")
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    window = popup.value
+    window = agrees(page, page)
     Person(window, live_server.url).sees("checks")
     code = Session.objects.get().code
     line = window.locator(".run__contact")

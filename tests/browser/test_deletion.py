@@ -14,6 +14,7 @@ from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
+from tests.browser.participant import agrees
 from tests.browser.person import PATIENCE_MS, Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -27,10 +28,7 @@ def test_the_code_is_shown_at_the_end_and_works(
     settings.PUBLIC_URL = live_server.url
     campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    window = popup.value
+    window = agrees(page, page)
     person = Person(window, live_server.url)
     person.sees("checks")
     if ending == "left":

@@ -13,6 +13,7 @@ from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import shot
+from tests.browser.participant import agrees
 from tests.browser.person import PATIENCE_MS, Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -68,16 +69,13 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     shot(text.value, "frames-consent-print")
     text.value.close()
     assert not Session.objects.exists(), "reading stores nothing"
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    window = popup.value
-    Person(window, live_server.url).sees("checks")
-    window.click("[data-leave]")
-    window.click("[data-leave-answer=keep]")
-    Person(window, live_server.url).sees("left")
-    expect(window.locator("[data-screen=left] [data-left=kept]")).to_be_visible()
-    window.close()
+    agrees(page, page)
+    Person(page, live_server.url).sees("checks")
+    page.click("[data-leave]")
+    page.click("[data-leave-answer=keep]")
+    Person(page, live_server.url).sees("left")
+    expect(page.locator("[data-screen=left] [data-left=kept]")).to_be_visible()
+    page.go_back()
     page.get_by_role("heading", name="You have left the study").wait_for(timeout=PATIENCE_MS)
     expect(page.locator("[data-panel=left] [data-left=kept]")).to_be_visible()
     expect(page.locator("[data-panel=left] [data-left=deleted]")).to_be_hidden()

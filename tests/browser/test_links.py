@@ -66,7 +66,9 @@ def test_from_consent_to_the_code(page: Any, live_server: Any, link_to: Any, tas
     expect(window.locator('[data-value="code"]')).to_have_text(re.compile(r"\S"))
     code = window.inner_text('[data-value="code"]')
     shot(window, f"frames-{task}-link-window-done")
-    window.close()
+    check_session(session, by_keyboard=by_keyboard)
+    assert Assignment.objects.get().state == "submitted", "told by the study's page: nobody has to go back for it"
+    page.go_back()
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
     told = page.locator("[data-panel=done] [data-value=completion-code]")
     expect(told).to_have_text(code, use_inner_text=True)
@@ -87,11 +89,22 @@ def test_validation_on_a_phone(chromium: Any, live_server: Any, link_to: Any) ->
     window = agrees(page, page)
     session = Participant(window, None).does_everything("validation")
     window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
-    window.close()
-    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-    shot(page, "frames-validation-link-phone-done")
+    fits(window, "frames-validation-link-phone-done")
     check_session(session, by_keyboard=False)
     context.close()
+
+
+def test_a_shared_computer_forgets_both_pages_at_the_end(page: Any, live_server: Any, link_to: Any) -> None:
+    page.goto(f"{live_server.url}/take/{link_to('validation').entry}/?p={PERSON}")
+    page.check("[data-shared]")
+    agrees(page, page)
+    Participant(page, page.keyboard).sees("checks")
+    Session.objects.update(cursor=Session.objects.get().total)
+    page.reload()
+    page.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
+    assert page.evaluate("Object.keys(sessionStorage)") == []
+    page.go_back()
+    page.wait_for_selector("[data-panel=start]:not([hidden])", timeout=PATIENCE_MS)
 
 
 @pytest.mark.parametrize("task", ["categorisation", "discrimination"])

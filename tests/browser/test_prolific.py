@@ -18,6 +18,7 @@ from humanexp.recruiting.standing import verify_begun
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
+from tests.browser.participant import agrees
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
 from tests.panel.server import Lab, PanelServer
@@ -62,10 +63,8 @@ def test_a_person_of_the_panel_takes_part_and_goes_back(
     expect(entry.locator("body")).not_to_contain_text(re.compile(r"\bHITs?\b"), use_inner_text=True)
     fits(entry, "prolific-entry-1280")
     assert violations(entry) == []
-    entry.locator("[data-consent]").check()
-    with entry.expect_popup() as popup:
-        entry.get_by_role("button", name="Start the study").click()
-    window = popup.value
+    window = agrees(entry, entry)
+    assert len(page.context.pages) == 2, "the panel's page and the study: no third tab"
     person = Person(window, live_server.url)
     person.sees("checks")
     verify_begun(campaign=campaign)

@@ -20,6 +20,7 @@ from tests.analysis.findings.test_recruiters import QUICK, from_two, sent, table
 from tests.browser import studies
 from tests.browser.axe import violations
 from tests.browser.looks import fits, refused, shot
+from tests.browser.person import PATIENCE_MS
 from tests.browser.researcher import sign_in
 from tests.results.large import make_large_study
 
@@ -51,7 +52,7 @@ def test_people_are_asked_and_the_browser_knows(page: Any, live_server: Any, cam
     page.set_viewport_size({"width": 1280, "height": 900})
     question.get_by_label("No, or I have begun it here").check()
     page.click("[data-action=start]")
-    page.wait_for_selector("[data-panel=under-way]:not([hidden])")
+    page.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
     assert Session.objects.get().recruiter == "link"
     # The same browser, through another site.
     page.goto(f"{live_server.url}/take/{second.entry}/?survey_code=4711")
@@ -69,7 +70,7 @@ def test_people_are_asked_and_the_browser_knows(page: Any, live_server: Any, cam
     page.check("[data-consent]")
     page.get_by_label("No, or I have begun it here").check()
     page.click("[data-action=start]")
-    page.wait_for_selector("[data-panel=under-way]:not([hidden])")
+    page.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
     assert Session.objects.get(recruiter="sona").seen_before
     # Chromium names the refusal of somebody who took part before.
     assert refused(page) == [one for one in page.complaints if "409 (Conflict)" not in one] == []

@@ -74,20 +74,17 @@ def _told(page: Any) -> set[str]:
     return {code for code in map(code_of, Outcome) if code in content}
 
 
-def starts(page: Any) -> Any:
+def starts(page: Any) -> None:
     page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    window = popup.value
-    window.on("console", lambda message: page.complaints.append(message.text) if message.type == "error" else None)
-    return window
+    page.get_by_role("button", name="Start the study").click()
+    page.wait_for_url("**/run/**", timeout=PATIENCE_MS)
 
 
-def is_at_the_end(window: Any, address: str) -> Person:
-    person = Person(window, address)
+def is_at_the_end(page: Any, address: str) -> Person:
+    person = Person(page, address)
     person.sees("checks")
     Session.objects.update(cursor=Session.objects.get().total)
-    window.reload()
+    page.reload()
     person.sees("closing")
     return person
 
@@ -98,43 +95,88 @@ def test_finish_leads_back_with_the_code_and_nothing_before_it(page: Any, live_s
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     expect(page).not_to_have_url(re.compile(f"{PID}|{SUBMISSION}"))
     fits(page, "site-entry-1280")
-    window = starts(page)
-    is_at_the_end(window, live_server.url)
+    starts(page)
+    is_at_the_end(page, live_server.url)
     tells(page)
-    tells(window)
-    closing = window.locator("[data-screen=closing]")
+    closing = page.locator("[data-screen=closing]")
     expect(closing).to_contain_text("We compared people with computers.", use_inner_text=True)
-    assert violations(window) == []
-    fits(window, "site-closing-1280")
-    # One button leads out: not this page while Finish is there.
-    expect(page.locator("[data-panel=under-way]")).to_be_visible()
-    window.get_by_role("button", name="Finish").click()
+    assert violations(page) == []
+    fits(page, "site-closing-1280")
+    kept = page.evaluate("JSON.stringify([{...sessionStorage}, {...localStorage}])")
+    assert PID not in kept and RecruitedPerson.objects.get().given_id == PID
+    page.get_by_role("button", name="Finish").click()
     back = f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}"
-    expect(window).to_have_url(back)
+    expect(page).to_have_url(back)
     assert ClosingAnswers.objects.count() == 1
-    page.bring_to_front()
+    assert Assignment.objects.get().assignment_id == SUBMISSION
+    # Whoever presses Back finds the way out once more, on both pages.
+    page.go_back()
+    Person(page, live_server.url).sees("closed")
+    tells(page, Outcome.FINISHED)
+    fits(page, "site-closed-1280")
+    page.go_back()
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
     tells(page, Outcome.FINISHED)
     expect(page.get_by_role("link", name="Go back to Prolific")).to_have_attribute("href", back)
     fits(page, "site-done-1280")
-    kept = page.evaluate("JSON.stringify([{...sessionStorage}, {...localStorage}])")
-    assert PID not in kept and RecruitedPerson.objects.get().given_id == PID
-    assert Assignment.objects.get().assignment_id == SUBMISSION
+    assert len(page.context.pages) == 1
     assert refused(page) == page.complaints == []
+
+
+def test_going_back_in_the_middle_loses_nothing(page: Any, live_server: Any, arrives: Any) -> None:
+    arrives()
+    starts(page)
+    person = Person(page, live_server.url)
+    person.sees("checks")
+    page.go_back()
+    page.get_by_role("heading", name="You have begun this study").wait_for()
+    page.get_by_text("0 of 11 answered and saved.").wait_for()
+    tells(page)
+    assert violations(page) == []
+    fits(page, "site-came-back-1280")
+    page.set_viewport_size(PHONE["viewport"])
+    fits(page, "site-came-back-390")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    page.reload()
+    page.get_by_role("button", name="Continue the study").click()
+    page.wait_for_url("**/run/**", timeout=PATIENCE_MS)
+    person.sees("checks")
+    page.go_back()
+    page.get_by_role("heading", name="You have begun this study").wait_for()
+    page.go_forward()
+    person.sees("checks")
+    assert Session.objects.count() == 1
+    assert page.complaints == []
+
+
+def test_a_link_into_the_study_that_has_run_out_leads_to_the_first_page(
+    page: Any, live_server: Any, arrives: Any
+) -> None:
+    arrives()
+    starts(page)
+    person = Person(page, live_server.url)
+    person.sees("checks")
+    page.evaluate("sessionStorage.removeItem('humanexp.run.token')")
+    page.reload()
+    person.sees("unopened")
+    fits(page, "site-unopened-1280")
+    page.locator("[data-screen=unopened]").get_by_role("link", name="Go to the first page").click()
+    page.get_by_role("button", name="Continue the study").click()
+    person.sees("checks")
 
 
 def test_without_a_connection_finish_waits_and_leads_out_afterwards(page: Any, live_server: Any, arrives: Any) -> None:
     arrives()
-    window = starts(page)
-    is_at_the_end(window, live_server.url)
-    window.route("**/api/v1/run/closing/", lambda route: route.abort())
-    window.get_by_role("button", name="Finish").click()
-    window.wait_for_selector("[data-closing-trouble]:not([hidden])", timeout=PATIENCE_MS)
-    tells(window)
-    expect(window).not_to_have_url(re.compile("prolific"))
-    window.unroute_all(behavior="wait")
-    window.get_by_role("button", name="Finish").click()
-    window.wait_for_url("https://app.prolific.com/**", timeout=PATIENCE_MS)
+    starts(page)
+    is_at_the_end(page, live_server.url)
+    page.route("**/api/v1/run/closing/", lambda route: route.abort())
+    page.get_by_role("button", name="Finish").click()
+    page.wait_for_selector("[data-closing-trouble]:not([hidden])", timeout=PATIENCE_MS)
+    tells(page)
+    expect(page).not_to_have_url(re.compile("prolific"))
+    page.unroute_all(behavior="wait")
+    page.get_by_role("button", name="Finish").click()
+    page.wait_for_url("https://app.prolific.com/**", timeout=PATIENCE_MS)
 
 
 def test_a_reload_before_the_decision_keeps_who_it_is(page: Any, arrives: Any) -> None:
@@ -142,7 +184,8 @@ def test_a_reload_before_the_decision_keeps_who_it_is(page: Any, arrives: Any) -
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     page.reload()
     page.wait_for_selector("[data-panel=start]:not([hidden])")
-    starts(page).wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
+    starts(page)
+    page.wait_for_selector("[data-screen=checks]:not([hidden])", timeout=PATIENCE_MS)
     assert RecruitedPerson.objects.get().given_id == PID
 
 
@@ -161,37 +204,42 @@ def test_who_says_no_goes_back_and_nothing_is_kept(page: Any, arrives: Any) -> N
 
 def test_who_leaves_goes_back_with_another_code(page: Any, live_server: Any, arrives: Any) -> None:
     arrives()
-    window = starts(page)
-    person = Person(window, live_server.url)
+    starts(page)
+    person = Person(page, live_server.url)
     person.sees("checks")
-    window.click("[data-leave]")
-    window.click('[data-leave-answer="delete"]')
+    page.click("[data-leave]")
+    page.click('[data-leave-answer="delete"]')
     person.sees("left")
-    window.get_by_role("link", name="Go back to Prolific").wait_for()
-    tells(window, Outcome.LEFT)
-    left = window.locator("[data-screen=left]")
+    page.get_by_role("link", name="Go back to Prolific").wait_for()
+    tells(page, Outcome.LEFT)
+    left = page.locator("[data-screen=left]")
     expect(left).to_contain_text("You are not paid, because you stopped before the end.", use_inner_text=True)
-    fits(window, "site-left-1280")
-    page.bring_to_front()
+    fits(page, "site-left-1280")
+    page.go_back()
     page.wait_for_selector("[data-panel=left]:not([hidden])", timeout=PATIENCE_MS)
     tells(page, Outcome.LEFT)
+    fits(page, "site-left-entry-1280")
 
 
 def test_whose_time_ends_before_the_next_round_goes_back_like_who_finished(
     page: Any, live_server: Any, arrives: Any
 ) -> None:
     arrives()
-    window = starts(page)
-    person = Person(window, live_server.url)
+    starts(page)
+    person = Person(page, live_server.url)
     person.sees("checks")
     participation.note_deadline(session=Session.objects.get(), due_at=timezone.now() + timedelta(minutes=2))
-    window.reload()
+    page.reload()
     person.sees("time-short")
-    short = window.locator("[data-screen=time-short]")
+    short = page.locator("[data-screen=time-short]")
     expect(short).to_contain_text("You are paid in full, as promised.", use_inner_text=True)
-    window.get_by_role("button", name="Finish here").click()
-    window.wait_for_url(f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}")
-    page.bring_to_front()
+    fits(page, "site-time-short-1280")
+    page.get_by_role("button", name="Finish here").click()
+    page.wait_for_url(f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}")
+    page.go_back()
+    person.sees("out-of-time")
+    fits(page, "site-out-of-time-run-1280")
+    page.go_back()
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
     tells(page, Outcome.FINISHED)
     done = page.locator("[data-panel=done]")
@@ -218,7 +266,6 @@ def test_an_address_without_ids_says_what_to_do(page: Any, arrives: Any, query: 
 def test_a_full_study_sends_people_back(page: Any, live_server: Any, arrives: Any, campaign: Campaign) -> None:
     arrives()
     starts(page)
-    page.wait_for_selector("[data-panel=under-way]:not([hidden])", timeout=PATIENCE_MS)
     Session.objects.update(state="submitted", completed_at="2026-01-01T00:00Z", confirmed_at="2026-01-01T00:00Z")
     Assignment.objects.update(state="submitted")
     other = page.context.browser.new_context().new_page()
@@ -250,15 +297,15 @@ def test_a_site_without_an_address_gets_its_code_typed(
     link = Link(preset="connect", site_code="A1B2-c3")
     campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, link=link))
     page.goto(f"{live_server.url}/take/{campaign.entry}/?participantId=P1&assignmentId=A1&projectId=X1")
-    window = starts(page)
-    person = is_at_the_end(window, live_server.url)  # the study asks nothing: Finish is there all the same
-    window.get_by_role("button", name="Finish").click()
+    starts(page)
+    person = is_at_the_end(page, live_server.url)  # the study asks nothing: Finish is there all the same
+    page.get_by_role("button", name="Finish").click()
     person.sees("done")
-    window.wait_for_selector("[data-out-code]:not([hidden])")
-    shown = window.locator("[data-screen=done] [data-out-text]")
+    page.wait_for_selector("[data-out-code]:not([hidden])")
+    shown = page.locator("[data-screen=done] [data-out-text]")
     expect(shown).to_have_text("A1B2-c3", use_inner_text=True)
-    expect(window.locator("[data-out-link]").filter(visible=True)).to_have_count(0)
-    fits(window, "site-code-1280")
+    expect(page.locator("[data-out-link]").filter(visible=True)).to_have_count(0)
+    fits(page, "site-code-1280")
 
 
 def test_a_researcher_chooses_a_site_and_finds_what_to_paste(page: Any, live_server: Any, study: Study) -> None:

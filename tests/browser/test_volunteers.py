@@ -17,7 +17,8 @@ from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits
-from tests.browser.person import PATIENCE_MS, Person
+from tests.browser.participant import agrees
+from tests.browser.person import Person
 from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -67,13 +68,6 @@ def answers(session: Session, *, up_to: float) -> None:
     Session.objects.filter(pk=session.pk).update(cursor=session.total)
 
 
-def begins(page: Any) -> Any:
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Start the study").click()
-    return popup.value
-
-
 def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, campaign: Campaign, chromium: Any) -> None:
     page.goto(f"{live_server.url}/volunteer/")
     assert violations(page) == []
@@ -85,15 +79,15 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
     page.get_by_role("link", name="Read the information and decide").click()
     page.get_by_role("heading", name="A mark in your browser").wait_for()
     fits(page, "volunteer-consent-1280")
-    window = begins(page)
-    person = Person(window, live_server.url)
+    agrees(page, page)
+    person = Person(page, live_server.url)
     person.sees("checks")
     session = Session.objects.get()
     answers(session, up_to=0.55)
-    window.reload()
+    page.reload()
     person.sees("done")
-    with window.expect_popup() as popup:
-        window.get_by_role("link", name="See how often you were right").click()
+    with page.expect_popup() as popup:
+        page.get_by_role("link", name="See how often you were right").click()
     result = popup.value
     result.get_by_role("heading", name="Your result").wait_for()
     assert violations(result) == []
@@ -123,12 +117,12 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
     friend.get_by_role("heading", name="Hier ist keine Karte").wait_for()
     context.close()
     # The browser that took part is known again, also in the same family's next study; nothing else was left in it.
-    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
     assert page.context.cookies() == []
     again = page.context.new_page()
     again.goto(f"{live_server.url}/take/{campaign.entry}/")
-    begins(again).close()
-    again.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    agrees(again, again)
+    Person(again, live_server.url).sees("closed")
+    fits(again, "volunteer-again-1280")
     assert Session.objects.count() == 1
     assert page.complaints == []
 
@@ -136,18 +130,16 @@ def test_from_the_public_page_to_a_shared_card(page: Any, live_server: Any, camp
 @pytest.mark.gate
 def test_a_guesser_reads_an_honest_text(page: Any, live_server: Any, campaign: Campaign) -> None:
     page.goto(f"{live_server.url}/take/{campaign.entry}/?language=de")
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Die Studie anfangen").click()
-    person = Person(popup.value, live_server.url)
+    agrees(page, page)
+    person = Person(page, live_server.url)
     person.sees("checks")
     session = Session.objects.get()
     answers(session, up_to=0.0)
     Response.objects.filter(session=session, position__gt=1003).update(correct=False)
-    popup.value.reload()
+    page.reload()
     person.sees("done")
-    with popup.value.expect_popup() as result:
-        popup.value.locator("[data-own-result] a").click()
+    with page.expect_popup() as result:
+        page.locator("[data-own-result] a").click()
     result.value.get_by_text("Raten").wait_for()
     fits(result.value, "volunteer-guesser-de-1280")
 
@@ -183,10 +175,8 @@ def test_a_validation_study_is_taken_on_a_phone(
     page.get_by_role("link", name="Informationen lesen und entscheiden").click()
     page.get_by_role("heading", name="Eine Markierung in Ihrem Browser").wait_for()
     fits(page, "volunteer-consent-de-390")
-    page.locator("[data-consent]").check()
-    with page.expect_popup() as popup:
-        page.get_by_role("button", name="Die Studie anfangen").click()
-    Person(popup.value, live_server.url).sees("checks")
+    agrees(page, page)
+    Person(page, live_server.url).sees("checks")
     assert Session.objects.get().study == study
     context.close()
 

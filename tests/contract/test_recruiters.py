@@ -56,7 +56,6 @@ MEANT_OTHERWISE = {
     "analysis/spec/link.py": "the presets of links that a study file can name",
     "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
     "humanexp/entry/pages/take.py": "the same fact, told to the page",
-    "humanexp/templates/participation/run/_start.html": "the same fact",
     "humanexp/templates/recruitment/take/_device.html": "the same fact",
     "humanexp/templates/recruitment/take/_small.html": "the same fact",
 }

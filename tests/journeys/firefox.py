@@ -67,16 +67,6 @@ class Firefox:
         tab.sized(width, height)
         return tab
 
-    def newest(self, than: Tab) -> Tab:
-        """The window that the tab has opened."""
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            tree = self.sends("browsingContext.getTree", maxDepth=0)["contexts"]
-            opened = [one["context"] for one in tree if one.get("originalOpener") == than.context]
-            if opened:
-                return Tab(self, opened[-1])
-        raise AssertionError("no window was opened")
-
 
 class Tab:
     def __init__(self, firefox: Firefox, context: str) -> None:
@@ -140,9 +130,6 @@ class Tab:
             self.firefox.sends("input.performActions", context=self.context, actions=[source])
         except AssertionError as error:
             raise NotThereError(str(error)) from error
-
-    def comes_to_the_front(self) -> None:
-        self.firefox.sends("browsingContext.activate", context=self.context)
 
 
 @contextmanager

@@ -201,9 +201,8 @@ def _takes_the_study_by_link(wanda: Hand, house: Site, entry: str) -> None:
 def _agrees_and_takes_it(wanda: Hand, entry: Any, way_back: str) -> None:
     entry.locator("[data-consent]").check(timeout=LONG_MS)
     wanda.shot("consent", entry)
-    with entry.context.expect_page() as opened:
-        entry.get_by_role("button", name="Start the study").click()
-    window = opened.value
-    assert takes_the_study(window) > 0
-    window.wait_for_url(re.compile(way_back), timeout=LONG_MS)
-    wanda.shot("back", window)
+    entry.get_by_role("button", name="Start the study").click()
+    entry.wait_for_url("**/run/**", timeout=LONG_MS)
+    assert takes_the_study(entry) > 0
+    entry.wait_for_url(re.compile(way_back), timeout=LONG_MS)
+    wanda.shot("back", entry)

@@ -20,6 +20,7 @@ from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.looks import PHONE
+from tests.browser.participant import agrees
 from tests.journeys.pairwise import all_pairs, covering, pairs_of
 from tests.journeys.walking import KINDS, PATIENCE_MS, Confused, looks_at
 from tests.made_up import TAG, made_up_bundle
@@ -117,11 +118,11 @@ def test_a_way_through_the_study(
         outer.get_by_role("heading", name="Your work has been submitted").wait_for(timeout=PATIENCE_MS)
         assert sync(study=campaign.study).submitted == 1
     else:
-        outer.bring_to_front()
-        outer.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-        looks_at(outer, "entry-done")
         session.refresh_from_db()
         assert session.state == SessionState.SUBMITTED
+        outer.go_back()
+        outer.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+        looks_at(outer, "entry-done")
     assert [said for said in complaints if said] == []
     context.close()
 
@@ -165,12 +166,4 @@ def begins(outer: Any, entry: Any, row: dict[str, str]) -> Any:
         entry.wait_for_selector('[data-panel="too-young"]:not([hidden])')
         entry.click('[data-panel="too-young"] [data-action=back]')
         assert not Session.objects.exists()
-    with outer.expect_popup() as popup:
-        if row["person"] == "keyboard":
-            entry.focus("[data-consent]")
-            outer.keyboard.press("Space")
-            outer.keyboard.press("Enter")
-        else:
-            entry.check("[data-consent]")
-            entry.click("[data-action=start]")
-    return popup.value
+    return agrees(outer, entry, by_keyboard=row["person"] == "keyboard")

@@ -12,10 +12,10 @@ const HIT = {
   language: "de",
   insideUrl: "/take/abc/inside/",
   isLink: false,
+  hasWindow: true,
   isPreview: false,
   openUrl: "/take/abc/open/",
   handoffUrl: "/take/abc/handoff/",
-  finishUrl: "",
   assignmentId: "A1",
   hitId: "H1",
   workerId: "W1",
@@ -27,7 +27,7 @@ const HIT = {
   consentDigest: "d1",
   minutes: 12,
 };
-const LINK = { ...HIT, isLink: true, assignmentId: "", workerId: "", resumeName: "abc", submitAddress: "", finishUrl: "/take/abc/finish/" };
+const LINK = { ...HIT, isLink: true, hasWindow: false, assignmentId: "", workerId: "", resumeName: "abc", submitAddress: "" };
 
 /** Panels without a page: remembers which one is shown and what was filled in. */
 class FakePanels {
@@ -271,10 +271,39 @@ test("a blocked window in a frame becomes a link that the person clicks", async 
   assert.ok(!windows.some(([what]) => what === "assign"));
 });
 
-test("a blocked window on a plain link goes on in the same window", async () => {
-  const { entry, windows } = make({ page: LINK, search: "", replies: { open: OPENED }, popups: "blocked" });
+test("on a link the study takes the page's place, and nothing is watched meanwhile", async () => {
+  const { entry, windows, polls } = make({ page: LINK, search: "", replies: { open: OPENED } });
   await entry.start({ consents: true });
-  assert.deepEqual(windows.at(-1), ["assign", "https://lab.example/run/?language=de#code"]);
+  assert.deepEqual(windows, [["assign", "https://lab.example/run/?language=de#code"]]);
+  assert.equal(polls.started, 0);
+});
+
+test("whoever goes back from the study to the page of a link finds the way on, by a fresh code", async () => {
+  const first = make({ page: LINK, search: "", replies: { open: OPENED } });
+  await first.entry.start({ consents: true });
+  first.entry.comeBack(); // the browser has kept the page as it was
+  const loaded = make({ page: LINK, search: "", tab: first.tab, replies: { handoff: { handoff: "fresh" } } });
+  loaded.entry.begin();
+  for (const { panels, polls } of [first, loaded]) assert.deepEqual([panels.shown, polls.started], ["under-way", 1]);
+  await loaded.entry.reopen();
+  assert.deepEqual(loaded.windows, [["assign", "https://lab.example/run/?language=de#fresh"]]);
+  const fresh = make({ page: LINK, search: "" });
+  fresh.entry.comeBack();
+  assert.equal(fresh.panels.shown, null);
+});
+
+test("a link that is opened in the same tab for somebody else is theirs", async () => {
+  const first = make({ page: { ...LINK, workerId: "P1", resumeName: "abc.R-1" }, search: "?p=P1", replies: { open: OPENED } });
+  first.entry.begin();
+  await first.entry.start({ consents: true });
+  const shown = (page, search) => {
+    const { entry, panels } = make({ page: { ...LINK, ...page }, search, tab: first.tab });
+    entry.begin();
+    return panels.shown;
+  };
+  assert.equal(shown({}, ""), "under-way");
+  assert.equal(shown({ workerId: "P1", resumeName: "abc.R-1" }, "?p=P1"), "under-way");
+  assert.equal(shown({ workerId: "P2", resumeName: "abc.R-2" }, "?p=P2"), "start");
 });
 
 test("a refusal closes the window and says why", async () => {
@@ -331,10 +360,9 @@ test("where no browser keeps a secret, or on a plain link without it, the page s
   await shared.entry.start({ consents: true });
   const link = make({ page: LINK, search: "", replies: { open: begun({ ...RESUME, name: "abc" }) } });
   await link.entry.start({ consents: true });
-  for (const { windows, panels } of [shared, link]) {
-    assert.deepEqual(windows.at(-1), ["close"]);
-    assert.equal(panels.shown, "begun");
-  }
+  assert.deepEqual(shared.windows.at(-1), ["close"]);
+  assert.deepEqual(link.windows, []);
+  for (const { panels } of [shared, link]) assert.equal(panels.shown, "begun");
 });
 
 test("a page that can read what the window keeps sends it, and asks about another HIT", async () => {
@@ -441,16 +469,18 @@ test("the page does not go on saying that answers are missing while the question
   assert.deepEqual(bar, { max: 3, value: 3 });
 });
 
-test("a finished plain link is reported, and a lost report does no harm", async () => {
-  const status = { state: "completed", cursor: 3, total: 3, completion_code: "C-1" };
-  for (const finish of [null, new NoReply("down")]) {
-    const { entry, calls, panels } = make({ page: LINK, search: "", replies: { open: OPENED, status, finish } });
-    await entry.start({ consents: true });
-    await entry.ask();
-    assert.deepEqual(calls.at(-1), ["finish", "bearer"]);
-    assert.equal(panels.values["completion-code"], "C-1");
-    assert.equal(panels.shown, "done");
-  }
+test("whoever goes back after the end finds the code; before the last questions are answered, the way to them", async () => {
+  const status = { state: "completed", closing: "open", cursor: 3, total: 3, completion_code: "C-1" };
+  const first = make({ page: { ...LINK, showsCode: true }, search: "?p=P1", replies: { open: OPENED } });
+  await first.entry.start({ consents: true });
+  assert.deepEqual(first.windows.at(-1), ["assign", "https://lab.example/run/?language=de&code=#code"]);
+  const { entry, panels } = make({ page: { ...LINK, showsCode: false }, search: "", tab: first.tab, replies: { status: () => status } });
+  entry.begin(); // the address has lost the id, for which the server shows a code
+  assert.equal(await entry.ask(), true);
+  assert.equal(panels.shown, "under-way");
+  status.closing = "given";
+  assert.equal(await entry.ask(), false);
+  assert.deepEqual([panels.shown, panels.values["completion-code"], panels.revealed["code-line"]], ["done", "C-1", true]);
 });
 
 test("a reload of the page without its query finds its session again", async () => {
@@ -475,6 +505,17 @@ test("a session that is gone leads back to the decision", async () => {
   assert.equal(panels.shown, "start");
   assert.equal(polls.stopped, 1);
   assert.equal(tab.length, 0);
+});
+
+test("a session that is gone leads whoever has come back without ids to where they found the study", async () => {
+  const site = { ...LINK, leadsOut: true };
+  const first = make({ page: { ...site, workerId: "P1" }, search: "?id=P1", replies: { open: OPENED } });
+  first.entry.begin();
+  await first.entry.start({ consents: true });
+  const back = make({ page: site, search: "", tab: first.tab, replies: { status: new Refusal({ status: 401 }) } });
+  back.entry.begin();
+  assert.equal(await back.entry.ask(), false);
+  assert.equal(back.panels.shown, "unnamed");
 });
 
 test("opening the window again asks for a fresh code", async () => {

@@ -146,10 +146,21 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
 
 @entry_page()
 def run(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
-    """The study in a window of its own: the shell, with the words of this campaign. It holds nothing of any session."""
+    """The study: the shell, with the words of this campaign. It holds nothing of any session.
+
+    Where a recruiter's frame shows the entry page, it is in a window of its own; elsewhere in the entry page's place.
+    """
     facts = facts_of(campaign, shows_code="code" in request.GET)
-    way_out = reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else ""
-    return run_shell(request, facts, way_out)
+    if kind_of(campaign.environment).frames:
+        return run_shell(request, facts)
+    return run_shell(
+        request,
+        facts,
+        way_out=reverse("recruitment:way-out", args=[campaign.entry]) if facts.leads_out else "",
+        finished=reverse("recruitment:finish", args=[campaign.entry]) if closes_here(campaign) else "",
+        entry=campaign.entry,
+        first_page=reverse("recruitment:take", args=[campaign.entry]),
+    )
 
 
 @entry_page(rehearses=True)
@@ -249,6 +260,7 @@ def entry_shell(
         "is_full": has_no_place,
         "is_paused": is_paused,
         "fault": fault,
+        "has_window": recruiter.frames,
         "asks_whether_repeated": asks,
         # what the page's script needs to know; the ids came with the address and prove nothing
         "page": {
@@ -256,6 +268,7 @@ def entry_shell(
             "language": tag_spoken(),
             "texts": get_language(),
             "isLink": facts.is_link,
+            "hasWindow": recruiter.frames,
             "isPreview": ticket.is_preview,
             "isPaused": is_paused,
             "isTimed": facts.is_timed and not (is_shut or is_paused),
@@ -270,7 +283,6 @@ def entry_shell(
             "insideUrl": reverse("recruitment:inside", args=[campaign.entry]) if recruiter.frames else "",
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
-            "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if is_here else "",
             "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
             "runUrl": run_address(campaign),
             "resumeName": name_of(campaign, ticket.person),

@@ -39,14 +39,29 @@ def run(request: HttpRequest) -> HttpResponse:
     return run_shell(request, StudyFacts(shows_code=True, contact=settings.CONTACT))
 
 
-def run_shell(request: HttpRequest, facts: StudyFacts, way_out: str = "") -> HttpResponse:
+def run_shell(
+    request: HttpRequest,
+    facts: StudyFacts,
+    *,
+    way_out: str = "",
+    finished: str = "",
+    entry: str = "",
+    first_page: str = "",
+) -> HttpResponse:
     """The page that a participant works on, in the words of a study.
 
     `way_out`: the call that tells a page whose session has ended where its person goes; empty where nobody waits.
+    `finished`: the call that says that somebody has finished; empty where they submit elsewhere.
+    `entry`, `first_page`: name and address of the page where they agreed, whose place this one takes in their tab.
     """
-    api = reverse("participation:run-session").removesuffix("session/")
-    config = {"api": api} | ({"wayOut": way_out} if way_out else {})
-    return render(request, "participation/run/run.html", {"run_config": config, "facts": facts})
+    config = {
+        "api": reverse("participation:run-session").removesuffix("session/"),
+        "wayOut": way_out,
+        "finished": finished,
+        "entry": entry,
+    }
+    context = {"run_config": config, "facts": facts, "first_page": first_page}
+    return render(request, "participation/run/run.html", context)
 
 
 @csrf_exempt  # no cookie is set or read: the signed address is all that this page goes by

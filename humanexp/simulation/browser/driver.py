@@ -80,8 +80,10 @@ class BrowserParticipant:
         with self._profile() as context:
             page = context.new_page()
             page.goto(entry_url)
-            self._takes_part(context, page)
-            page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+            page.check("[data-consent]")
+            page.click("[data-action=start]")
+            page.wait_for_url("**/run/**", timeout=PATIENCE_MS)
+            self._goes_through(page)
 
     def takes_work(self, work_url: str, cookies: Sequence[Mapping[str, Any]]) -> None:
         """From a HIT accepted by the account of these cookies to its submission."""
@@ -90,7 +92,7 @@ class BrowserParticipant:
             page = context.new_page()
             page.goto(work_url)
             frame = page.query_selector("[data-work-frame]").content_frame()
-            if not self._takes_part(context, frame):
+            if not self._takes_part_in_a_window(context, frame):
                 frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
                 frame.click("[data-action=submit]")
             # The marketplace takes the form in the frame, and then loads its own page anew.
@@ -109,18 +111,22 @@ class BrowserParticipant:
         finally:
             context.close()
 
-    def _takes_part(self, context: Any, entry: Any) -> bool:
+    def _takes_part_in_a_window(self, context: Any, entry: Any) -> bool:
         """Agree, go through the study in its own window, close it; whether the entry page then submits by itself."""
         entry.check("[data-consent]")
         with context.expect_page(timeout=PATIENCE_MS) as opened:
             entry.click("[data-action=start]")
-        window = opened.value
-        study = StudyPage(window)
+        has_pressed_finish = self._goes_through(opened.value)
+        opened.value.close()
+        return has_pressed_finish
+
+    def _goes_through(self, page: Any) -> bool:
+        """From the first screen to the last; whether there were questions at the end."""
+        study = StudyPage(page)
         try:
-            study.goes_through(answer=lambda: self._answers(window), judgement=lambda: self._next_answer().response)
+            study.goes_through(answer=lambda: self._answers(page), judgement=lambda: self._next_answer().response)
         except ParticipationFailed as error:
             raise ParticipationFailed(f"{self.name}: {error}") from error
-        window.close()
         return study.has_pressed_finish
 
     def _answers(self, window: Any) -> None:

@@ -97,6 +97,11 @@ export class RunApi {
     return this.#json("POST", "closing/", said);
   }
 
+  /** Somebody has finished whom no recruiter takes back. @param {string} address */
+  finished(address) {
+    return this.#call({ method: "POST", url: address, read: () => null });
+  }
+
   /** How the person goes back to where they came from, once the session has ended. @param {string} address */
   wayOut(address) {
     return this.#call({ method: "POST", url: address, read: (reply) => reply.json() });

@@ -4,7 +4,7 @@ import { Begun } from "./begun.js";
 import { deviceFault } from "./environment.js";
 import { Outbox } from "./outbox.js";
 import { patiently } from "./pause.js";
-import { keepSecret, requestIn } from "./resume.js";
+import { keepSecret, keyOfEntry, requestIn } from "./resume.js";
 import { safeAnswers } from "./plan.js";
 import { Stop } from "./stop.js";
 import { nameOf } from "./storage.js";
@@ -60,9 +60,9 @@ export async function enter(run) {
   }
 }
 
-/** Ends what this tab keeps of a session, where other people use the computer. */
+/** Ends what this tab keeps of a session, where other people use the computer: also what the page of consent has kept. */
 export function forgetOnSharedComputer(run) {
-  if (run.tab.getItem(SHARED_KEY)) for (const key of [TOKEN_KEY, SHARED_KEY]) run.tab.removeItem(key);
+  if (run.tab.getItem(SHARED_KEY)) for (const key of [TOKEN_KEY, SHARED_KEY, keyOfEntry(run.entry)]) run.tab.removeItem(key);
 }
 
 async function bearer(run) {

@@ -57,6 +57,7 @@ async function walk(run) {
       tellLeft(run.document, run.session.state !== "withdrawn");
       await tellWayOut(run);
       if (run.session.state !== "withdrawn") await showDeletionCode(run);
+      if (run.session.state === "submitted") await tellCode(run);
       throw new Stop(ENDINGS[run.session.state] ?? "left");
     }
     if (step.kind === "complete") break;
@@ -98,6 +99,8 @@ async function finish(run) {
   forgetSetUp(run);
   await leaveFullScreen(run.view);
   if (end.closing.length > 0 || run.wayOut) await askAtTheEnd(run, end);
+  // Whoever keeps the list of those who finished looks by itself, too: a lost call loses nothing.
+  if (run.finished) await run.api.finished(run.finished).catch(() => null);
   const out = run.wayOut ? await patiently(() => run.api.wayOut(run.wayOut), run) : null;
   forgetOnSharedComputer(run);
   await showDeletionCode(run);
@@ -114,6 +117,15 @@ async function finish(run) {
     copy.textContent = run.screens.message("copied");
     run.screens.announce(run.screens.message("copied"));
   });
+}
+
+/** The completion code of somebody who comes back after the end, where pages show one. */
+async function tellCode(run) {
+  const line = run.document.querySelector("[data-code-again]");
+  if (!line) return;
+  const { completion_code: code } = await patiently(() => run.api.status(), run);
+  line.querySelector("output").textContent = code;
+  line.hidden = false;
 }
 
 /** The way back of somebody whose session has ended, on the page that says so; without a reply the page does without. */

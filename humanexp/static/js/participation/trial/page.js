@@ -61,6 +61,10 @@ export async function openPage() {
     windows: new OpenWindows({ Channel: window.BroadcastChannel, later }),
     /** The call that tells how people go back to the site that has sent them; empty where none has. */
     wayOut: config.wayOut ?? "",
+    /** The call that says that somebody has finished; empty where they submit elsewhere. */
+    finished: config.finished ?? "",
+    /** Names the page where people agree, which this tab came from; empty where that is another window's. */
+    entry: config.entry ?? "",
     lowTone: () => lowTone(window),
     onOutbox: (state) => progress.saved(state),
   };

@@ -2,6 +2,9 @@
 
 const PREFIX = "humanexp.resume.";
 
+/** Under which the page of consent keeps its session in the tab. @param {string} entry */
+export const keyOfEntry = (entry) => `humanexp.take.${entry}`;
+
 /** @param {Storage} storage @param {{name: string, secret: string}|null|undefined} kept nothing where other people use the computer */
 export function keepSecret(storage, kept) {
   if (!kept?.name || !kept.secret) return;

@@ -74,10 +74,6 @@ export class TakeApi {
     return this.#call("POST", this.#page.declineUrl, { body: { outcome, workerId, assignmentId } });
   }
 
-  finish(token) {
-    return this.#call("POST", this.#page.finishUrl, { token });
-  }
-
   async #call(method, url, { token, body } = {}) {
     // Refusals come as sentences: in the language of the page.
     const headers = { Accept: "application/json", "Accept-Language": this.#page.texts ?? this.#page.language };

@@ -1,6 +1,7 @@
 /**
- * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
- * recruiter's form when every answer is stored.
+ * From consent to submission. In a recruiter's frame it opens the study in a window of its own, watches it, and offers the
+ * recruiter's form when every answer is stored. Everywhere else the study takes this page's place, and whoever comes back
+ * to this one finds the way on.
  */
 import { idOfVisit } from "../../participation/trial/contact.js";
 import { hashFor } from "../../participation/trial/resume.js";
@@ -48,11 +49,11 @@ export class Entry {
     this.session = this.memory.recall(this.page, ids);
     if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
     if (this.page.isLink) this.memory.named(this.page);
+    if (this.session) this.page.showsCode = this.session.showsCode;
     this.panels.quote(idOfVisit(this.page));
     this.panels.reveal("noted", this.memory.isNoted(this.page.note));
     if (this.session) this.watch({ focus: false });
-    else if (this.page.isUnfilled) this.panels.show("unfilled", { focus: false });
-    else if (this.page.leadsOut && !this.page.workerId) this.panels.show("unnamed", { focus: false });
+    else if (this.isAstray) this.panels.show(this.decision, { focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
     else if (this.page.isTimed && this.lacksRoom()) this.askForRoom();
@@ -70,8 +71,14 @@ export class Entry {
     this.view.addEventListener("resize", look);
   }
 
-  /** Where a person decides; a preview decides nothing. */
+  /** Whether a site should have sent the person by an address that says who they are. */
+  get isAstray() {
+    return this.page.isUnfilled || (this.page.leadsOut && !this.page.workerId);
+  }
+
+  /** Where a person decides; a preview decides nothing, and nobody does who is astray. */
   get decision() {
+    if (this.isAstray) return this.page.isUnfilled ? "unfilled" : "unnamed";
     return this.page.isPreview && !this.page.isPaused ? "preview" : "start";
   }
 
@@ -89,7 +96,7 @@ export class Entry {
     this.panels.find(isMinor ? "[data-guardian]" : "[data-consent]")?.focus();
   }
 
-  /** The start button. The window is opened inside the click: later it would be taken for an advertisement. */
+  /** The start button. A window is opened inside the click: later it would be taken for an advertisement. */
   async start({ consents, isMinor = false, continueHere = false, beginHere = false, isShared = false, tookPart = null }) {
     Object.assign(this, { isShared, isMinor, tookPart });
     this.panels.reveal("consent-error", !consents && !isMinor);
@@ -128,8 +135,10 @@ export class Entry {
       runUrl: reply.run_url,
       statusUrl: reply.status_url,
       assignmentId: this.page.assignmentId,
+      resumeName: this.page.resumeName,
       submitAddress: this.page.submitAddress,
       isShared: this.isShared,
+      showsCode: this.page.showsCode,
     };
     this.memory.keep(this.session);
     this.memory.forgetName();
@@ -138,7 +147,7 @@ export class Entry {
 
   /** A frame cannot read what the study's window keeps: that window can be asked. On its own, this page reads the same. */
   mayAsk(error, continueHere) {
-    return isBegun(error) && Boolean(error.resume) && !this.page.isLink && (continueHere || !this.holds(error));
+    return isBegun(error) && Boolean(error.resume) && this.page.hasWindow && (continueHere || !this.holds(error));
   }
 
   /** Whether what the study's window keeps can be read here: then only the word is missing that the other HIT was returned. */
@@ -179,7 +188,7 @@ export class Entry {
     return false;
   }
 
-  /** The window was closed, or did not open: a fresh code, because the first one works once. */
+  /** On with the study, from this page: by a fresh code, because the first one works once. */
   async reopen() {
     const opened = this.openWindow();
     try {
@@ -210,9 +219,9 @@ export class Entry {
     if (FINISHED.has(status.state)) {
       // Also while the questions at the end are open: the last answer came after the last look.
       this.showProgress(status);
-      // The questions at the end are on the study's page: where that is within this one, it stays.
+      // The questions at the end are on the study's page: where a window shows that, this page offers its form meanwhile.
       const isOpen = status.closing === "open";
-      const endsThere = this.isInside || this.page.leadsOut;
+      const endsThere = this.isInside || !this.page.hasWindow;
       if (!this.isDone && !(isOpen && endsThere)) await this.finish(status);
       if (isOpen) return true;
       if (status.closing === "given") this.leadOut();
@@ -246,7 +255,7 @@ export class Entry {
     form.requestSubmit();
   }
 
-  /** How the person goes back to the site that has sent them. The study's window says the same. */
+  /** How the person goes back to the site that has sent them. The study's page says the same. */
   async tellWayOut() {
     if (!this.page.leadsOut) return;
     const out = await this.api.wayOut(this.session.token).catch(() => null);
@@ -269,10 +278,6 @@ export class Entry {
 
   async finish(status) {
     this.isDone = true;
-    if (this.page.finishUrl && status.state === "completed") {
-      // `sync` finds a finished session by itself: a lost call here loses nothing.
-      await this.api.finish(this.session.token).catch(() => null);
-    }
     const form = this.panels.find('[data-form="submit"]');
     if (form) {
       form.action = this.session.submitAddress;
@@ -282,6 +287,7 @@ export class Entry {
     await this.tellWayOut();
     this.panels.find("[data-inside]")?.remove();
     this.panels.fill({ "completion-code": status.completion_code ?? "" });
+    this.panels.reveal("code-line", Boolean(this.page.showsCode));
     this.panels.show("done");
     this.view.document.title = this.panels.find("#done-title")?.textContent ?? this.view.document.title;
   }
@@ -306,24 +312,30 @@ export class Entry {
     return url;
   }
 
+  /** @returns {Window|null} none where the study takes this page's place, or the browser opens none */
   openWindow() {
-    return this.view.open("about:blank", WINDOW);
+    return this.page.hasWindow ? this.view.open("about:blank", WINDOW) : null;
   }
 
-  /** Sends the study's window to the study; without a window, a plain link goes on in this one. */
+  /** To the study: in its window, or in the place of this page, to which the browser's back button leads. */
   goTo(opened, handoff) {
     const url = this.address(this.session.runUrl, handoff);
-    if (opened) opened.location.replace(url.href);
-    else if (this.page.isLink) {
+    if (!this.page.hasWindow) {
       this.view.location.assign(url.href);
       return;
     }
+    if (opened) opened.location.replace(url.href);
     const link = this.panels.find('[data-action="reopen"]');
     // Blocked inside the frame: a link that the person clicks is never taken for a pop-up.
     if (link) link.href = opened ? url.pathname + url.search : url.href;
     this.isBlocked = !opened;
     this.tellOpened(Boolean(opened));
     this.watch();
+  }
+
+  /** The browser has shown this page again as it was when it was left: by now something may have begun, or ended. */
+  comeBack() {
+    if (this.session) this.watch({ focus: false });
   }
 
   /** What the page says of the study's window. */

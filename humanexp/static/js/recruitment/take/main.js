@@ -68,6 +68,7 @@ if (page && document.querySelector("[data-panel=start]")) {
   }
   on("younger", () => entry.tellAge(true));
   for (const action of ["older", "back"]) on(action, () => entry.tellAge(false));
+  on("go-on", () => entry.reopen());
   document.querySelector("[data-action=reopen]")?.addEventListener("click", (event) => {
     // After a blocked window the link itself carries a fresh code, and may open its target without a script.
     if (entry.isBlocked) {
@@ -80,6 +81,9 @@ if (page && document.querySelector("[data-panel=start]")) {
   const look = () => {
     if (document.visibilityState === "visible") for (const poll of [entry.poll, entry.waiting]) poll.now();
   };
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) entry.comeBack();
+  });
   document.addEventListener("visibilitychange", look);
   window.addEventListener("focus", look);
 }

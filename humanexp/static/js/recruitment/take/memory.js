@@ -2,7 +2,7 @@
  * What the entry page remembers: in its tab the bearer of the session; in the browser, read only, what the study's window
  * keeps, and, of a study with several recruiters, a note that it was begun here.
  */
-import { secretOf } from "../../participation/trial/resume.js";
+import { keyOfEntry, secretOf } from "../../participation/trial/resume.js";
 
 export class Memory {
   #tab;
@@ -24,19 +24,19 @@ export class Memory {
     this.isLasting = isLasting;
     this.#tab = tab;
     this.#browser = browser;
-    this.#key = `humanexp.take.${entry}`;
+    this.#key = keyOfEntry(entry);
     this.#entry = entry;
   }
 
   /**
-   * What was kept for this page, or null. An address without ids is a reload of the page after they were taken out of it;
-   * any other address speaks for itself.
+   * What was kept for this page, or null. An address without ids is a reload of the page after they were taken out of it,
+   * or the way back to it; any other address speaks for itself.
    */
   recall(page, ids) {
     const kept = read(this.#tab, this.#key);
     if (!kept) return null;
-    const isSame = page.isLink || kept.assignmentId === page.assignmentId;
-    return isSame || (ids === "" && page.isPreview) ? kept : null;
+    if (page.isLink) return ids === "" || kept.resumeName === page.resumeName ? kept : null;
+    return kept.assignmentId === page.assignmentId || (ids === "" && page.isPreview) ? kept : null;
   }
 
   /**
@@ -44,8 +44,8 @@ export class Memory {
    * another person of them. A page without ids gets those that were kept.
    */
   named(page) {
-    const { workerId, assignmentId, resumeName } = page;
-    if (workerId) this.#tab.setItem(`${this.#key}.for`, JSON.stringify({ workerId, assignmentId, resumeName }));
+    const { workerId, assignmentId, resumeName, showsCode } = page;
+    if (workerId) this.#tab.setItem(`${this.#key}.for`, JSON.stringify({ workerId, assignmentId, resumeName, showsCode }));
     else Object.assign(page, read(this.#tab, `${this.#key}.for`));
   }
 
