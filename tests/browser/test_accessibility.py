@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 
 #: Screens that are only shown when something happens; here the page is told to show them.
 SCREENS = (
-    "loading phone browser unopened expired calibration distance greys full-screen paused absent slow small "
+    "loading phone browser unopened expired moved calibration distance greys full-screen paused absent slow small "
     "saving elsewhere offline damaged failed closing closed left done"
 )
 #: Steps of the entry page, likewise.

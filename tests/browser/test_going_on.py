@@ -252,4 +252,4 @@ def test_a_researcher_lets_somebody_in_by_a_personal_link(
     goes_on(new, session)
     assert Session.objects.get().state == "completed"
     window.reload()
-    window.wait_for_selector('[data-screen="expired"]:not([hidden])', timeout=PATIENCE_MS)
+    window.wait_for_selector('[data-screen="moved"]:not([hidden])', timeout=PATIENCE_MS)

@@ -221,30 +221,43 @@ def test_who_leaves_goes_back_with_another_code(page: Any, live_server: Any, arr
     fits(page, "site-left-entry-1280")
 
 
+PAID, LOOKED_AT = "You are paid in full, as promised.", "so a person looks at it before you are paid."
+
+
+@pytest.mark.parametrize(
+    ("answered", "minutes_left", "screen", "said"), [(7, 2, "time-short", PAID), (2, -1, "time-over", LOOKED_AT)]
+)
 def test_whose_time_ends_before_the_next_round_goes_back_like_who_finished(
-    page: Any, live_server: Any, arrives: Any
+    page: Any, live_server: Any, arrives: Any, answered: int, minutes_left: int, screen: str, said: str
 ) -> None:
     arrives()
     starts(page)
     person = Person(page, live_server.url)
     person.sees("checks")
-    participation.note_deadline(session=Session.objects.get(), due_at=timezone.now() + timedelta(minutes=2))
+    due_at = timezone.now() + timedelta(minutes=minutes_left)
+    participation.note_deadline(session=Session.objects.get(), due_at=due_at)
+    Session.objects.update(cursor=answered)
     page.reload()
-    person.sees("time-short")
-    short = page.locator("[data-screen=time-short]")
-    expect(short).to_contain_text("You are paid in full, as promised.", use_inner_text=True)
-    fits(page, "site-time-short-1280")
+    person.sees(screen)
+    unsaid = ({PAID, LOOKED_AT} - {said}).pop()
+
+    def promises(place: Any) -> None:
+        expect(place).to_contain_text(said, use_inner_text=True)
+        expect(place).not_to_contain_text(unsaid, use_inner_text=True)
+
+    promises(page.locator(f"[data-screen={screen}]"))
+    fits(page, f"site-{screen}-1280")
     page.get_by_role("button", name="Finish here").click()
     page.wait_for_url(f"https://app.prolific.com/submissions/complete?cc={code_of(Outcome.FINISHED)}")
     page.go_back()
     person.sees("out-of-time")
-    fits(page, "site-out-of-time-run-1280")
+    promises(page.locator("[data-screen=out-of-time]"))
+    fits(page, f"site-{screen}-back-1280")
     page.go_back()
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
     tells(page, Outcome.FINISHED)
-    done = page.locator("[data-panel=done]")
-    expect(done).to_contain_text("You are paid in full, as promised.", use_inner_text=True)
-    fits(page, "site-out-of-time-1280")
+    promises(page.locator("[data-panel=done]"))
+    fits(page, f"site-{screen}-entry-1280")
 
 
 @pytest.mark.parametrize(
@@ -259,6 +272,7 @@ def test_an_address_without_ids_says_what_to_do(page: Any, arrives: Any, query: 
     page.get_by_role("heading", name=heading).wait_for()
     expect(page.locator("[data-consent]")).to_be_hidden()
     tells(page)
+    expect(page.locator("[data-quote]").first).to_be_hidden()
     assert violations(page) == []
     shot(page, f"site-{'unfilled' if query else 'unnamed'}-1280")
 
@@ -274,6 +288,8 @@ def test_a_full_study_sends_people_back(page: Any, live_server: Any, arrives: An
     expect(other.get_by_role("button", name="Start the study")).to_have_count(0)
     other.get_by_role("button", name="I have not begun it").click()
     other.get_by_role("link", name="Go back to Prolific").wait_for()
+    other.get_by_role("heading", name="All places are taken").wait_for()
+    expect(other.get_by_role("heading", name="You do not take part")).to_be_hidden()
     tells(other, Outcome.FULL)
     fits(other, "site-full-1280")
     other.context.close()

@@ -1,7 +1,7 @@
 /** What fits before the end of a place, and when the person is told. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Deadline, endInTime, tellOfDeadline, timeOf } from "../../humanexp/static/js/participation/trial/deadline.js";
+import { Deadline, endInTime, tellOfDeadline, tellPayInTime, timeOf } from "../../humanexp/static/js/participation/trial/deadline.js";
 
 const MINUTE = 60_000;
 
@@ -66,7 +66,8 @@ async function ended(leftMinutes, state) {
   const steps = [];
   await endInTime({
     deadline: make(leftMinutes).deadline,
-    document: { documentElement: { lang: "en-GB" } },
+    document: { documentElement: { lang: "en-GB" }, querySelectorAll: () => [] },
+    session: { cursor: 6, total: 11 },
     screens: { show: (name) => steps.push(name), pressed: async (action) => steps.push(action) },
     api: { withdraw: async (how) => (steps.push(how), { state }) },
     begun: { clear: () => steps.push("forgotten") },
@@ -80,4 +81,13 @@ test("the session ends before the page says so, and the person reads it", async 
   assert.deepEqual(await ended(2, "out-of-time"), [call, "forgotten", "time-short", "finish"]);
   assert.deepEqual(await ended(-2, "out-of-time"), [call, "forgotten", "time-over", "finish"]);
   assert.deepEqual(await ended(2, "left"), [call, "forgotten"], "the server finds that it would fit: nothing is promised");
+});
+
+test("full pay is promised to whoever has done half of it, and to nobody else", () => {
+  const parts = [{ dataset: { inTime: "most" } }, { dataset: { inTime: "little" } }];
+  const shown = (cursor, total) => {
+    tellPayInTime({ querySelectorAll: () => parts }, { cursor, total });
+    return parts.filter(({ hidden }) => !hidden).map(({ dataset }) => dataset.inTime);
+  };
+  assert.deepEqual([shown(0, 11), shown(5, 11), shown(5, 10), shown(6, 11)], [["little"], ["little"], ["most"], ["most"]]);
 });

@@ -10,7 +10,7 @@ test("every error has a page that says what to do", () => {
     [new NoReply(new Error()), "offline"],
     [refusal(503), "offline"],
     [refusal(503, "picture-damaged"), "damaged"],
-    [refusal(401, "not-authenticated"), "expired"],
+    [refusal(401, "not-authenticated"), "moved"],
     [refusal(409, "lease-lost"), "elsewhere"],
     [refusal(409, "session-closed"), "closed"],
     [refusal(409, "out-of-order"), "failed"],

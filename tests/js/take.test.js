@@ -47,6 +47,12 @@ class FakePanels {
   tellLeft(areKept) {
     this.areKept = areKept;
   }
+  tellPayInTime({ cursor, total }) {
+    this.timed = [cursor, total];
+  }
+  tellDeclined(outcome) {
+    this.declined = outcome;
+  }
   quote(id) {
     this.quoted = id;
   }
@@ -131,9 +137,10 @@ test("of people whom a site has sent, a reload knows for whom the page was opene
 });
 
 test("placeholders that were not filled in open nothing", () => {
-  const { entry, panels } = make({ page: { ...LINK, leadsOut: true, isUnfilled: true, workerId: "{{%PID%}}" } });
+  const unfilled = { ...LINK, leadsOut: true, isUnfilled: true, workerId: "{{%PID%}}", assignmentId: "{{%SESSION%}}" };
+  const { entry, panels } = make({ page: unfilled });
   entry.begin();
-  assert.equal(panels.shown, "unfilled");
+  assert.deepEqual([panels.shown, panels.quoted], ["unfilled", ""]);
 });
 
 test("the language that was chosen stays in the address, and is nobody's id", async () => {
@@ -580,10 +587,10 @@ test("the api sends the bearer, keeps cookies out, and tells refusals from lost 
 });
 
 test("whom time has ended finds the form of those who finished, and why", async () => {
-  const { entry, panels, form } = make({ replies: { open: OPENED, status: { state: "out-of-time", completion_code: "C-1" } } });
+  const { entry, panels, form } = make({ replies: { open: OPENED, status: { state: "out-of-time", cursor: 1, total: 3, completion_code: "C-1" } } });
   await entry.start({ consents: true });
   assert.equal(await entry.ask(), false);
-  assert.deepEqual([panels.shown, panels.revealed["out-of-time"]], ["done", true]);
+  assert.deepEqual([panels.shown, panels.revealed["out-of-time"], panels.timed], ["done", true, [1, 3]]);
   assert.equal(form.action, HIT.submitAddress);
   assert.deepEqual([form.fields.assignmentId.value, form.fields.receipt.value], ["A1", ""]);
   assert.equal(panels.values["completion-code"], "C-1");

@@ -59,8 +59,20 @@ export async function tellOfDeadline({ deadline, screens, document }) {
 export async function endInTime(run) {
   const { deadline, screens, document } = run;
   if ((await end(run, { keep: true, reason: "time" })) !== "out-of-time") return;
+  tellPayInTime(document, run.session);
   screens.show(deadline.isOver ? "time-over" : "time-short", { time: timeOf(deadline.at, document) });
   await screens.pressed("finish");
+}
+
+/**
+ * Says what they are paid whose time has ended: of whoever has done less than half, a person decides it. The server's rule
+ * is the same.
+ *
+ * @param {ParentNode} root @param {{cursor: number, total: number}} session
+ */
+export function tellPayInTime(root, { cursor, total }) {
+  const done = 2 * cursor < total ? "little" : "most";
+  for (const part of root.querySelectorAll("[data-in-time]")) part.hidden = part.dataset.inTime !== done;
 }
 
 /** @param {Date} at @returns {string} on a clock of the page's language */

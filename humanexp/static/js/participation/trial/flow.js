@@ -3,7 +3,7 @@ import { runBlock } from "./block.js";
 import { quoteIn } from "./contact.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { askAtTheEnd, tellAbout, tellEnding } from "./closing.js";
-import { endInTime } from "./deadline.js";
+import { endInTime, tellPayInTime } from "./deadline.js";
 import { showDeletionCode } from "./deletion.js";
 import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
@@ -55,9 +55,13 @@ async function walk(run) {
       forgetSetUp(run);
       forgetOnSharedComputer(run);
       tellLeft(run.document, run.session.state !== "withdrawn");
+      tellPayInTime(run.document, run.session);
       await tellWayOut(run);
       if (run.session.state !== "withdrawn") await showDeletionCode(run);
-      if (run.session.state === "submitted") await tellCode(run);
+      if (run.session.state === "submitted") {
+        tellLate(run);
+        await tellCode(run);
+      }
       throw new Stop(ENDINGS[run.session.state] ?? "left");
     }
     if (step.kind === "complete") break;
@@ -97,6 +101,7 @@ async function finish(run) {
   });
   const end = await patiently(() => run.api.complete(environment), run);
   forgetSetUp(run);
+  tellLate(run);
   await leaveFullScreen(run.view);
   if (end.closing.length > 0 || run.wayOut) await askAtTheEnd(run, end);
   // Whoever keeps the list of those who finished looks by itself, too: a lost call loses nothing.
@@ -119,6 +124,11 @@ async function finish(run) {
   });
 }
 
+/** Whether the time limit of the site that has sent the person is over. */
+function tellLate(run) {
+  for (const part of run.document.querySelectorAll("[data-late]")) part.hidden = !run.deadline.isOver;
+}
+
 /** The completion code of somebody who comes back after the end, where pages show one. */
 async function tellCode(run) {
   const line = run.document.querySelector("[data-code-again]");
@@ -138,7 +148,10 @@ async function tellWayOut(run) {
   }
 }
 
-/** Time has ended the session: to where the person came from, or to the page that says how they get there. */
+/**
+ * Time has ended the session: to where the person came from, or to the page that says how they get there. Nothing more is
+ * asked: there it is too late, or soon.
+ */
 async function goBack(run) {
   const out = run.wayOut ? await patiently(() => run.api.wayOut(run.wayOut), run) : null;
   if (out?.kind === "redirect") {

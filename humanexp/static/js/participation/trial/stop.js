@@ -16,7 +16,7 @@ const SCREEN_OF_TYPE = { "lease-lost": "elsewhere", "session-closed": "closed", 
 export function screenFor(error) {
   if (error instanceof Stop) return error.screen;
   if (SCREEN_OF_TYPE[error.type]) return SCREEN_OF_TYPE[error.type];
-  if (error.status === 401) return "expired";
+  if (error.status === 401) return "moved";
   if (error.mayPass) return "offline";
   return "failed";
 }

@@ -50,7 +50,7 @@ export class Entry {
     if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
     if (this.page.isLink) this.memory.named(this.page);
     if (this.session) this.page.showsCode = this.session.showsCode;
-    this.panels.quote(idOfVisit(this.page));
+    this.panels.quote(this.page.isUnfilled ? "" : idOfVisit(this.page));
     this.panels.reveal("noted", this.memory.isNoted(this.page.note));
     if (this.session) this.watch({ focus: false });
     else if (this.isAstray) this.panels.show(this.decision, { focus: false });
@@ -230,6 +230,7 @@ export class Entry {
     }
     if (status.state === "out-of-time") {
       this.panels.reveal("out-of-time", true);
+      this.panels.tellPayInTime(status);
       await this.finish(status);
       if (this.session.isShared) this.memory.forget();
       return false;
@@ -267,9 +268,7 @@ export class Entry {
     try {
       showWayOut(this.panels.root, await this.api.decline(outcome));
       this.memory.forgetName();
-      const tookPart = outcome === "already-took-part";
-      this.panels.reveal("not-stored", !tookPart);
-      this.panels.reveal("took-part", tookPart);
+      this.panels.tellDeclined(outcome);
       this.panels.show("declined");
     } catch (error) {
       this.refuse(error);

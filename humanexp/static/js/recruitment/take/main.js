@@ -62,7 +62,10 @@ if (page && document.querySelector("[data-panel=start]")) {
   on("begin", () => entry.start({ consents: true, beginHere: true, ...said() }));
   on("inside", () => entry.inside());
   on("retry", () => entry.start({ consents: true, ...said() }));
-  on("ask-again", () => entry.start({ consents: true, ...said() }));
+  on("ask-again", async () => {
+    await entry.start({ consents: true, ...said() });
+    entry.panels.reveal("not-yet", !entry.session);
+  });
   for (const button of document.querySelectorAll("[data-action=decline]")) {
     button.addEventListener("click", () => busy(button, () => entry.decline(button.dataset.outcome)));
   }

@@ -1,5 +1,6 @@
 /** The page's panels: one shown at a time, values filled in by name. */
 import { quoteIn } from "../../participation/trial/contact.js";
+import { tellPayInTime } from "../../participation/trial/deadline.js";
 import { tellLeft } from "../../participation/trial/leaving.js";
 
 export class Panels {
@@ -45,6 +46,18 @@ export class Panels {
   /** Whether the answers of the person who has left stay. */
   tellLeft(areKept) {
     tellLeft(this.#root, areKept);
+  }
+
+  /** What whoever ran out of time is paid. @param {{cursor: number, total: number}} status */
+  tellPayInTime(status) {
+    tellPayInTime(this.#root, status);
+  }
+
+  /** Why somebody does not take part. @param {string} outcome */
+  tellDeclined(outcome) {
+    for (const part of this.#root.querySelectorAll("[data-declined]")) {
+      part.hidden = !part.dataset.declined.split(" ").includes(outcome);
+    }
   }
 
   /** What letters from here quote. */
