@@ -18,6 +18,7 @@ from humanexp.recruiting.standing import verify_begun
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits
+from tests.browser.panellist import take_part
 from tests.browser.participant import agrees
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
@@ -38,18 +39,6 @@ def campaign(study: Study, lab: Lab, live_server: Any, settings: Any) -> Campaig
     assert send(environment="panel").remarks == []
     campaign.refresh_from_db()
     return campaign
-
-
-def take_part(page: Any, panel: PanelServer, campaign: Campaign) -> Any:
-    """A new person reserves a place and opens the study; its entry page."""
-    page.goto(f"{panel.url}/people/")
-    page.get_by_role("button", name="Play a new person").click()
-    page.get_by_role("link", name=campaign.title).first.click()
-    page.get_by_role("button", name="Take part").click()
-    with page.expect_popup() as opened:
-        page.get_by_role("button", name="Open study").click()
-    opened.value.wait_for_selector("[data-panel=start]:not([hidden])", timeout=PATIENCE_MS)
-    return opened.value
 
 
 @pytest.mark.gate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,12 @@ class Hand:
 
     def reads(self, text: str, *, within_ms: int = LONG_MS) -> None:
         self.page.get_by_text(text).first.wait_for(timeout=within_ms)
+
+    def lists_what_was_done(self) -> None:
+        """Every press and every field by its number, next to the pictures."""
+        if folder := os.environ.get("SCREENSHOTS"):
+            lines = [f"{number} {what}\n" for number, what in enumerate(self.done, 1)]
+            Path(folder, f"newcomer-{self.name}-interactions.txt").write_text("".join(lines), encoding="utf-8")
 
     def shot(self, what: str, page: Any = None) -> None:
         """On a desk and on a phone; of another window than the first, where one is given."""
