@@ -22,8 +22,8 @@ from tests.browser.person import Person
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 BUDGET = 0.99
-#: No blank in this protocol.
-MAY_BE_EMPTY = {"dur_isi_taken_ms"}
+#: No blank in this protocol, and nobody looks away.
+MAY_BE_EMPTY = {"dur_isi_taken_ms", "focus_lost_ms"}
 PRESENTATIONS = 50
 
 
