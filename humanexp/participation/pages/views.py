@@ -54,12 +54,9 @@ def run_shell(
     `finished`: the call that says that somebody has finished; empty where they submit elsewhere.
     `entry`, `first_page`: name and address of the page where they agreed, whose place this one takes in their tab.
     """
-    config = {
-        "api": reverse("participation:run-session").removesuffix("session/"),
-        "wayOut": way_out,
-        "finished": finished,
-        "entry": entry,
-    }
+    api = reverse("participation:run-session").removesuffix("session/")
+    calls = {"api": api, "wayOut": way_out, "finished": finished, "entry": entry}
+    config = {name: value for name, value in calls.items() if value}
     context = {"run_config": config, "facts": facts, "first_page": first_page}
     return render(request, "participation/run/run.html", context)
 
