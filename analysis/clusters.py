@@ -1,4 +1,4 @@
-"""Variance of an estimate whose answers share people and pictures, with the degrees of freedom that few of them leave.
+"""Variance of an estimate whose answers share people and pictures, and exact limits of a binomial proportion.
 
 An estimate is linearised: every answer contributes its influence (weight times residual), and the estimate's error is
 the sum of all contributions. Answers of one person, and answers to one original, move together, so the contributions
@@ -139,3 +139,30 @@ def covariance(contributions: FloatArray, codes: IntArray, places: IntArray, sha
     sums = csr_array((contributions, (codes, places)), shape=shape)
     sums.sum_duplicates()
     return np.asarray((sums.T @ sums).toarray() * shape[0] / max(shape[0] - 1, 1))
+
+
+def exact_bound(successes: float, trials: float, tail: float) -> tuple[float, float]:
+    """Lower and upper limit of a proportion, each with a chance of at most ``tail`` to lie on the wrong side.
+
+    Parameters
+    ----------
+    successes, trials : float
+        0 <= successes <= trials. Counts may be fractional: an effective number of trials is one.
+    tail : float
+        In (0, 1): 0.025 on each side is an interval at level 0.95.
+
+    Returns
+    -------
+    tuple of float
+        In [0, 1]; (0, 1) without trials.
+
+    Notes
+    -----
+    Clopper and Pearson (1934).
+    """
+    from scipy.special import betaincinv
+
+    failures = trials - successes
+    lower = 0.0 if successes <= 0.0 else float(betaincinv(successes, failures + 1.0, tail))
+    upper = 1.0 if failures <= 0.0 else float(betaincinv(successes + 1.0, failures, 1.0 - tail))
+    return lower, upper

@@ -13,8 +13,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from analysis.errors import ComputeUnavailable, InvalidInput
-from analysis.extras import install
+from analysis.errors import ComputeUnavailable, InvalidInput, install
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

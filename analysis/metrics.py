@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.arrays import FloatArray
-from analysis.curves.basis import spline_basis
 from analysis.curves.bootstrap import pair_spread
 from analysis.curves.curve import CurveFit
+from analysis.curves.spline import spline_basis
 from analysis.entry import Entry
 from analysis.errors import GridMismatch, LabelSpaceMismatch
 from analysis.figures.rows import estimates_figure
-from analysis.figures.style import SOME_CLASSIFIER, Observer
-from analysis.figures.value import Axis
-from analysis.spec.analysis_plan import LEVEL
-from analysis.summaries import one_row, plot_figure, screen
-from analysis.wording import with_interval
+from analysis.figures.value import SOME_CLASSIFIER, Axis, Observer
+from analysis.study.analysis_plan import LEVEL
+from analysis.wording import one_row, plot_figure, screen, with_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -107,7 +105,7 @@ class Indices(Entry):
         ----------
         ax : matplotlib Axes, optional
             Made where none are given.
-        observer : analysis.figures.Observer, optional
+        observer : analysis.figures.value.Observer, optional
             Name and look of the classifier.
 
         Returns

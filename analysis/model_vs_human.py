@@ -63,7 +63,7 @@ class TrialFiles:
         Parameters
         ----------
         frame : pandas.DataFrame
-            Columns of `analysis.tables.TRIALS`.
+            Columns of `analysis.tables.trials.TRIALS`.
         """
         keep = (frame["task"] == "categorisation") & frame["role"].isin(CURVE_ROLES)
         keep &= ~is_set_aside(frame)
@@ -82,7 +82,7 @@ class TrialFiles:
         Parameters
         ----------
         frame : pandas.DataFrame
-            Columns of `analysis.tables.PREDICTIONS`.
+            Columns of `analysis.tables.stimuli.PREDICTIONS`.
         """
         for row in frame.to_dict("records"):
             name = self._observers.of(str(row["classifier"]), "classifier")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput
-from analysis.proportions import exact_bound
 
 #: Equal windows of visual change from which one starts; neighbours are put together until each has enough pictures.
 WINDOWS = 8

@@ -1,4 +1,4 @@
-"""Which file is the picture of which published trial: by the names that the trials' authors gave both.
+"""Pictures and answers that belong to published trials, by the names that their authors gave them.
 
 A trial names its picture with a running number, the experiment and the observer in front (``0001_edg_s01_0_oven_00_``
 ``oven10.png``); the files of pictures carry such a name, or its last part alone (``oven10.png``).
@@ -7,18 +7,24 @@ A trial names its picture with a running number, the experiment and the observer
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from analysis.errors import PictureRefused
+from analysis.categories import CATEGORIES
+from analysis.errors import PictureRefused, TableRefused
 from analysis.file_names import composed, without_litter
-from analysis.published_trials import original_of
+from analysis.observers.questions import Style
+from analysis.observers.scoring import read_answer
+from analysis.published_trials import original_of, picture_name
+from analysis.tables.reading import read_table
 from analysis.trial_meaning import number_in
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif"})
 #: Names in one sentence; the rest is counted.
@@ -64,7 +70,7 @@ def pictures_of_trials(trials: pd.DataFrame) -> list[PublishedPicture]:
     Parameters
     ----------
     trials : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`, as `analysis.published_trials` reads them.
+        Columns of `analysis.tables.trials.TRIALS`, as `analysis.published_trials` reads them.
 
     Raises
     ------
@@ -177,3 +183,76 @@ def _refuse(missing: Sequence[str], doubled: Sequence[str], *, where: str) -> No
 def _told(names: Sequence[str]) -> str:
     more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
     return ", ".join(names[:_TOLD]) + more
+
+
+#: The authors put day and time in front of a model's name.
+_DATE = re.compile(r"^\d{8}_\d{6}_")
+
+
+def read_answers(path: Path, trials: pd.DataFrame, style: Style) -> tuple[str, pd.DataFrame, dict[str, int]]:
+    """Read the texts of one model.
+
+    Parameters
+    ----------
+    path : Path
+        CSV (UTF-8) with the columns ``image`` and ``response``.
+    trials : pandas.DataFrame
+        Of the people: columns ``imagename``, ``category`` and ``condition``.
+    style : {"words", "letters"}
+
+    Returns
+    -------
+    str
+        The model's name.
+    pandas.DataFrame
+        A trial for each text, columns as those of trial files.
+    dict of str to int
+        Number of labels, misses, refusals and unreadable texts.
+
+    Raises
+    ------
+    TableRefused
+        Naming the row, if a picture is in no trial, or the model answered about it twice.
+    """
+    import pandas as pd
+
+    name = _DATE.sub("", path.stem)
+    shown = trials.assign(name=trials["imagename"].map(picture_name)).drop_duplicates(["name", "condition"])
+    known = {row["name"]: row for row in shown.to_dict("records")}
+    if len(known) < len(shown):
+        raise TableRefused(f"{path.name}: some pictures were shown in several conditions, and `image` names only one.")
+    rows, kinds, seen = [], Counter[str](), set()
+    for number, (image, text) in enumerate(_texts(path), start=1):
+        if image not in known or image in seen:
+            fault = "is in no trial" if image not in known else "was answered before"
+            raise TableRefused(
+                f"{path.name}, row {number}: the picture {image!r} {fault}. Correct it, or remove the row."
+            )
+        seen.add(image)
+        read = read_answer(text, CATEGORIES, style)
+        kinds[read.kind] += 1
+        of_people = known[image]
+        rows.append(
+            {
+                "subj": name,
+                "session": "1",
+                "trial": str(number),
+                "object_response": read.label,
+                "category": of_people["category"],
+                "condition": of_people["condition"],
+                "imagename": of_people["imagename"],
+                "rt_ms": None,
+                "visual_change": of_people["visual_change"],
+            }
+        )
+    if not rows:
+        raise TableRefused(f"{path.name} has no answers. Leave it out.")
+    return name, pd.DataFrame(rows, dtype="string"), dict(kinds)
+
+
+def _texts(path: Path) -> list[tuple[str, str]]:
+    table = read_table(path)
+    missing = sorted({"image", "response"} - set(table.columns))
+    if missing:
+        raise TableRefused(f"{path.name}: column {missing[0]!r} is missing. Add it.")
+    return list(zip(table["image"].str.strip().tolist(), table["response"].tolist(), strict=True))

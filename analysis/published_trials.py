@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.categories import CATEGORIES
 from analysis.errors import TableRefused
-from analysis.tables import TRIALS, read_table
+from analysis.tables.reading import read_table
+from analysis.tables.trials import TRIALS
 from analysis.trial_meaning import PER_SECOND, Kind, Unit, check_times, is_nothing, kinds_of, refuse_twins, spelling_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class PublishedTrials:
     Parameters
     ----------
     trials : pandas.DataFrame
-        Schema `analysis.tables.TRIALS`; ``participant`` is the observer, ``condition`` the printed condition.
+        Schema `analysis.tables.trials.TRIALS`; ``participant`` is the observer, ``condition`` the printed condition.
     observers : dict of str to {"human", "classifier"}
         In order of first appearance.
     files : tuple of (str, str, int)
@@ -48,7 +49,7 @@ class PublishedTrials:
     digest : str
         sha256 over the files' digests; does not depend on names or order.
     kinds : dict of str to dict of str to int
-        Of models whose answers are texts: how many of each kind of answer there are (`analysis.observers.read_answer`).
+        Of models whose answers are texts: how many of each kind of answer there are (`observers.scoring.read_answer`).
     notes : tuple of str
         What was decided about the files' meaning, a sentence each.
     """
@@ -87,7 +88,7 @@ def read_published_trials(
     Parameters
     ----------
     paths : sequence of Path
-        Files of text or Parquet, as `analysis.tables.read_table` takes them.
+        Files of text or Parquet, as `analysis.tables.reading.read_table` takes them.
     study : str
         Value of the column ``study``.
     humans : str
@@ -111,7 +112,7 @@ def read_published_trials(
     """
     import pandas as pd
 
-    from analysis.published_answers import read_answers
+    from analysis.published_pictures import read_answers
 
     if not paths:
         raise TableRefused("No file was named: give at least one trial file.")

@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from analysis.generation import Original
+from analysis.original import Original
 
 
 def originals(folder: Path, *, drawings: int = 58) -> tuple[list[Original], str]:

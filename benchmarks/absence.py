@@ -6,7 +6,7 @@ Honest people miss more the stronger a picture is changed, up to 30 % of the pic
 people differ in it (a standard deviation of 1 on the logit). Those who miss usually move or press something while the
 choices are there; in a share `STILL` of missed trials they do not, and people differ in that, too (a beta distribution
 with a standard deviation as large as its mean). What the page records, and when it asks, is decided by its own modules
-(`absence_page.js` runs them on Node); what is set aside by `analysis.timing.is_set_aside`.
+(`absence_page.js` runs them on Node); what is set aside by `analysis.timing.rules.is_set_aside`.
 
 Wanted: the area of people's curve after trials were set aside within .002 of the truth, in which an honest miss is a
 wrong answer; at most 2 % of honest sessions asked; and an absent person costs at most 3 main trials.
@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from analysis.curves import fit_curve
+from analysis.curves.fit import fit_curve
 from analysis.power.crowd import LogisticDrop
-from analysis.timing import is_set_aside
+from analysis.timing.rules import is_set_aside
 from benchmarks import _command
 
 TRIALS = 40

@@ -69,7 +69,7 @@ def main(*, sessions: int = 10_000, repeats: int = 5) -> bool:
 def fill(count: int, user: Any) -> None:
     from django.utils import timezone
 
-    from analysis.acceptance import load_rule_set
+    from analysis.study.rules import load_rule_set
     from humanexp.recruiters.models.campaigns import Campaign, Hit
     from humanexp.recruiters.states import HitState
     from humanexp.studies.models import Protocol, Study, StudyFamily, StudyState

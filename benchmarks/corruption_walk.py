@@ -21,14 +21,13 @@ import cv2
 import numpy as np
 import torch
 
-from analysis.classifiers import load_classifier
+from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import Classifier
 from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
-from analysis.counterfactuals import search
 from analysis.counterfactuals.corrupting import CorruptionGenerator
-from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.counterfactuals.oracles import ClassifierOracle
-from analysis.counterfactuals.search import picture_seeds
+from analysis.counterfactuals.port import Target, category_numbers
+from analysis.counterfactuals.search import picture_seeds, search
 from analysis.generation.originals import prepare_original
 from benchmarks._command import run
 

@@ -21,19 +21,18 @@ import numpy as np
 import torch
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier
-from analysis.counterfactuals import Counterfactual, load_generator, load_oracle, search
-from analysis.counterfactuals.intervals import score_with_intervals
-from analysis.counterfactuals.latents import LatentGenerator
-from analysis.counterfactuals.model_under_test import Target, category_numbers
+from analysis.classifiers.loading import load_classifier
+from analysis.counterfactuals.latents import LatentGenerator, fit_sparse_submodel
 from analysis.counterfactuals.pixels import PixelGenerator, as_pictures, as_tensor
-from analysis.counterfactuals.port import Oracle
+from analysis.counterfactuals.port import Oracle, Target, category_numbers
 from analysis.counterfactuals.retraining import LabelledPictures, retrain_on_counterfactuals
-from analysis.counterfactuals.search_summaries import budget_study, generator_agreement
-from analysis.counterfactuals.sparse import fit_sparse_submodel
+from analysis.counterfactuals.score import score_with_intervals
+from analysis.counterfactuals.search import Counterfactual, search
+from analysis.counterfactuals.specifications import load_generator, load_oracle
+from analysis.counterfactuals.summaries import budget_study, generator_agreement
 from analysis.counterfactuals.transfer import transfer_matrix
 from analysis.examples.pictures import draw
-from analysis.retraining import Recipe
+from analysis.retraining.training import Recipe
 from benchmarks._command import run
 
 FIXTURES = Path("fixtures")
@@ -278,7 +277,7 @@ def memory_of(generator: str, counts: Sequence[int]) -> dict[str, float]:
 
     from analysis.counterfactuals.files import SearchOriginal, SearchSettings
     from analysis.counterfactuals.shards import cut_search, search_shard
-    from analysis.generation.png import encode_png
+    from analysis.generation.files import encode_png
 
     told = {}
     with tempfile.TemporaryDirectory() as folder:

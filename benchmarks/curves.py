@@ -15,8 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import nnls
 
-from analysis.curves import CleanTrials, fit_curve
-from analysis.curves.basis import spline_basis
+from analysis.curves.fit import fit_curve
+from analysis.curves.spline import spline_basis
+from analysis.curves.trials import CleanTrials
 from benchmarks._command import run
 
 REPLICATES, TRIALS, PEOPLE = 1000, 5000, 550

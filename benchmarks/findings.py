@@ -18,8 +18,8 @@ import pandas as pd
 
 from analysis.categories import CATEGORIES
 from analysis.compute import available_cores, executor
-from analysis.curves import fit_curve
-from analysis.findings import analyse
+from analysis.curves.fit import fit_curve
+from analysis.findings.analysing import analyse
 from benchmarks._command import run
 
 CORRUPTIONS, CLASSIFIERS, PEOPLE, TRIALS, ORIGINALS, CLEAN = 14, 10, 550, 5000, 2000, 5000

@@ -29,21 +29,11 @@ import cv2
 import numpy as np
 
 from analysis.compute import available_cores, executor, run_in_order_of_completion
-from analysis.generation import (
-    Original,
-    OriginalPlan,
-    PilotShard,
-    Shard,
-    StimulusPlan,
-    cut_into_shards,
-    fit_pilot_shard,
-    generate_shard,
-    pilot_originals,
-    plan_stimuli,
-)
-from analysis.generation.shards import _referenced
-from analysis.tables import STIMULI
-from analysis.visual_change import TOLERANCE, PilotMap
+from analysis.generation.plan import OriginalPlan, StimulusPlan, pilot_originals, plan_stimuli
+from analysis.generation.shards import PilotShard, Shard, _referenced, cut_into_shards, fit_pilot_shard, generate_shard
+from analysis.original import Original
+from analysis.tables.stimuli import STIMULI
+from analysis.visual_change.targeting import TOLERANCE, PilotMap
 from benchmarks._command import run
 from benchmarks._pictures import originals as find_originals
 from benchmarks._public_vcr import FUNCTIONS, PublicPipeline, missing_packages

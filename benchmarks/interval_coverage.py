@@ -17,10 +17,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from analysis.curves import OVERLAP_LEVEL, fit_curve, threshold
 from analysis.curves.bands import normal_quantile
+from analysis.curves.config import OVERLAP_LEVEL
+from analysis.curves.curve import threshold
+from analysis.curves.fit import fit_curve
 from analysis.metrics import compare
-from analysis.power import Crowd, LogisticDrop, simulate_answers
+from analysis.power.crowd import Crowd, LogisticDrop, simulate_answers
 from benchmarks import _command
 from benchmarks._pieces import Piece, run_pieces
 

@@ -160,7 +160,7 @@ def prepare(participants: int) -> str:
     """A study of default length with a slot for everybody; the path of its entry page."""
     from urllib.parse import urlsplit
 
-    from analysis.spec.study import StudyConfiguration
+    from analysis.study.study import StudyConfiguration
     from humanexp.ledger.hit_calls import entry_url
     from humanexp.ledger.sender import send
     from humanexp.recruiting.launch import LaunchTerms, publish

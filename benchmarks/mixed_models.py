@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.categories import CATEGORIES
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from benchmarks._command import run
 
 KNOTS = (0.0, 1 / 3, 2 / 3, 1.0)

@@ -28,13 +28,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.arrays import FloatArray, IntArray
-from analysis.categories import CATEGORIES
-from analysis.cue_conflicts import conflicts
-from analysis.persons import AnswerTable, Pictures, SentinelAnswers, judge_people, scores
-from analysis.persons.answers import balanced
-from analysis.persons.calibration import EVIDENCE, FALSE_ALARMS
-from analysis.persons.score import PEOPLE, simulated
-from analysis.proportions import exact_bound
+from analysis.categories import CATEGORIES, conflicts
+from analysis.clusters import exact_bound
+from analysis.persons.calibration import EVIDENCE, FALSE_ALARMS, judge_people
+from analysis.persons.score import PEOPLE, AnswerTable, Pictures, SentinelAnswers, balanced, scores, simulated
 from benchmarks import _command
 
 SIZES = (4, 8, 16, 24)

@@ -5,7 +5,7 @@
 Every function is set on pictures of FOLDER to the same visual change. Five numbers are taken from each corrupted
 picture alone (detail of lightness and of colour, mean lightness, contrast, saturation), and a linear rule, fitted
 without the original in question, names which of two functions a picture has. The share of right names is printed for
-all pairs, with the pairs that `analysis.design.plain` calls plain marked.
+all pairs, with the pairs that `analysis.design.pairs` calls plain marked.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.corruptions import CORRUPTIONS
-from analysis.design.plain import PLAIN_FUNCTIONS
-from analysis.generation import prepare_original
-from analysis.visual_change import VifReference, fit_pilot_map, reach_target
+from analysis.design.pairs import PLAIN_FUNCTIONS
+from analysis.generation.originals import prepare_original
+from analysis.visual_change.targeting import fit_pilot_map, reach_target
+from analysis.visual_change.vif import VifReference
 from benchmarks._command import run
 
 SIZE_PX = 224

@@ -30,12 +30,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.classifiers import load_classifier, require_gradients
-from analysis.classifiers.arithmetic import BATCH, arithmetic
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import BATCH, TorchNetwork, arithmetic, require_gradients
 from analysis.classifiers.one_pass import predict_shards
-from analysis.classifiers.reading import read_ahead
-from analysis.classifiers.shards import SHARD_STIMULI, Asked, PredictionShard, ShownStimulus, hold
+from analysis.classifiers.shards import SHARD_STIMULI, Asked, PredictionShard, ShownStimulus, hold, read_ahead
 from analysis.compute import available_cores
 from benchmarks._command import run
 

@@ -46,8 +46,9 @@ from PIL import Image
 from analysis.categories import CATEGORIES, RESPONSE_GRID
 from analysis.examples.pictures import draw
 from analysis.masks import noise_mask
-from analysis.spec.protocol import load_protocol
-from analysis.timing import TIMING_RULE, TIMING_RULES, certify
+from analysis.study.protocol import load_protocol
+from analysis.timing.certificate import certify
+from analysis.timing.rules import TIMING_RULE, TIMING_RULES
 from benchmarks._command import run
 from benchmarks._processes import TICKS_PER_S, cpu_seconds
 

@@ -21,22 +21,15 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from analysis.classifiers import require_gradients
-from analysis.classifiers.arithmetic import Precision
+from analysis.classifiers.networks import Precision, require_gradients
 from analysis.classifiers.one_pass import predict_shards
 from analysis.classifiers.shards import SHARD_STIMULI, Asked, PredictionShard, ShownStimulus, hold
 from analysis.compute import available_cores, executor
 from analysis.corruptions import CORRUPTIONS
-from analysis.curves import fit_curve
-from analysis.generation import (
-    Original,
-    PilotShard,
-    cut_into_shards,
-    fit_pilot_shard,
-    generate_shard,
-    pilot_originals,
-    plan_stimuli,
-)
+from analysis.curves.fit import fit_curve
+from analysis.generation.plan import pilot_originals, plan_stimuli
+from analysis.generation.shards import PilotShard, cut_into_shards, fit_pilot_shard, generate_shard
+from analysis.original import Original
 from benchmarks._command import run
 from benchmarks._pictures import originals as find_originals
 

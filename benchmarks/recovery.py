@@ -16,8 +16,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from analysis.curves import METHODS, CleanTrials, fit_curve
-from analysis.power import LogisticDrop
+from analysis.curves.fit import fit_curve
+from analysis.curves.methods import METHODS
+from analysis.curves.trials import CleanTrials
+from analysis.power.crowd import LogisticDrop
 from benchmarks._command import run
 
 CHANCE = 1 / 16

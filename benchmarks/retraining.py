@@ -19,13 +19,14 @@ import numpy as np
 import torch
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier, require_gradients
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.corruptions import corrupt, find_corruption
-from analysis.counterfactuals.model_under_test import Target
+from analysis.counterfactuals.port import Target
 from analysis.examples.pictures import draw
 from analysis.generation.originals import prepare_original
-from analysis.retraining import Recipe, fine_tune, hold_out
+from analysis.retraining.held_out import hold_out
+from analysis.retraining.training import Recipe, fine_tune
 from benchmarks._command import run
 
 NETWORK = "export:fixtures/classifiers/clean.pt2"

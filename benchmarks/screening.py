@@ -29,20 +29,15 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from analysis.acceptance import (
-    RuleSet,
-    SessionRecord,
-    Verdict,
-    gold_slack,
-    hard_golds,
-    judge,
-    load_rule_set,
-    tally_golds,
-    withdrawal_of,
-)
+from analysis.acceptance.golds import gold_slack, hard_golds, tally_golds, withdrawal_of
+from analysis.acceptance.record import SessionRecord
+from analysis.acceptance.rules import Verdict, judge
 from analysis.categories import CATEGORIES
-from analysis.curves import fit_curve
-from analysis.design import DesignConfig, ValidationDesign, plan_study
+from analysis.curves.fit import fit_curve
+from analysis.design.planner import plan_study
+from analysis.study.design import DesignConfig
+from analysis.study.rules import RuleSet, load_rule_set
+from analysis.study.validation import ValidationDesign
 from benchmarks import _command
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel, random_stream
 from humanexp.simulation.personas import MACHINE_KINDS, TruePicture, personas

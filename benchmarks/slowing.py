@@ -21,9 +21,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES, NO_ANSWER
-from analysis.curves import fit_curve
+from analysis.curves.fit import fit_curve
+from analysis.study.rules import load_rule_set
 from benchmarks import _command
 from benchmarks.screening import BARE, CORRUPTIONS, STUDY_SESSIONS, Rows, judged, session_rows, study_of
 from humanexp.participation.implausible_speed import asks_to_slow_down, too_fast_ms

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from analysis.extras import install
+from analysis.errors import install
 from humanexp import parents
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 
 from analysis.categories import CATEGORIES
-from analysis.design import StudyPlan
-from analysis.spec.study import StudyConfiguration
+from analysis.design.plan import StudyPlan
+from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.participation import services as participation

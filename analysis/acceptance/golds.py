@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.spec.rules import RuleSet, SentinelSettings
+from analysis.study.rules import RuleSet, SentinelSettings
 
 #: A gold is withdrawn when a result as bad as its own would be rarer than this if it were as easy as the others.
 CHANCE = 0.01

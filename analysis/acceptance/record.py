@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from analysis.corruptions import NO_CORRUPTION
-from analysis.spec.persons import PERSON
+from analysis.corruptions.registry import NO_CORRUPTION
+from analysis.study.design import PERSON
 
 #: Up to here an attentive person knows what a picture shows; beyond, honest guessing looks like careless answering.
 LIGHT_VISUAL_CHANGE = 0.3
@@ -20,7 +20,7 @@ WITHDRAWN_GOLD = "withdrawn_gold"
 
 
 class AnsweredTrial(NamedTuple):
-    """The columns of ``analysis.tables.TRIALS`` that rules read. None = hidden from the rules, or not measured."""
+    """The columns of ``tables.trials.TRIALS`` that rules read. None = hidden from the rules, or not measured."""
 
     position: int
     task: str
@@ -35,7 +35,7 @@ class AnsweredTrial(NamedTuple):
     timing_ok: bool | None
     #: tells tries of a qualification apart
     block: int = 0
-    #: nobody could see and answer it (`analysis.timing.is_set_aside`): it was fetched, and says nothing else
+    #: nobody could see and answer it (`analysis.timing.rules.is_set_aside`): it was fetched, and says nothing else
     is_set_aside: bool = False
     #: pointer, touch or key; empty where nobody kept it
     input_kind: str = ""
@@ -76,7 +76,7 @@ class SessionRecord:
         withdrawn: Collection[str] = (),
         fetched: frozenset[int] | None = None,
     ) -> SessionRecord:
-        """From rows with the columns of ``analysis.tables.TRIALS``; golds of withdrawn originals are none any more."""
+        """From rows with the columns of ``tables.trials.TRIALS``; golds of withdrawn originals are none any more."""
         return cls(
             fetched=fetched,
             trials=tuple(

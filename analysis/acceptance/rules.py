@@ -1,7 +1,8 @@
-"""The kinds of rules. A kind is a function ``(record, settings) -> Measured``, registered by name."""
+"""The kinds of rules by which sessions are judged, qualification among them, and the verdict that follows."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -10,13 +11,16 @@ from typing import Any, TypeVar
 
 from analysis.acceptance.record import AnsweredTrial, SessionRecord
 from analysis.categories import NO_ANSWER, superordinate
-from analysis.spec.rules import (
+from analysis.study.rules import (
     AllowedSettings,
     EntropySettings,
     FastSettings,
+    QualificationSettings,
+    RuleSet,
     RuleSettings,
     RunSettings,
     SentinelSettings,
+    Severity,
     ShareSettings,
 )
 
@@ -50,7 +54,7 @@ class Measured:
 
 
 S = TypeVar("S", bound=RuleSettings)
-#: Function by name of the kind; what it can be set to: `analysis.spec.rules.KINDS`.
+#: Function by name of the kind; what it can be set to: `analysis.study.rules.KINDS`.
 FUNCTIONS: dict[str, Callable[[SessionRecord, Any], Measured]] = {}
 
 
@@ -240,3 +244,128 @@ def _share(
 
 def _positions(trials: list[AnsweredTrial]) -> tuple[int, ...]:
     return tuple(trial.position for trial in trials)
+
+
+#: Name of the kind in rule sets.
+QUALIFICATION = "qualification"
+
+
+@kind(QUALIFICATION)
+def qualification(record: SessionRecord, settings: QualificationSettings) -> Measured:
+    """The best try has at least m of K right; `pass_of` maps K to m."""
+    rounds: dict[int, list[AnsweredTrial]] = {}
+    for trial in record.with_role(QUALIFICATION):
+        rounds.setdefault(trial.block, []).append(trial)
+    if not rounds:
+        return Measured(passed=None, value=0, threshold=0, trials=0)
+    best = max(rounds.values(), key=lambda trials: sum(bool(trial.correct) for trial in trials))
+    right = sum(bool(trial.correct) for trial in best)
+    needed = needed_of(len(best), settings.pass_of)
+    wrong = tuple(trial.position for trials in rounds.values() for trial in trials if not trial.correct)
+    return Measured(passed=right >= needed, value=right, threshold=needed, trials=len(best), positions=wrong)
+
+
+def needed_of(count: int, pass_of: Mapping[str, int]) -> int:
+    """How many of so many must be right: the share of the nearest entry below, or of the smallest, rounded up."""
+    table = {int(k): int(m) for k, m in pass_of.items()}
+    nearest = max((k for k in table if k <= count), default=min(table))
+    return math.ceil(count * table[nearest] / nearest)
+
+
+def qualification_rule(rule_set: Mapping[str, object]) -> QualificationSettings | None:
+    """Settings of the qualification gate of a stored rule set; None where there is none, or no rules at all."""
+    return RuleSet.from_dict(rule_set).qualification if rule_set else None
+
+
+#: The reason of a session that ended with practice whose criterion was not met. It is no rule's: there is nothing to
+#: judge.
+PRACTICE_NOT_PASSED = "practice not passed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleOutcome:
+    """What one rule found in one session; `passed` is None when there were too few trials to judge by."""
+
+    kind: str
+    severity: Severity
+    reason: str
+    passed: bool | None
+    value: float
+    threshold: float
+    trials: int
+    positions: tuple[int, ...]
+    #: of the person, whose trials were read together
+    sessions: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; `sessions` is there where they are several."""
+        values = {**dataclasses.asdict(self), "positions": list(self.positions)}
+        return values if self.sessions > 1 else {name: value for name, value in values.items() if name != "sessions"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Whether a session counts, and why.
+
+    Parameters
+    ----------
+    accepted : bool
+        No gate failed.
+    reasons : tuple of str
+        Reasons of the gates that failed, in the order of the rules.
+    flags : tuple of str
+        Reasons of the flags that were raised.
+    evidence : tuple of RuleOutcome
+        One for every rule.
+    rule_set, rule_version : str
+    """
+
+    accepted: bool
+    reasons: tuple[str, ...]
+    flags: tuple[str, ...]
+    evidence: tuple[RuleOutcome, ...]
+    rule_set: str
+    rule_version: str
+
+
+def judge(record: SessionRecord, rules: RuleSet) -> Verdict:
+    """Judge one session.
+
+    Parameters
+    ----------
+    record : SessionRecord
+        Its answers, in any order; what no rule may read has been removed from it on construction.
+    rules : RuleSet
+
+    Returns
+    -------
+    Verdict
+        A function of its arguments alone. Payment is decided elsewhere and never by a rule.
+    """
+    evidence = []
+    for rule in rules.rules:
+        measured = FUNCTIONS[rule.kind](record, rule.settings)
+        evidence.append(
+            RuleOutcome(
+                kind=rule.kind,
+                severity=rule.severity,
+                reason=rule.reason,
+                passed=measured.passed,
+                value=float(measured.value),
+                threshold=float(measured.threshold),
+                trials=measured.trials,
+                positions=measured.positions,
+                sessions=measured.sessions,
+            )
+        )
+    failed = [outcome for outcome in evidence if outcome.passed is False]
+    reasons = tuple(dict.fromkeys(outcome.reason for outcome in failed if outcome.severity == "gate"))
+    flags = tuple(dict.fromkeys(outcome.reason for outcome in failed if outcome.severity == "flag"))
+    return Verdict(
+        accepted=not reasons,
+        reasons=reasons,
+        flags=flags,
+        evidence=tuple(evidence),
+        rule_set=rules.name,
+        rule_version=rules.version,
+    )

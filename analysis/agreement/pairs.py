@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.agreement.posterior import kappa_interval
+from analysis.agreement.pooled import kappa_interval
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED, copied_text
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.figures.rows import estimates_figure
 from analysis.figures.value import Axis
-from analysis.summaries import one_row, plot_figure, screen
-from analysis.wording import with_interval
+from analysis.wording import one_row, plot_figure, screen, with_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes

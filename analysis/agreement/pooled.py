@@ -1,16 +1,80 @@
-"""Groups of observers over sparsely shared pictures: error consistency of a random answer with a random other one."""
+"""What is known of two observers after the pictures that both saw: the posterior of their kappa, without draws.
+
+Groups of observers over sparsely shared pictures: error consistency of a random answer with a random other one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from analysis.arrays import BoolArray, FloatArray
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.claims.agreement import ENOUGH_IN_CONDITION
 from analysis.errors import InvalidInput, TooFewResponses
+
+#: A lattice of so many points stands for the posterior. Of 150 generators this one errs least: by at most .004 in
+#: either end of an interval, over tables from 10 to 1,000 pictures with and without empty cells.
+_POINTS, _GENERATOR, _KNOTS = 4093, 705, 257
+
+
+@lru_cache(maxsize=8192)
+def kappa_interval(both: int, first: int, second: int, neither: int, level: float) -> tuple[float, float]:
+    """Equal-tailed interval of kappa.
+
+    Parameters
+    ----------
+    both, first, second, neither : int
+        Pictures on which both observers are right, the first alone, the second alone, and neither.
+    level : float
+        In (0, 1).
+
+    Returns
+    -------
+    tuple of float
+        In [-1, 1]. Ends of the posterior: 1, the estimate where all agree, lies just above them.
+
+    Notes
+    -----
+    The four shares (both right, one of them, the other, neither) have Jeffreys' prior, so their posterior is a
+    Dirichlet distribution with half a picture more in each cell. A fixed rank-1 lattice takes the place of draws:
+    equal tables have equal intervals, whatever else is analysed. Measured in `benchmarks/claims/kappa.py`: the
+    percentile bootstrap, which this replaces, covered in .74 to .93, and had no width where all pictures agreed.
+    """
+    a, b, c, d = (_gamma(count)[order] for count, order in zip((both, first, second, neither), _orders(), strict=True))
+    # Kappa does not change when all four cells are multiplied: gamma variates need not be made shares.
+    kappa = 2.0 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+    lower, upper = np.quantile(kappa, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return float(lower), float(upper)
+
+
+@lru_cache(maxsize=1024)
+def _gamma(count: int) -> FloatArray:
+    """Quantiles of a cell's gamma variate, half a picture added, shape (_POINTS,)."""
+    from scipy.special import gammaincinv, ndtr
+
+    # The cube root of a gamma variate is nearly normal: every sixteenth quantile gives the others.
+    normal, knots = _normal()
+    return np.asarray(np.interp(normal, knots, np.cbrt(gammaincinv(count + 0.5, ndtr(knots)))) ** 3)
+
+
+@lru_cache(maxsize=1)
+def _normal() -> tuple[FloatArray, FloatArray]:
+    """Normal quantiles of the lattice, and knots over their range, shapes (_POINTS,) and (_KNOTS,)."""
+    from scipy.special import ndtri
+
+    normal = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
+    return normal, np.linspace(normal[0], normal[-1], _KNOTS)
+
+
+@lru_cache(maxsize=1)
+def _orders() -> IntArray:
+    """Points of the lattice: for each of the four cells its order of the quantiles, shape (4, _POINTS)."""
+    return np.array([np.arange(_POINTS) * pow(_GENERATOR, cell, _POINTS) % _POINTS for cell in range(4)])
+
 
 #: Sums of shares reach 1 only up to rounding.
 _ROUNDING = 1e-12
@@ -149,6 +213,22 @@ def pooled_consistency(
 
 
 @dataclass(frozen=True)
+class _Answers:
+    """Answers of a group, picture by picture."""
+
+    right: FloatArray
+    n: FloatArray
+
+    def at(self, chosen: NDArray[np.intp]) -> _Answers:
+        """Those to these pictures."""
+        return _Answers(self.right[chosen], self.n[chosen])
+
+    @property
+    def rate(self) -> FloatArray:
+        return np.divide(self.right, self.n, out=np.zeros_like(self.right), where=self.n > 0)
+
+
+@dataclass(frozen=True)
 class _Columns:
     """Shares right of both groups, and of pairs of answers that agree, picture by picture, shape (n,)."""
 
@@ -266,22 +346,6 @@ def _shuffled(labels: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.
 def _single(group: _Answers) -> list[FloatArray]:
     """Answers one by one, picture by picture: right ones first."""
     return [np.arange(n) < right for right, n in zip(group.right, group.n.astype(np.int64), strict=True)]
-
-
-@dataclass(frozen=True)
-class _Answers:
-    """Answers of a group, picture by picture."""
-
-    right: FloatArray
-    n: FloatArray
-
-    def at(self, chosen: NDArray[np.intp]) -> _Answers:
-        """Those to these pictures."""
-        return _Answers(self.right[chosen], self.n[chosen])
-
-    @property
-    def rate(self) -> FloatArray:
-        return np.divide(self.right, self.n, out=np.zeros_like(self.right), where=self.n > 0)
 
 
 def _pictures(

@@ -9,9 +9,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.clusters import clustered, summed
+from analysis.clusters import clustered, exact_bound, summed
 from analysis.errors import InvalidInput
-from analysis.proportions import exact_bound
 
 
 @dataclass(frozen=True)

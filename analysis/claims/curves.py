@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from analysis.claims.claim import Claim
-from analysis.spec.analysis_plan import Estimand
+from analysis.study.analysis_plan import Estimand
 
 AREA_INTERVAL = Claim(
     name="area-interval",

@@ -17,8 +17,7 @@ from typing import Any
 from analysis.categories import CATEGORIES
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
-from analysis.classifiers.torchvision_import import INSTALL, import_torchvision, untrained
-from analysis.classifiers.weights import refuse_two_sets
+from analysis.classifiers.weights import INSTALL, import_torchvision, refuse_two_sets, untrained
 from analysis.errors import ClassifierUnavailable
 
 #: As a folder of a CLIP network names its weights.

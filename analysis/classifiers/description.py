@@ -1,7 +1,7 @@
 """The JSON file beside a network's file, which says what goes in and what comes out.
 
 It holds ``labels`` (a list of names, "imagenet" for the 1,000 classes in their order, or the name of a mapping file
-beside it: see `analysis.classifiers.labels`), ``input_px``, ``mean``, ``std``, ``outputs`` ("logits" or
+beside it: see `analysis.classifiers.decision`), ``input_px``, ``mean``, ``std``, ``outputs`` ("logits" or
 "probabilities") and, if wanted, ``name`` and ``provenance``.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.categories import IMAGENET_WNIDS
-from analysis.classifiers.labels import read_labels
+from analysis.classifiers.decision import read_labels
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import ClassifierUnavailable, InvalidInput
 

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.classifiers.labels import imagenet_labels
+from analysis.classifiers.decision import imagenet_labels
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
-from analysis.classifiers.torchvision_import import INSTALL, import_torchvision
-from analysis.classifiers.weights import refuse_two_sets
+from analysis.classifiers.weights import INSTALL, import_torchvision, refuse_two_sets
 from analysis.errors import ClassifierUnavailable, InvalidInput
 
 #: As a folder may name its weights, whole or by an index of parts.

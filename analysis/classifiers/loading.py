@@ -1,17 +1,20 @@
-"""From a string to a classifier."""
+"""From a string to a classifier, a researcher's own factory included.
+
+It runs code, so only the command line allows it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis.classifiers import clip, exported, factory, huggingface, lite, onnx_network, published, recorded
-from analysis.classifiers.arithmetic import Precision, check_precision
-from analysis.classifiers.labels import read_labels
-from analysis.classifiers.networks import TorchNetwork
-from analysis.classifiers.onnx_network import OnnxNetwork
+from analysis.classifiers import clip, exported, huggingface, onnx_network, published, recorded
+from analysis.classifiers.decision import read_labels
+from analysis.classifiers.networks import Precision, TorchNetwork, check_precision
+from analysis.classifiers.onnx_network import OnnxNetwork, load_lite
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import ClassifierUnavailable, UnknownName
 
@@ -70,14 +73,14 @@ def _as_asked(network: Network, options: LoadOptions) -> Network:
 
 #: A new scheme is one function and one line here.
 SCHEMES: Mapping[str, Loader] = {
-    "lite": _from_library(lite.load),
+    "lite": _from_library(load_lite),
     "torchvision": _from_library(published.load_torchvision),
     "timm": _from_library(published.load_timm),
     "hf": _from_library(huggingface.load),
     "open_clip": _from_library(clip.load),
     "export": _from_file(exported.load),
     "onnx": _from_file(onnx_network.load),
-    "python": lambda reference, options: factory.load(reference, device=options.device, allow_code=options.allow_code),
+    "python": lambda reference, options: load(reference, device=options.device, allow_code=options.allow_code),
     "table": lambda reference, options: recorded.load(reference),
 }
 
@@ -137,3 +140,38 @@ def load_classifier(
     if precision != "float32" and not isinstance(classifier, TorchNetwork):
         raise ClassifierUnavailable(f"{spec} is no torch network: its precision cannot be set. Leave out {precision}.")
     return classifier
+
+
+def load(reference: str, *, device: str = "cpu", allow_code: bool = False) -> Classifier:
+    """Call the factory with the device and return what it makes.
+
+    Parameters
+    ----------
+    reference : str
+        ``package.module:factory``; ``factory(device)`` returns a `Classifier`.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If code is not allowed, cannot be found, or makes something else.
+    """
+    if not allow_code:
+        raise ClassifierUnavailable(
+            f"python:{reference} runs code and is not allowed here: use manage.py evaluate on the command line."
+        )
+    module_name, colon, factory_name = reference.partition(":")
+    if not colon or not module_name or not factory_name:
+        raise ClassifierUnavailable(f"python:{reference}: write python:package.module:factory.")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise ClassifierUnavailable(f"python:{reference}: {module_name} cannot be imported ({error}).") from error
+    factory = getattr(module, factory_name, None)
+    if not callable(factory):
+        raise ClassifierUnavailable(f"python:{reference}: {module_name} has no function {factory_name}.")
+    made = factory(device)
+    if not isinstance(made, Classifier):
+        wanted = ("name", "labels", "label_space", "digest", "preprocessing", "predict")
+        missing = [attribute for attribute in wanted if not hasattr(made, attribute)]
+        raise ClassifierUnavailable(f"python:{reference} made something without {', '.join(missing)}.")
+    return made

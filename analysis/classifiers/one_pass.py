@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.classifiers.arithmetic import BATCH, is_accelerator
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.networks import BATCH, TorchNetwork, is_accelerator
 from analysis.classifiers.port import Classifier, RecordedPredictions, decided
-from analysis.classifiers.reading import read_ahead
 from analysis.classifiers.shards import (
     SHARD_STIMULI,
     PredictionShard,
     ShownStimulus,
     held,
     prediction_rows,
+    read_ahead,
     write_shard,
 )
 from analysis.errors import InvalidInput

@@ -154,7 +154,8 @@ def main() -> None:
         (resource.RLIMIT_CORE, 0),
     ):  # fmt: skip
         resource.setrlimit(limit, (value, value))
-    from analysis.classifiers import Classifier, load_classifier, rehearse
+    from analysis.classifiers.loading import load_classifier
+    from analysis.classifiers.port import Classifier, rehearse
 
     try:
         found = load_classifier(spec)

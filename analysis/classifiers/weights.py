@@ -1,16 +1,80 @@
-"""A network's weights from a file, in whichever layout a training wrote them."""
+"""A network's weights from a file, in whichever layout a training wrote them, read without running code.
+
+Such a file is a pickle. Only tensors and dictionaries are made; whatever else it names (optimisers, callbacks, settings
+of a training) is replaced by an empty placeholder.
+"""
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import pickle
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from analysis.classifiers.description import weights_beside
-from analysis.classifiers.tensors import Unreadable, read_tensors
-from analysis.errors import ClassifierUnavailable
+from analysis.errors import ClassifierUnavailable, install
+
+#: What a file may name besides tensor types.
+_ALLOWED = frozenset(
+    {
+        ("collections", "OrderedDict"),
+        ("torch._utils", "_rebuild_tensor_v2"),
+        ("torch._utils", "_rebuild_parameter"),
+        *(("torch", f"{kind}Storage") for kind in ("Float", "Half", "BFloat16", "Double", "Long", "Int", "Bool")),
+    }
+)
+
+
+class Unreadable(Exception):
+    """The file is no file of torch.save, or damaged."""
+
+
+def read_tensors(path: Path) -> Any:
+    """What a file of torch.save holds, with placeholders for all but tensors, dictionaries, lists and plain values.
+
+    Raises
+    ------
+    Unreadable
+        If torch cannot read it.
+    """
+    import torch
+
+    reader = SimpleNamespace(
+        Unpickler=_TensorUnpickler, load=lambda file, **how: _TensorUnpickler(file, **how).load(), __name__="tensors"
+    )
+    try:
+        return torch.load(path, map_location="cpu", weights_only=False, pickle_module=reader)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, TypeError, KeyError, AttributeError, IndexError,
+            OSError, tarfile.TarError, zipfile.BadZipFile) as error:  # fmt: skip
+        raise Unreadable(next(iter(str(error).strip().splitlines()), type(error).__name__)) from error
+
+
+class _Placeholder:
+    """Stands for an object of the training program, and takes whatever a pickle puts into it."""
+
+    def __init__(self, *_arguments: Any, **_named: Any) -> None: ...
+
+    def __setstate__(self, _state: Any) -> None: ...
+
+    def __setitem__(self, _key: Any, _value: Any) -> None: ...
+
+    def append(self, _value: Any) -> None: ...
+
+    def extend(self, _values: Any) -> None: ...
+
+
+class _TensorUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _ALLOWED:
+            return super().find_class(module, name)
+        return type(name, (_Placeholder,), {})
+
 
 #: Where checkpoints keep the weights.
 _PLACES = ("state_dict", "model_state_dict", "model", "net", "network", "weights", "params")
@@ -227,3 +291,53 @@ def _unknown_layout(layouts: list[dict[str, Any]], wanted: Mapping[str, Any]) ->
         f"holds weights, but none of this network: it begins with {names[0]!r}, and the network has "
         f"{next(iter(wanted))!r}. Name the network that they belong to, or save its state_dict()."
     )
+
+
+INSTALL = install("classifiers")
+#: The one failure of ``import torchvision`` that `import_torchvision` mends.
+MISSING_OPERATOR = "operator torchvision::nms does not exist"
+#: Kept alive: an operator's declaration lives as long as its library object.
+_declarations: list[Any] = []
+
+
+def import_torchvision() -> ModuleType:
+    """``import torchvision``, also where its compiled extension was built for another torch.
+
+    The CPU build of torch with the common build of torchvision fails at import, for want of two detection operators
+    that classification never uses. After that failure, and no other, they are declared and the import is repeated.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If torchvision is not installed.
+    """
+    try:
+        return importlib.import_module("torchvision")
+    except ImportError as error:
+        raise ClassifierUnavailable(f"torchvision is not installed: {INSTALL}") from error
+    except RuntimeError as error:
+        if MISSING_OPERATOR not in str(error):
+            raise
+    declare_detection_operators()
+    return importlib.import_module("torchvision")
+
+
+def declare_detection_operators() -> None:
+    """Declare the schemas of torchvision's two operators, and forget its half-imported modules."""
+    import torch
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
+        del sys.modules[name]
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    _declarations.append(library)
+
+
+def untrained(make: Callable[[], Any]) -> Any:
+    """A network with the same random weights every time, leaving torch's own random state alone."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return make()

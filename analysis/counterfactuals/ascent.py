@@ -13,8 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.model_under_test import Target, category_numbers
-from analysis.counterfactuals.port import Generator, Painting, State, select
+from analysis.counterfactuals.port import Generator, Painting, State, Target, category_numbers, select
 from analysis.errors import InvalidInput, SearchRefused
 
 #: Why a picture left the search.

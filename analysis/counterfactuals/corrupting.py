@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES
 from analysis.corruptions import corrupt, find_corruption
-from analysis.counterfactuals.model_under_test import Target
-from analysis.counterfactuals.port import Generator, Oracle, Painting, State, select
+from analysis.counterfactuals.port import Generator, Oracle, Painting, State, Target, select
 from analysis.errors import SearchRefused
 
 #: How much further a step looks, as a share of the domain.

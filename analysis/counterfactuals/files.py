@@ -1,4 +1,4 @@
-"""What a search leaves on disk: a picture and a record for every original, in shards that are done once.
+"""What a search leaves on disk, shard by shard, and what may be done to originals before it.
 
 A folder holds ``originals/KEY.png`` and ``pictures/KEY.png`` (the kept counterfactuals), ``shards/*.json`` (the
 records) and, while people judge, ``rounds/``. All files are written whole or not at all.
@@ -18,19 +18,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.classifiers import load_classifier
+from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.ascent import Trace
 from analysis.counterfactuals.corrupting import beside
-from analysis.counterfactuals.input_controls import Control
-from analysis.counterfactuals.model_under_test import Target
-from analysis.counterfactuals.port import Generator, Oracle
+from analysis.counterfactuals.pixels import PixelGenerator
+from analysis.counterfactuals.port import Generator, Oracle, Target
 from analysis.counterfactuals.specifications import CROWD, load_generator, load_oracle
 from analysis.errors import PictureRefused, SearchRefused
 from analysis.examples import located
-from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
+from analysis.generation.files import UNFINISHED, decode_png, digest, encode_png, is_intact, write_atomically
 from analysis.generation.originals import prepare_original
-from analysis.generation.png import decode_png, encode_png
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Preparation of originals.
+
+    Parameters
+    ----------
+    greyscale : bool
+        Take the colours away: 0.299 R + 0.587 G + 0.114 B, in all three channels.
+    fgsm : float
+        Size of one signed gradient step up the classifier's loss, of 1; 0 for none. After Goodfellow, Shlens and
+        Szegedy (2015).
+    """
+
+    greyscale: bool = False
+    fgsm: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.fgsm <= 1:
+            raise SearchRefused(f"The initial signed step lies between 0 and 1, not {self.fgsm}.")
+
+    @property
+    def needs_gradients(self) -> bool:
+        """Whether the classifier must be differentiable."""
+        return self.fgsm > 0
+
+    def prepare(self, pictures: NDArray[np.uint8], numbers: NDArray[np.intp], target: Target) -> NDArray[np.uint8]:
+        """Prepared pictures, shape (n, h, w, 3)."""
+        prepared = in_grey(pictures) if self.greyscale else pictures
+        if not self.fgsm:
+            return prepared
+        signed = PixelGenerator(epsilon=self.fgsm, stride=self.fgsm)
+        start = signed.start(prepared, np.zeros(len(prepared), np.int64))
+        return signed.paint(signed.step(start, numbers, target)).pictures
+
+
+#: Originals as they are.
+AS_IT_IS = Control()
+
+
+def in_grey(pictures: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Pictures without colour, shape (n, h, w, 3)."""
+    grey = np.rint(pictures.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32))
+    return np.repeat(grey.astype(np.uint8)[..., None], 3, axis=3)
 
 
 @dataclass(frozen=True, slots=True)

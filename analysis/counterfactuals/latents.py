@@ -1,24 +1,229 @@
-"""Generator ``vqgan:CHECKPOINT``: gradient ascent in the latent space of a VQ autoencoder's encoder."""
+"""Generator ``vqgan:CHECKPOINT``: gradient ascent in the latent space of a VQ autoencoder's encoder, whole or sparse.
+
+On a processor pictures are painted one by one, in as many threads as torch may use, each with one thread of its own: a
+convolution fills one core with one picture, and a batch gains it nothing. On other devices a batch is painted at once.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.gradient_tape import Allowance, Tape, in_threads, share_of
-from analysis.counterfactuals.model_under_test import Target
 from analysis.counterfactuals.pixels import as_pictures, as_tensor
-from analysis.counterfactuals.port import Painting, State
-from analysis.errors import GeneratorUnavailable, SearchRefused
+from analysis.counterfactuals.port import Painting, State, Target
+from analysis.errors import GeneratorUnavailable, SearchRefused, install
 from analysis.examples import located
-from analysis.extras import install
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Records of a batch that are kept for the step that follows, bytes; further pictures are painted again.
+MOST_BYTES = 2 * 2**30
+
+
+@dataclass(slots=True, eq=False)
+class Tape:
+    """Pictures, the latents that they were painted from, and autograd's record between the two.
+
+    Attributes
+    ----------
+    latents : tensor, shape (n, c, h, w)
+        A leaf.
+    painted : tensor, shape (n, 3, h, w)
+    n_bytes : int
+        What the record holds in memory.
+    """
+
+    latents: Any
+    painted: Any
+    n_bytes: int
+
+    @classmethod
+    def record(cls, latents: Any, paint: Callable[[Any], Any]) -> Tape:
+        """Paint latents and remember how."""
+        import torch
+
+        n_bytes = 0
+
+        def count(values: Any) -> Any:
+            nonlocal n_bytes
+            n_bytes += values.nbytes
+            # A step that saves its own result would hold itself, and the record would never be let go of.
+            return values.detach()
+
+        leaf = latents.detach().requires_grad_()
+        with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(count, lambda values: values):
+            painted = paint(leaf)
+        return cls(leaf, painted, n_bytes)
+
+    def pull_back(self, gradient: Any) -> Any:
+        """Gradient with respect to the latents, from the one with respect to the pictures; the record is used up."""
+        import torch
+
+        (found,) = torch.autograd.grad(self.painted, self.latents, gradient)
+        return found
+
+
+class Allowance:
+    """Bytes that tapes of one batch may still take; threads share it."""
+
+    def __init__(self, n_bytes: int = MOST_BYTES) -> None:
+        self._left, self._lock = n_bytes, threading.Lock()
+
+    @property
+    def is_left(self) -> bool:
+        """Whether another tape may be kept."""
+        return self._left > 0
+
+    def take(self, n_bytes: int) -> None:
+        """Count a tape that is kept."""
+        with self._lock:
+            self._left -= n_bytes
+
+
+@contextmanager
+def in_threads(device: str, count: int) -> Iterator[Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]]:
+    """A ``map`` over at most ``count`` calls: in threads with one torch thread each on a processor, else in turn."""
+    import torch
+
+    threads = torch.get_num_threads()
+    if device != "cpu" or min(threads, count) < 2:
+        yield map
+        return
+    try:
+        with ThreadPoolExecutor(min(threads, count), initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            yield pool.map
+    finally:
+        # The number is one of each thread, but new threads begin with the one that was set last.
+        torch.set_num_threads(threads)
+
+
+def share_of(n: int, device: str) -> int:
+    """Pictures that are painted at once, of ``n``."""
+    return 1 if device == "cpu" else max(1, n)
+
+
+#: Of the OOR paper, which leaves open what it multiplies. Here, as in scikit-learn's example of sparse logistic
+#: regression: C = strength / number of training latents, latents being standardised. So the *mean* log loss is weighed
+#: `strength` times as much as the sum of the absolute coefficients, whatever the number of pictures.
+PUBLISHED_STRENGTH = 36.36
+TEST_SHARE = 0.2
+_FEWEST = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseSubmodel:
+    """Latent dimensions that tell perturbed pictures from unperturbed ones.
+
+    Attributes
+    ----------
+    dimensions : ndarray of bool, shape (c, h, w)
+        Selected dimensions: those with a coefficient other than 0.
+    share : float
+        Selected dimensions among all, in [0, 1].
+    test_score : float
+        Share of held-out latents that the regression labels correctly; 0.5 is chance.
+    strength : float
+        See `PUBLISHED_STRENGTH`; the smaller, the sparser.
+    n_train, n_test : int
+        Latents, half of each class.
+    seconds : float
+        Time to fit.
+    """
+
+    dimensions: NDArray[np.bool_]
+    share: float
+    test_score: float
+    strength: float
+    n_train: int
+    n_test: int
+    seconds: float
+
+
+def fit_sparse_submodel(
+    before: NDArray[np.float32], after: NDArray[np.float32], *, strength: float = PUBLISHED_STRENGTH, seed: int = 0
+) -> SparseSubmodel:
+    """Label latents before and after perturbation, and keep the dimensions that a sparse regression uses.
+
+    Parameters
+    ----------
+    before, after : ndarray of float32, shape (n, c, h, w)
+        Latents of the same pictures; as many of either class.
+    strength : float
+        See `PUBLISHED_STRENGTH`; the smaller, the sparser.
+    seed : int
+        Splits pictures 0.8 / 0.2: both latents of a picture fall on the same side.
+
+    Returns
+    -------
+    SparseSubmodel
+
+    Raises
+    ------
+    SearchRefused
+        If the shapes differ, there are under ten pictures, or no dimension is selected.
+
+    Notes
+    -----
+    OOR paper, appendix on the sparse submodel, Tables 9 and 10: saga solver, L1 penalty.
+    """
+    if before.shape != after.shape or before.ndim != 4:
+        raise SearchRefused(
+            f"Latents before and after have one shape (n, c, h, w), not {before.shape} and {after.shape}."
+        )
+    if len(before) < _FEWEST:
+        raise SearchRefused(f"A sparse submodel needs the latents of {_FEWEST} pictures or more, not {len(before)}.")
+    if strength <= 0:
+        raise SearchRefused(f"The strength is above 0, not {strength}.")
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    order = np.random.default_rng(seed).permutation(len(before))
+    n_test = max(1, round(TEST_SHARE * len(before)))
+    test, train = order[:n_test], order[n_test:]
+    flat = [latents.reshape(len(latents), -1).astype(np.float64) for latents in (before, after)]
+    both = np.concatenate([side[train] for side in flat])
+    mean, spread = both.mean(axis=0), both.std(axis=0)
+    spread[spread == 0] = 1.0
+    labels = np.repeat([0, 1], len(train))
+    regression = LogisticRegression(
+        l1_ratio=1.0, C=strength / len(labels), solver="saga", max_iter=300, tol=1e-3, random_state=seed
+    )
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        # The set of selected dimensions settles long before the last digits of their coefficients.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        regression.fit((both - mean) / spread, labels)
+    seconds = time.perf_counter() - started
+    selected = regression.coef_[0] != 0
+    if not selected.any():
+        raise SearchRefused(
+            f"A strength of {strength:g} leaves no dimension for {len(train)} pictures. Take more pictures, or a "
+            "larger strength."
+        )
+    held_out = (np.concatenate([side[test] for side in flat]) - mean) / spread
+    return SparseSubmodel(
+        dimensions=selected.reshape(before.shape[1:]),
+        share=float(selected.mean()),
+        test_score=float(regression.score(held_out, np.repeat([0, 1], len(test)))),
+        strength=strength,
+        n_train=2 * len(train),
+        n_test=2 * len(test),
+        seconds=seconds,
+    )
+
 
 #: Size at which the published autoencoders were trained.
 PUBLISHED_PX = 256
@@ -43,7 +248,7 @@ class LatentGenerator:
     stride : float
         Root mean square of a step over the perturbed dimensions.
     dimensions : ndarray of bool, shape (c, h, w), optional
-        Latent dimensions that are perturbed; all of them by default. See `analysis.counterfactuals.sparse`.
+        Latent dimensions that are perturbed; all of them by default. See `analysis.counterfactuals.latents`.
     device : str
 
     Notes
@@ -224,7 +429,7 @@ def load_latent_generator(
         If there is no such file, or it has another layout.
     """
     try:
-        from analysis.counterfactuals.checkpoint import load_autoencoder
+        from analysis.counterfactuals.autoencoder import load_autoencoder
     except ImportError as error:
         raise GeneratorUnavailable(f"PyTorch is not installed: {install('torch')}.") from error
 

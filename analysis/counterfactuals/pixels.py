@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.model_under_test import Target
-from analysis.counterfactuals.port import Painting, State
+from analysis.counterfactuals.port import Painting, State, Target
 from analysis.errors import SearchRefused
 
 

@@ -1,4 +1,4 @@
-"""What a search asks of generators and oracles."""
+"""What a search asks of generators and oracles, and of the classifier under test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,142 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.model_under_test import Target
+from analysis.categories import CATEGORIES
+from analysis.classifiers.decision import category_scores
+from analysis.classifiers.port import Classifier
+from analysis.errors import SearchRefused
+
+_SMALLEST = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a classifier made of a batch of pictures.
+
+    Attributes
+    ----------
+    responses : ndarray of str, shape (n,)
+        Categories.
+    losses : ndarray of float64, shape (n,)
+        Cross entropy of the 16 category scores at the label, in nats.
+    """
+
+    responses: NDArray[np.str_]
+    losses: NDArray[np.float64]
+
+
+class Target:
+    """A classifier, seen from the search.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        It looks at pictures; recorded predictions cannot be searched.
+    """
+
+    def __init__(self, classifier: Classifier) -> None:
+        if not isinstance(classifier, Classifier):
+            raise SearchRefused(
+                f"{getattr(classifier, 'name', 'This')} holds recorded predictions: a search makes new pictures, which "
+                "only a network that runs here can look at."
+            )
+        self.classifier = classifier
+
+    @property
+    def name(self) -> str:
+        """Short name of the classifier."""
+        return self.classifier.name
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what determines its predictions."""
+        return self.classifier.digest
+
+    @property
+    def device(self) -> str:
+        """Where its tensors live."""
+        return str(getattr(self.classifier, "device", "cpu"))
+
+    def look(self, pictures: NDArray[np.uint8], numbers: NDArray[np.intp]) -> Look:
+        """Responses and losses.
+
+        Parameters
+        ----------
+        pictures : ndarray of uint8, shape (n, h, w, 3)
+        numbers : ndarray of int, shape (n,)
+            Labels as numbers in `CATEGORIES`.
+        """
+        scores = category_scores(self.classifier.predict(pictures), self.classifier.labels)
+        shares = scores / np.maximum(scores.sum(axis=1, keepdims=True), _SMALLEST)
+        losses = -np.log(np.maximum(shares[np.arange(len(shares)), numbers], _SMALLEST))
+        return Look(np.array(CATEGORIES)[scores.argmax(axis=1)], losses)
+
+    def gradient(self, pictures: Any, numbers: NDArray[np.intp]) -> Any:
+        """Gradient of each picture's loss with respect to its pixels.
+
+        Parameters
+        ----------
+        pictures : tensor, shape (n, 3, h, w)
+            RGB in [0, 1], on `device`.
+        numbers : ndarray of int, shape (n,)
+            Labels as numbers in `CATEGORIES`.
+        """
+        import torch
+
+        classifier: Any = self.classifier
+        pictures = pictures.detach().requires_grad_()
+        logits = torch.log_softmax(classifier.category_logits(pictures), dim=1)
+        labels = torch.from_numpy(np.asarray(numbers, dtype=np.int64)).to(logits.device)
+        loss = torch.nn.functional.nll_loss(logits, labels, reduction="sum")
+        (gradient,) = torch.autograd.grad(loss, pictures)
+        return gradient
+
+    def check_gradients(self, size_px: int, *, seed: int = 0) -> None:
+        """Refuse a classifier without a usable gradient, found out on one picture of noise.
+
+        Raises
+        ------
+        SearchRefused
+            If its gradient is zero everywhere, or no number.
+        ClassifierUnavailable
+            If it has none.
+        """
+        import torch
+
+        from analysis.classifiers.networks import require_gradients
+
+        require_gradients(self.classifier)
+        noise = np.random.default_rng(seed).random((1, 3, size_px, size_px), dtype=np.float32)
+        try:
+            gradient = self.gradient(torch.from_numpy(noise).to(self.device), np.zeros(1, np.intp))
+        except RuntimeError as error:
+            raise SearchRefused(
+                self._no_gradient(f"cannot be differentiated ({str(error).splitlines()[0]})")
+            ) from error
+        if not bool(torch.isfinite(gradient).all()) or not bool((gradient != 0).any()):
+            raise SearchRefused(self._no_gradient("has a gradient of zero, or none that is a number"))
+
+    def _no_gradient(self, what: str) -> str:
+        return (
+            f"{self.name} {what}. Take a network made of differentiable layers, without rounding or detached parts, or "
+            "a generator that needs no gradient, such as corruption:gaussian_blur."
+        )
+
+
+def category_numbers(labels: Sequence[str]) -> NDArray[np.intp]:
+    """Labels as numbers in `CATEGORIES`.
+
+    Raises
+    ------
+    SearchRefused
+        If a label is none of the 16.
+    """
+    places = {category: number for number, category in enumerate(CATEGORIES)}
+    strange = sorted({label for label in labels if label not in places})
+    if strange:
+        raise SearchRefused(f"{strange[0]!r} is none of the 16 categories: {', '.join(CATEGORIES)}.")
+    return np.array([places[label] for label in labels], dtype=np.intp)
+
 
 #: Where the pictures of a batch stand: named arrays whose first axis is the picture; they travel in an .npz file.
 State = dict[str, NDArray[Any]]

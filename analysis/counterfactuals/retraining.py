@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.classifiers.networks import TorchNetwork
-from analysis.counterfactuals.model_under_test import Target, category_numbers
+from analysis.counterfactuals.port import Target, category_numbers
 from analysis.errors import SearchRefused
-from analysis.retraining import Recipe, fine_tune, hold_out
-from analysis.retraining.held_out import Epoch
+from analysis.retraining.held_out import Epoch, hold_out
+from analysis.retraining.training import Recipe, fine_tune
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.ascent import Ascent, Ending, Trace, check_budget
 from analysis.counterfactuals.corrupting import beside
-from analysis.counterfactuals.input_controls import AS_IT_IS, Control
-from analysis.counterfactuals.model_under_test import Target, category_numbers
-from analysis.counterfactuals.port import Generator, Oracle
+from analysis.counterfactuals.files import AS_IT_IS, Control
+from analysis.counterfactuals.port import Generator, Oracle, Target, category_numbers
 from analysis.errors import PictureRefused, SearchRefused
 
 #: Perturbations of a picture unless said otherwise.

@@ -22,7 +22,7 @@ from analysis.counterfactuals.files import (
     write_picture,
     write_records,
 )
-from analysis.counterfactuals.model_under_test import category_numbers
+from analysis.counterfactuals.port import category_numbers
 from analysis.counterfactuals.search import check_search, run_to_the_end
 from analysis.counterfactuals.specifications import CROWD
 from analysis.errors import InvalidInput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from analysis.classifiers import load_classifier
+from analysis.classifiers.loading import load_classifier
 from analysis.counterfactuals.corrupting import STRIDE, CorruptionGenerator
 from analysis.counterfactuals.latents import load_latent_generator
 from analysis.counterfactuals.oracles import ClassifierOracle, EnsembleOracle

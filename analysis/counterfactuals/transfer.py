@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.classifiers.port import Classifier
+from analysis.clusters import exact_bound
 from analysis.counterfactuals.files import SearchSettings, read_picture
-from analysis.counterfactuals.model_under_test import Target, category_numbers
+from analysis.counterfactuals.port import Target, category_numbers
 from analysis.counterfactuals.search import Counterfactual
 from analysis.counterfactuals.shards import kept_file
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.generation.files import is_intact
-from analysis.proportions import exact_bound
 
 
 @dataclass(frozen=True, slots=True, eq=False)

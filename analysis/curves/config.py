@@ -1,13 +1,20 @@
-"""How a curve is fitted, and what holds it at its ends."""
+"""How a curve is fitted, and what holds it at its ends: clean trials, chance, pure noise, or nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.arrays import FloatArray
 from analysis.curves.binning import BinRule
 from analysis.curves.bootstrap import Scheme
-from analysis.errors import InvalidInput
+from analysis.curves.categories import CategoryGap, Standard, equal_categories
+from analysis.curves.trials import CleanTrials, Ids, TrialColumns
+from analysis.errors import InvalidInput, TooFewResponses
 
 AnchorKind = Literal["none", "fixed", "soft"]
 
@@ -36,7 +43,7 @@ class CurveConfig:
     scheme : {"two-way", "image", "participant", "naive"} or None
         What is resampled; None when nothing is.
     method : str
-        Name of the way in which the curve is drawn (`analysis.curves.METHODS`).
+        Name of the way in which the curve is drawn (`analysis.curves.methods.METHODS`).
     bin_rule : {"equal", "paper", "open"}
     smallest_bin : int
         Answers that a bin needs to count.
@@ -76,3 +83,146 @@ class Anchor:
     n: int = 0
     #: Sum of their outcomes.
     correct: float = 0.0
+
+
+LeftAnchor = float | Literal["soft"] | None
+RightAnchor = float | Literal["chance", "soft"] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Trials of a curve, and the trials or values at its ends.
+
+    Where their categories are known, the weights are those by which categories count equally.
+    """
+
+    main: TrialColumns
+    clean: TrialColumns | None
+    noise: TrialColumns | None
+    left: Anchor
+    right: Anchor
+    #: how many categories count, and where one of them has no answers
+    categories: int = 0
+    category_gaps: tuple[CategoryGap, ...] = ()
+
+    @property
+    def parts(self) -> list[TrialColumns]:
+        """Clean trials, trials of the curve, trials on noise: those that there are."""
+        return [part for part in (self.clean, self.main, self.noise) if part is not None]
+
+    @property
+    def digests(self) -> list[str]:
+        """sha256 of each part, empty for clean trials or noise that are not there (noise is left out then)."""
+        digests = [self.clean.digest() if self.clean is not None else "", self.main.digest()]
+        return digests if self.noise is None else [*digests, self.noise.digest()]
+
+
+def read_sample(
+    table: TrialColumns,
+    *,
+    anchor: LeftAnchor,
+    clean: CleanTrials | None,
+    right_anchor: RightAnchor,
+    noise: CleanTrials | None,
+    label_space: int,
+    study_categories: Sequence[str] = (),
+) -> Sample:
+    """Split trials into those of the curve and those at its ends.
+
+    Parameters
+    ----------
+    table : TrialColumns
+    anchor, clean, right_anchor, noise, label_space, study_categories
+        As in `analysis.curves.fit.fit_curve`.
+
+    Raises
+    ------
+    InvalidInput
+        If anchors and trials contradict each other.
+    TooFewResponses
+        If no trial on corrupted pictures is left.
+    """
+    if anchor != "soft" and clean is not None:
+        raise InvalidInput('Clean trials are given, but the anchor is not "soft".')
+    if right_anchor != "soft" and noise is not None:
+        raise InvalidInput('Trials on noise are given, but the right anchor is not "soft".')
+    left, right = Anchor("none"), Anchor("none")
+    clean_trials = noise_trials = None
+    if anchor == "soft":
+        table, clean_trials = _end(table, clean, 0.0)
+    elif anchor is not None:
+        left = Anchor("fixed", float(anchor))
+        if not 0.0 < float(anchor) <= 1.0:
+            raise InvalidInput(f"A fixed anchor lies above 0 and at most at 1, not at {anchor}.")
+    if right_anchor == "soft":
+        table, noise_trials = _end(table, noise, 1.0)
+    elif right_anchor is not None:
+        value = 1.0 / label_space if right_anchor == "chance" else float(right_anchor)
+        if not 0.0 <= value < 1.0:
+            raise InvalidInput(f"A fixed right anchor lies at 0 or above, and below 1, not at {value}.")
+        right = Anchor("fixed", value)
+    if left.kind == right.kind == "fixed" and (right.value or 0.0) >= (left.value or 0.0):
+        raise InvalidInput(
+            f"A falling curve cannot go from {left.value} to {right.value}: the right anchor is too high."
+        )
+    if not len(table.correct):
+        raise TooFewResponses("All trials are clean; a curve needs trials on corrupted pictures.")
+    sample = _weighed(Sample(table, clean_trials, noise_trials, left, right), study_categories)
+    return replace(
+        sample,
+        left=left if sample.clean is None else _measured(sample.clean),
+        right=right if sample.noise is None else _measured(sample.noise),
+    )
+
+
+def _weighed(sample: Sample, study: Sequence[str]) -> Sample:
+    """With weights by which categories count equally, along the curve and at its ends."""
+    if sample.main.categories is None:
+        return sample
+    known = _standard(sample.main, sample.main.categories, study)
+    ends = [
+        (part, Standard(None) if part is None or part.categories is None else _standard(part, part.categories, ()))
+        for part in (sample.clean, sample.noise)
+    ]
+    sample = replace(sample, categories=known.number, category_gaps=known.gaps)
+    if sample.main.weights is None and known.factors is None and all(own.factors is None for _, own in ends):
+        return sample
+    clean, noise = (None if part is None else _times(part, own.factors) for part, own in ends)
+    return replace(sample, main=_times(sample.main, known.factors), clean=clean, noise=noise)
+
+
+def _standard(part: TrialColumns, categories: NDArray[np.str_], study: Sequence[str]) -> Standard:
+    return equal_categories(part.visual_change, categories, pictures=part.images, weights=part.weights, study=study)
+
+
+def _times(part: TrialColumns, factors: FloatArray | None) -> TrialColumns:
+    """With weights, multiplied where there are factors."""
+    base = np.ones(len(part.correct)) if part.weights is None else part.weights
+    return replace(part, weights=base if factors is None else base * factors)
+
+
+def _end(table: TrialColumns, given: CleanTrials | None, place: float) -> tuple[TrialColumns, TrialColumns]:
+    """Trials of the curve, and those at one end: given, or else found among the trials by their visual change."""
+    what, many = ("clean trial", "clean trials") if place == 0.0 else ("trial on noise", "trials on noise")
+    if given is None:
+        rows = table.visual_change == place
+        if not rows.any():
+            raise InvalidInput(f"A soft anchor needs {many}: pass them, or trials whose visual change is {place:.0f}.")
+        return table.select(~rows), table.select(rows)
+    places: ArrayLike = np.full(np.asarray(given.correct).shape, place)
+    ids: tuple[Ids | None, Ids | None] = given.participants, given.images
+    trials = TrialColumns.read(places, given.correct, *ids, what, given.weights, given.categories)
+    for name in ("participants", "images", "weights", "categories"):
+        if (getattr(table, name) is None) != (getattr(trials, name) is None):
+            told = name if name in ("weights", "categories") else f"Ids of {name}"
+            raise InvalidInput(f"{told.capitalize()} are given for only one of the trials and the {many}.")
+    return table, trials
+
+
+def _measured(trials: TrialColumns) -> Anchor:
+    number = len(trials.correct)
+    if trials.weights is not None:
+        rate = float(np.average(trials.correct, weights=trials.weights))
+        return Anchor("soft", rate, number, rate * number)
+    total = float(trials.correct.sum())
+    return Anchor("soft", total / number, number, total)

@@ -1,4 +1,7 @@
-"""`CurveFit`: a performance curve as a value, with everything needed to read it, compare it and make it again."""
+"""`CurveFit`: a performance curve as a value, with everything needed to read it, compare it and make it again.
+
+The visual change at which performance has fallen to a given rate.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,18 @@ from numpy.typing import ArrayLike
 
 from analysis.arrays import FloatArray
 from analysis.curves.bands import Bands, band_grid
-from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.binning import Bin, Binning
 from analysis.curves.bootstrap import Bootstrap, Spread, Unit, spread_of
 from analysis.curves.categories import CategoryGap
 from analysis.curves.config import Anchor, CurveConfig
-from analysis.curves.thresholds import Threshold, first_crossing
+from analysis.curves.spline import SplineBasis, spline_basis
 from analysis.errors import InvalidInput
 from analysis.figures.performance import CurveBand, PlottedCurve, curve_figure
-from analysis.figures.style import PEOPLE, SOME_CLASSIFIER, Observer
-from analysis.figures.value import Figure
-from analysis.summaries import plot_figure, screen
-from analysis.wording import counted, with_interval
+from analysis.figures.value import PEOPLE, SOME_CLASSIFIER, Figure, Observer
+from analysis.wording import counted, plot_figure, screen, with_interval
 
 if TYPE_CHECKING:
-    import matplotlib.axes
+    import matplotlib
     import pandas as pd
 
 
@@ -263,7 +263,7 @@ class CurveFit:
         ----------
         ax : matplotlib Axes, optional
             Made where none are given; several curves may stand on the same.
-        observer : analysis.figures.Observer, optional
+        observer : analysis.figures.value.Observer, optional
             Name and look; by default people where participants are known, else a classifier.
         measure : str
             Name of the ordinate; of "accuracy" the chance level is drawn, too.
@@ -397,3 +397,36 @@ def threshold(curve: CurveFit, rate: float) -> Threshold:
         interval = (max(float(lower), 0.0), float(upper) if upper < 1.0 else None)
     outside = not curve.measured[0] <= place <= curve.measured[1]
     return Threshold(rate, place, interval, extrapolated=outside)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Where a curve crosses a rate.
+
+    Parameters
+    ----------
+    rate : float
+    v : float or None
+        Visual change; None when the curve stays above the rate up to 1.
+    interval : tuple or None
+        Percentile interval; its upper end is None when it reaches 1. None without refits, or without ``v``.
+    extrapolated : bool
+        True when ``v`` lies outside the measured range.
+    """
+
+    rate: float
+    v: float | None
+    interval: tuple[float, float | None] | None
+    extrapolated: bool
+
+
+def first_crossing(grid: FloatArray, heights: FloatArray, rate: float) -> FloatArray:
+    """First crossing of each row by linear interpolation, NaN where there is none, shape (n,)."""
+    below = heights <= rate
+    first = np.argmax(below, axis=1)
+    rows = np.arange(len(heights))
+    before = np.maximum(first - 1, 0)
+    drop = heights[rows, before] - heights[rows, first]
+    share = np.divide(heights[rows, before] - rate, drop, out=np.ones_like(drop), where=drop > 0.0)
+    places = grid[before] + np.clip(share, 0.0, 1.0) * (grid[first] - grid[before])
+    return np.where(below.any(axis=1), places, np.nan)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis.arrays import BoolArray, FloatArray
-from analysis.curves.anchoring import Sample
-from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import Binning
 from analysis.curves.categories import CategoryGap
-from analysis.curves.config import CurveConfig
+from analysis.curves.config import CurveConfig, Sample
+from analysis.curves.spline import SplineBasis
 
 Range = tuple[float, float]
 

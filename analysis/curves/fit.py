@@ -1,30 +1,37 @@
-"""Fit a performance curve to trials."""
+"""Fit a performance curve to trials, or many in any executor."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-import analysis
+from analysis import __version__
 from analysis.arrays import FloatArray, IntArray
-from analysis.curves.anchoring import LeftAnchor, RightAnchor, Sample, read_sample
-from analysis.curves.bands import Bands, WholeBand, band_grid, make_bands
-from analysis.curves.basis import SplineBasis
+from analysis.compute import SerialExecutor
+from analysis.curves.bands import Bands, WholeBand, band_grid, make_bands, whole_band
 from analysis.curves.binning import Bin, bin_trials
-from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme
-from analysis.curves.bootstrap_refits import ClusteredTrials, refit
-from analysis.curves.config import OVERLAP_LEVEL, Anchor, CurveConfig
+from analysis.curves.bootstrap import UNITS, Bootstrap, ClusteredTrials, Scheme, refit
+from analysis.curves.config import OVERLAP_LEVEL, Anchor, CurveConfig, LeftAnchor, RightAnchor, Sample, read_sample
 from analysis.curves.curve import CurveFit
 from analysis.curves.extrapolation import Extent, extent_of, extrapolated_share, gaps_of_any
-from analysis.curves.methods import DEFAULT_METHOD, Cells, ChosenFit, CurveMethod, curve_method
-from analysis.curves.methods.base import AnchorUse
-from analysis.curves.resampling_cells import answered_cells, clustered_trials, counted_trials, occupied_cells
-from analysis.curves.resampling_schemes import SchemeChoice, choose_scheme, scheme_by_hand
-from analysis.curves.simultaneous import whole_band
+from analysis.curves.methods import DEFAULT_METHOD, curve_method
+from analysis.curves.methods.base import AnchorUse, Cells, ChosenFit, CurveMethod
+from analysis.curves.resampling_cells import (
+    SchemeChoice,
+    answered_cells,
+    choose_scheme,
+    clustered_trials,
+    counted_trials,
+    occupied_cells,
+    scheme_by_hand,
+)
+from analysis.curves.spline import SplineBasis
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.curves.uncertainty import identified_interval, spread_of_functions
 from analysis.errors import InvalidInput, TooFewResponses
@@ -225,7 +232,7 @@ def _described(drawn: _Drawn, choice: SchemeChoice, rng: np.random.Generator | i
         bands=errors.bands,
         bootstrap=errors.bootstrap,
         data_digest=_digest(sample),
-        code_version=f"{analysis.__version__}+{CURVE_VERSION}",
+        code_version=f"{__version__}+{CURVE_VERSION}",
         right_anchor=_held(sample.right, drawn.method.anchors),
         n_dropped=len(main.correct) - n_trials,
         scheme_reason=choice.reason if config.n_bootstrap else "",
@@ -321,3 +328,33 @@ def _key(rng: np.random.Generator | int | None) -> int:
     if seed < 0:
         raise InvalidInput(f"A seed is not negative, but {seed} was given.")
     return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def fit_curves(
+    samples: Mapping[str, Mapping[str, Any]], *, executor: Executor | None = None, **options: Any
+) -> dict[str, CurveFit]:
+    """Fit one curve a sample.
+
+    Parameters
+    ----------
+    samples : mapping of name to keyword arguments of `fit_curve`
+        At least ``visual_change`` and ``correct``.
+    executor : Executor, optional
+        Where they are fitted (`analysis.compute.executor`); here, without one. The curves are the same: resampling
+        follows from an integer ``rng`` and the names of clusters alone.
+    **options
+        Keyword arguments of `fit_curve` for all samples.
+
+    Returns
+    -------
+    dict of name to CurveFit
+        In the order of ``samples``.
+
+    Raises
+    ------
+    FitError, InvalidInput
+        Of the first sample that cannot be fitted.
+    """
+    pool = SerialExecutor() if executor is None else executor
+    futures = {name: pool.submit(fit_curve, **{**options, **sample}) for name, sample in samples.items()}
+    return {name: future.result() for name, future in futures.items()}

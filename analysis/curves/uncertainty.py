@@ -6,10 +6,9 @@ import numpy as np
 
 from analysis.arrays import FloatArray
 from analysis.clusters import Clustered, clustered, summed
-from analysis.curves.basis import SplineBasis
-from analysis.curves.bootstrap import UNITS, Scheme
-from analysis.curves.bootstrap_refits import ClusteredTrials, bound_of_alike
-from analysis.curves.methods import Cells, ChosenFit, CurveMethod
+from analysis.curves.bootstrap import UNITS, ClusteredTrials, Scheme, bound_of_alike
+from analysis.curves.methods.base import Cells, ChosenFit, CurveMethod
+from analysis.curves.spline import SplineBasis
 
 
 def pulls(method: CurveMethod, basis: SplineBasis, cells: Cells, chosen: ChosenFit) -> FloatArray:
@@ -56,7 +55,7 @@ def spread_of_functions(
     design : ndarray, shape (q, K)
         The functions are ``design @ coefficients``.
     method, basis, cells, chosen, trials
-        The fit, as for `analysis.curves.bootstrap_refits.refit`.
+        The fit, as for `analysis.curves.bootstrap.refit`.
     scheme : {"two-way", "image", "participant", "naive"}
     beside : ndarray, shape (n_trials, q), optional
         What each trial adds to the errors beside its pull on the curve.

@@ -1,13 +1,37 @@
-"""The pictures a plan may use, read once and indexed."""
+"""The pictures a plan may use, read once and indexed, and the order of the answer grid."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from analysis.corruptions import NO_CORRUPTION
+import numpy as np
+
+from analysis.categories import RESPONSE_GRID
+from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.errors import DesignRefused
+
+
+def shuffled_grid(family: str, participant: str) -> tuple[str, ...]:
+    """An order of one participant's own, row by row: the same in all their sessions of a study family.
+
+    Parameters
+    ----------
+    family : str
+        Name of the study family.
+    participant : str
+        Code of the participant.
+
+    Returns
+    -------
+    tuple of str
+        The categories of ``analysis.categories.RESPONSE_GRID`` in an order that follows from both names alone.
+    """
+    digest = hashlib.sha256(f"grid order\n{family}\n{participant}".encode()).digest()
+    order = np.random.default_rng(int.from_bytes(digest[:16], "big")).permutation(len(RESPONSE_GRID))
+    return tuple(RESPONSE_GRID[int(place)] for place in order)
 
 
 class StimulusRow(NamedTuple):
@@ -33,7 +57,7 @@ class Catalogue:
     corrupted : tuple of StimulusRow
         Sorted by name.
     held_plain : tuple of StimulusRow
-        Stimuli that practice and plain comparisons alone may show (`analysis.design.plain`), sorted by name.
+        Stimuli that practice and plain comparisons alone may show (`analysis.design.pairs`), sorted by name.
     person_sentinels : tuple of StimulusRow
         Pictures of sentinels of persons, sorted by name; cue conflicts are originals of their own, in no other map.
     """
@@ -60,7 +84,7 @@ class Catalogue:
         originals : mapping
             Category by original.
         stimuli : iterable of mappings
-            With the columns stimulus, original, category, corruption, visual_change (``analysis.tables.STIMULI``).
+            With the columns stimulus, original, category, corruption, visual_change (``tables.stimuli.STIMULI``).
         plain : collection of str
             Functions whose stimuli are held for practice and plain comparisons.
         person_families : collection of str

@@ -1,4 +1,4 @@
-"""The order of trials within a session: everything spread evenly, so that no place tells what a trial is for."""
+"""The order of trials within a session, and their numbers: no place tells what a trial is for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from analysis.design.catalogue import StimulusRow
-from analysis.design.plan import BlockKind
+from analysis.design.plan import BlockKind, PlannedTrial, SessionPlan
 
 T = TypeVar("T")
 
@@ -156,3 +156,35 @@ def cut(kind: BlockKind, sequence: Sequence[Entry], lengths: Sequence[int]) -> l
 def _even(count: int, rng: np.random.Generator) -> list[float]:
     """Rising numbers in [0, 1), one in each of as many equal parts."""
     return [float(key) for key in (np.arange(count) + rng.random(count)) / max(count, 1)]
+
+
+def numbered(slot: int, stretches: Sequence[Stretch], masks: np.random.Generator) -> SessionPlan:
+    """Trials in the order of the stretches, one block a stretch; empty stretches are left out.
+
+    Parameters
+    ----------
+    slot : int
+    stretches : sequence of (kind, entries)
+    masks : numpy.random.Generator
+        Draws the seeds of the noise masks, apart from everything else.
+    """
+    trials: list[PlannedTrial] = []
+    filled = [stretch for stretch in stretches if stretch[1]]
+    for block, (kind, entries) in enumerate(filled):
+        for entry in entries:
+            trials.append(
+                PlannedTrial(
+                    position=len(trials),
+                    block=block,
+                    kind=kind,
+                    task=entry.task,
+                    role=entry.role,
+                    stimulus=entry.stimulus.stimulus,
+                    second_stimulus=entry.second.stimulus if entry.second else None,
+                    correct_response=entry.correct,
+                    mask_seed=int(masks.integers(2**31)),
+                    wanted=entry.wanted,
+                    third_stimulus=entry.third.stimulus if entry.third else None,
+                )
+            )
+    return SessionPlan(slot=slot, trials=tuple(trials))

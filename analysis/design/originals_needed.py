@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
-from analysis.design.practice import SHORT_ROUND, SHORT_ROUND_OF_PAIRS, Part, practice_parts, shortened
+from analysis.design.plan import SHORT_ROUND, SHORT_ROUND_OF_PAIRS, Part, practice_parts, shortened
 from analysis.errors import DesignRefused
-from analysis.spec.design import DesignConfig
+from analysis.study.design import DesignConfig
 
 #: Sessions under this many trials besides golds and negatives have the short set of sentinels.
 SHORT_SESSION = 30
@@ -105,7 +105,7 @@ def demand_of(config: DesignConfig, *, originals: int, person_originals: int = 0
     originals : int
         Pictures of the set.
     person_originals : int
-        Of these, for sentinels of persons (`analysis.design.persons`).
+        Of these, for sentinels of persons (`analysis.design.sentinels`).
 
     Returns
     -------

@@ -1,16 +1,25 @@
-"""From originals and stimuli to a whole study plan."""
+"""From originals and stimuli to a whole study plan, and whether so many originals suffice for it."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.main_pool_assignment import Dealt, by_corruption, deal_main, fit_to_stimuli
+from analysis.design.main_pool import (
+    Dealt,
+    by_corruption,
+    choose_common,
+    common_count,
+    deal_main,
+    fit_to_stimuli,
+    stream,
+)
 from analysis.design.ordering import (
     Entry,
     Stretch,
@@ -18,32 +27,79 @@ from analysis.design.ordering import (
     cut,
     equal_blocks,
     insert_inside,
+    numbered,
     shuffled,
     spread,
     spread_blocked,
 )
-from analysis.design.originals_needed import Demand, demand_of
-from analysis.design.overlap import choose_common, common_count, stream
-from analysis.design.pairs import Pair
-from analysis.design.persons import (
+from analysis.design.originals_needed import Demand, demand_of, fewer_comparisons
+from analysis.design.pairs import Pair, PlainDealer, plain_functions, plain_stimuli
+from analysis.design.plan import SessionPlan, StudyPlan, dealt_to
+from analysis.design.pools import draw_pools
+from analysis.design.sentinels import (
+    Rota,
     brought_pools,
+    deal_consistency,
     deal_persons,
     families_asked,
     needed_of_family,
     originals_of_set,
     pool_of_family,
 )
-from analysis.design.plain import PlainDealer, plain_functions, plain_stimuli
-from analysis.design.plan import SessionPlan, StudyPlan
-from analysis.design.pools import draw_pools
-from analysis.design.practice import dealt_to
-from analysis.design.sentinels import Rota, deal_consistency
 from analysis.design.summary import notes_on, summarise
-from analysis.design.trial_numbering import numbered
-from analysis.design.validation import plan_validation
+from analysis.design.validation import plan_validation, validation_demand
 from analysis.errors import DesignRefused
-from analysis.spec.design import DesignConfig, DiscriminationDesign
-from analysis.spec.persons import PERSON
+from analysis.study.design import PERSON, DesignConfig, DiscriminationDesign
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sufficiency:
+    """Whether a set of pictures is enough for a design, and what would work where it is not.
+
+    Attributes
+    ----------
+    demand : Demand or None
+        Of one participant's sessions, after cuts; None where no session fits.
+    cuts : tuple of str
+        One sentence for everything that the planner would cut.
+    refusal : str
+        Why no session fits; empty where one does.
+    smaller_comparisons : int
+        Where a session of comparisons does not fit: the largest even number of comparisons that does, 0 if none.
+    """
+
+    demand: Demand | None
+    cuts: tuple[str, ...] = ()
+    refusal: str = ""
+    smaller_comparisons: int = 0
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the design fits as it is."""
+        return self.demand is not None and not self.cuts
+
+
+def sufficiency_of(config: DesignConfig, *, originals: int) -> Sufficiency:
+    """Decide whether ``originals`` pictures suffice for a design.
+
+    Parameters
+    ----------
+    config : DesignConfig
+    originals : int
+        At least 0.
+    """
+    try:
+        if config.validation is not None:
+            packets = max(1, config.sessions // config.validation.answers_per_picture)
+            return Sufficiency(
+                demand=validation_demand(config, config.validation, originals=originals, packets=packets)
+            )
+        demand, said = demand_of(config, originals=originals)
+    except DesignRefused as error:
+        fewer = fewer_comparisons(config, originals=originals)
+        return Sufficiency(demand=None, refusal=str(error), smaller_comparisons=fewer)
+    return Sufficiency(demand=demand, cuts=tuple(said))
+
 
 #: Domains of the random streams, so that a change in one part leaves the others as they were.
 _POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS, _COMMON, _PERSONS, _PERSON_PLACES = range(8)

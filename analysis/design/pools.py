@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.categories import superordinate
 from analysis.design.originals_needed import Demand
-from analysis.design.persons import too_few
+from analysis.design.sentinels import too_few
 from analysis.errors import DesignRefused
 
 #: Pools beside the main one are drawn up to twice as large as needed while they stay under this share of all originals.

@@ -1,4 +1,4 @@
-"""Golds, negatives, consistency pairs and practice of every session."""
+"""Golds, negatives, consistency pairs and sentinels of persons in every session."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analysis.categories import superordinate
-from analysis.design.catalogue import StimulusRow
+from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.ordering import shuffled
+from analysis.errors import DesignRefused
+from analysis.study.design import PERSON, DesignConfig
 
 
 @dataclass(kw_only=True)
@@ -93,3 +95,143 @@ def deal_consistency(
         for (session, number), row in zip(spots, shuffled(stimuli, rng), strict=False):
             result[session][number] = row
     return result
+
+
+def pool_of_family(family: str) -> str:
+    """Name of the pool of a family's originals, after the role."""
+    return f"{PERSON} {family}"
+
+
+def families_asked(config: DesignConfig, catalogue: Catalogue) -> dict[str, list[StimulusRow]]:
+    """Pictures of each family that the design shows, in the order of the families' names; empty without sentinels.
+
+    Raises
+    ------
+    DesignRefused
+        If the stimulus set has none, or lacks a family.
+    """
+    if config.persons is None or not config.person_trials:
+        return {}
+    there: dict[str, list[StimulusRow]] = {}
+    for row in catalogue.person_sentinels:
+        there.setdefault(row.corruption, []).append(row)
+    if not there:
+        raise DesignRefused(
+            f"design.persons.per_session is {config.person_trials}, but the stimulus set has no sentinels of persons: "
+            "make a set with them, or set it to 0.",
+            place="design.persons.per_session",
+        )
+    missing = [family for family in config.persons.families if family not in there]
+    if missing:
+        raise DesignRefused(
+            f"design.persons.families names {missing[0]!r}, but the stimulus set has only: {', '.join(sorted(there))}.",
+            place="design.persons.families",
+        )
+    return {family: there[family] for family in sorted(config.persons.families or there)}
+
+
+def needed_of_family(config: DesignConfig, families: int) -> int:
+    """Pictures of one family that a person sees at most, over all their sessions."""
+    return -(-config.person_trials // families) * config.sessions_per_participant if families else 0
+
+
+def originals_of_set(families: Mapping[str, Sequence[StimulusRow]], catalogue: Catalogue) -> dict[str, list[str]]:
+    """Of each family that is made from the set's own pictures: the originals that have such a picture."""
+    own = {
+        family: [row.original for row in rows if row.original in catalogue.category_of]
+        for family, rows in families.items()
+    }
+    return {family: originals for family, originals in own.items() if originals}
+
+
+def brought_pools(
+    families: Mapping[str, Sequence[StimulusRow]], catalogue: Catalogue, needed: int
+) -> dict[str, tuple[str, ...]]:
+    """Pools of the families whose pictures a lab brings: all of them.
+
+    Raises
+    ------
+    DesignRefused
+        If a person would see one of them twice.
+    """
+    own = originals_of_set(families, catalogue)
+    pools = {
+        pool_of_family(family): tuple(sorted(row.original for row in rows))
+        for family, rows in families.items()
+        if family not in own
+    }
+    for pool, originals in pools.items():
+        if len(originals) < needed:
+            raise too_few(pool, len(originals), needed)
+    return pools
+
+
+def too_few(pool: str, found: int, needed: int) -> DesignRefused:
+    """A person would see a picture twice."""
+    family = pool.removeprefix(f"{PERSON} ")
+    return DesignRefused(
+        f"A person needs {needed} sentinel pictures of the family {family} over all their sessions, and there are "
+        f"only {found}: lower design.persons.per_session, allow fewer sessions a participant, or add pictures.",
+        place="design.persons.per_session",
+    )
+
+
+def deal_persons(
+    families: Mapping[str, Sequence[StimulusRow]],
+    pools: Mapping[str, Sequence[str]],
+    *,
+    sessions: int,
+    per_session: int,
+    rng: np.random.Generator,
+) -> list[list[StimulusRow]]:
+    """Sentinels of every session: families in turn, and all pictures of a family equally often.
+
+    Parameters
+    ----------
+    families : mapping of str to sequence of StimulusRow
+    pools : mapping
+        Of the plan; a family's pictures are those of its pool.
+    sessions, per_session : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list of list of StimulusRow
+        By session, in random order; no original twice.
+    """
+    if not families:
+        return [[] for _ in range(sessions)]
+    pictures = {
+        family: [row for row in rows if row.original in set(pools[pool_of_family(family)])]
+        for family, rows in families.items()
+    }
+    names, uses = list(pictures), Counter[str]()
+    dealt = []
+    for session in range(sessions):
+        first = session * per_session
+        turns = Counter(names[(first + place) % len(names)] for place in range(per_session))
+        chosen: list[StimulusRow] = []
+        for family, count in turns.items():
+            chosen += _least_used(pictures[family], count, uses, chosen, rng)
+        dealt.append(shuffled(chosen, rng))
+    return dealt
+
+
+def _least_used(
+    rows: Sequence[StimulusRow],
+    count: int,
+    uses: Counter[str],
+    before: Sequence[StimulusRow],
+    rng: np.random.Generator,
+) -> list[StimulusRow]:
+    """The least used pictures; of these, categories that the session does not have yet."""
+    categories = Counter(row.category for row in before)
+    tie = dict(zip((row.stimulus for row in rows), rng.random(len(rows)), strict=True))
+    chosen: list[StimulusRow] = []
+    for _ in range(count):
+        free = [row for row in rows if row not in chosen]
+        best = min(free, key=lambda row: (uses[row.stimulus], categories[row.category], tie[row.stimulus]))
+        chosen.append(best)
+        uses[best.stimulus] += 1
+        categories[best.category] += 1
+    return chosen

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from analysis.corruptions import NO_CORRUPTION
+from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.design.catalogue import Catalogue
 from analysis.design.originals_needed import NEGATIVES, Demand
 from analysis.design.plan import StudyPlan
-from analysis.spec.design import DesignConfig
+from analysis.study.design import DesignConfig
 
 #: Bins of visual change in which planned answers are counted.
 STRATA = 10
@@ -108,7 +108,7 @@ def _kind_of(task: str, role: str) -> str:
 
 def _planned_agreement(pictures: int) -> str:
     """What error consistency of two people would be worth on so many common pictures of one corruption."""
-    from analysis.agreement import width_for_pictures
+    from analysis.agreement.pairs import width_for_pictures
     from analysis.claims.agreement import PLANNED_ACCURACY, PLANNED_KAPPA, planned_text
 
     accuracies = PLANNED_ACCURACY, PLANNED_ACCURACY

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.differences.answers import AnswersToOne, Clusters
-from analysis.differences.attention import attentive_shares
+from analysis.differences.beside import attentive_shares
 
 #: What can be left out of a study.
 Unit = Literal["sessions", "pictures", "categories"]

@@ -12,8 +12,7 @@ from scipy.sparse import csr_array
 
 from analysis.arrays import FloatArray
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames
-from analysis.differences.family import DRAWS, Estimates, null_draws
-from analysis.differences.stepdown import stepdown
+from analysis.differences.family import DRAWS, Estimates, null_draws, stepdown
 from analysis.differences.windows import Contrasts, contrasts_of
 
 

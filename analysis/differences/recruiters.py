@@ -11,15 +11,15 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from analysis.arrays import FloatArray
-from analysis.claims import crowd
+from analysis.claims import claim
+from analysis.claims.claim import too_few_words
 from analysis.claims.recruiters import POWER, TRUE_GAP, RecruitersWord
 from analysis.clusters import clustered
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
-from analysis.differences.attention import ATTENTIVE
-from analysis.differences.beside import ALPHA
+from analysis.differences.beside import ALPHA, ATTENTIVE
 from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, Range, contrasts_of
-from analysis.spec.analysis_plan import MARGIN
+from analysis.study.analysis_plan import MARGIN
 
 Pair = tuple[str, str]
 #: A recruiter, a corruption, and the edges of its cells.
@@ -79,7 +79,7 @@ class CrowdsBeside:
     @property
     def too_few(self) -> str:
         """Why nothing is said of one of the crowds at large; empty where enough people answered."""
-        return crowd.too_few_words(min(self.people))
+        return too_few_words(min(self.people))
 
     @property
     def word(self) -> RecruitersWord:
@@ -243,7 +243,7 @@ def _judged(
         has_gaps=first.keys() != second.keys()
         or len(contrasts) < len(first)
         or any(one.gaps for one in contrasts.values()),
-        is_different=is_different and min(people) >= crowd.FEWEST,
+        is_different=is_different and min(people) >= claim.FEWEST,
         people=people,
     )
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from analysis.arrays import FloatArray, IntArray
 from analysis.differences.answers import AnswersToOne, CellMeans
-from analysis.differences.family import DRAWS, Estimates, null_draws
-from analysis.differences.stepdown import stepdown
+from analysis.differences.family import DRAWS, Estimates, null_draws, stepdown
 from analysis.differences.windows import Contrasts, Range, contrasts_of
 
 Key = TypeVar("Key")

@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
-from analysis.curves import CurveFit, bin_index
-from analysis.curves.goodness import VARIANCE_FLOOR
-from analysis.curves.spline import BinnedFits, fit_binned
+from analysis.curves.binning import bin_index
+from analysis.curves.curve import CurveFit
+from analysis.curves.spline import VARIANCE_FLOOR, BinnedFits, fit_binned
 from analysis.differences.answers import Clusters
 
 #: Studies that are drawn: a 5 % quantile lies between those of 2 and 8 %.

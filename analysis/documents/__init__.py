@@ -3,31 +3,3 @@
 A `Document` is a title, facts and sections of blocks; figures and tables in it are those of `analysis.figures`, so that
 page, paper and report show the same numbers.
 """
-
-from __future__ import annotations
-
-from analysis.documents.drawing import draw_figures
-from analysis.documents.value import (
-    Block,
-    Document,
-    Facts,
-    FigureBlock,
-    Items,
-    Paragraph,
-    Section,
-    SheetBlock,
-    TableBlock,
-)
-
-__all__ = [
-    "Block",
-    "Document",
-    "Facts",
-    "FigureBlock",
-    "Items",
-    "Paragraph",
-    "Section",
-    "SheetBlock",
-    "TableBlock",
-    "draw_figures",
-]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from analysis.documents.drawing import draw_figures
-from analysis.documents.value import Block, Document, Drawing, Facts, Items, Paragraph, TableBlock
-from analysis.figures import Table
+from analysis.documents.value import Block, Document, Drawing, Facts, Items, Paragraph, TableBlock, draw_figures
+from analysis.figures.table import Table
 
 _STYLE = """
 :root{color-scheme:light}*{box-sizing:border-box}

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from analysis.documents.drawing import draw_figures
-from analysis.documents.value import Block, Document, Drawing, Facts, Items, Paragraph, TableBlock
-from analysis.figures import Table
+from analysis.documents.value import Block, Document, Drawing, Facts, Items, Paragraph, TableBlock, draw_figures
+from analysis.figures.table import Table
 
 if TYPE_CHECKING:
     from fpdf import FPDF

@@ -5,20 +5,29 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Any
 
-from analysis.figures.style import (
+from analysis.figures.value import (
     FAINT,
     GRID,
     INK,
     INK_SOFT,
     SCALES,
     SHADE,
+    Axis,
+    Band,
+    Bars,
+    Cells,
+    Estimates,
+    Figure,
+    Line,
+    Numbers,
+    Points,
     Style,
+    Trace,
     band_opacity,
     dot_radius,
     style_of,
     text_colour,
 )
-from analysis.figures.value import Axis, Band, Bars, Cells, Estimates, Figure, Line, Numbers, Points, Trace
 
 #: Height of a row of names, px, what each further line of a name adds, and what stands above and below the rows.
 ROW_PX, LINE_PX, ROWS_ROUND_PX = 26, 14, 84

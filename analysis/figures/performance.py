@@ -1,4 +1,4 @@
-"""Figures of performance: curves over visual change, rates over named conditions."""
+"""Figures of performance: curves over visual change, over people's accuracy, response times, and machines caught."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput
-from analysis.figures.style import Observer
-from analysis.figures.value import Axis, Band, Bars, Figure, Line, Mark, Numbers, Points, Shaded, Trace
-from analysis.proportions import exact_bound
+from analysis.figures.value import Axis, Band, Bars, Figure, Line, Mark, Numbers, Observer, Points, Shaded, Trace
 
 BandKind = Literal["pointwise", "simultaneous"]
 
@@ -225,3 +224,163 @@ def _describe(curves: Sequence[PlottedCurve], measure: str) -> str:
             f"{curve.estimate[-1]:.2f} at 1"
         )
     return f"{measure.capitalize()} against visual change. " + "; ".join(parts) + "."
+
+
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: From 0 to 1, and room for a dot on either of them.
+_ROOM = 0.03
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlottedDifficulty:
+    """A model where people are right so often: a share, the model's difference from it with its interval, answers."""
+
+    people: float
+    difference: float
+    interval: tuple[float, float]
+    n: int
+
+
+def difficulty_figure(
+    models: Sequence[tuple[Observer, Sequence[PlottedDifficulty]]],
+    *,
+    people: Observer,
+    title: str,
+    notes: Sequence[str],
+) -> Figure:
+    """Each model's accuracy over people's, the hardest pictures to the right as over visual change; people are the
+    diagonal.
+
+    Parameters
+    ----------
+    models : sequence of (Observer, sequence of PlottedDifficulty)
+    people : Observer
+    title : str
+    notes : sequence of str
+
+    Raises
+    ------
+    InvalidInput
+        If there is no model.
+    """
+    if not models:
+        raise InvalidInput("A figure of difficulty needs at least one model.")
+    traces: list[Trace] = [Line(people, (1.0, 0.0), (1.0, 0.0))]
+    for observer, places in models:
+        ordered = sorted(places, key=lambda place: -place.people)
+        traces.append(
+            Points(
+                observer,
+                tuple(place.people for place in ordered),
+                tuple(place.people + place.difference for place in ordered),
+                tuple(place.n for place in ordered),
+                joined=True,
+                intervals=tuple(
+                    (max(place.people + place.interval[0], 0.0), min(place.people + place.interval[1], 1.0))
+                    for place in ordered
+                ),
+            )
+        )
+    told = (
+        f"{observer.name}: "
+        + ", ".join(
+            f"{place.people + place.difference:.2f} where people are right in {place.people:.2f}" for place in own
+        )
+        for observer, own in models
+    )
+    return Figure(
+        title=title,
+        description="; ".join(told) + ".",
+        x=Axis("people’s accuracy (harder to the right)", (1.0 + _ROOM, -_ROOM), _TICKS),
+        y=Axis("accuracy on the same pictures", (-_ROOM, 1.0 + _ROOM), _TICKS),
+        traces=tuple(traces),
+        notes=tuple(notes),
+    )
+
+
+#: What the band around the medians holds.
+MIDDLE_HALF = "middle half"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeBin:
+    """Response times in one bin of visual change."""
+
+    v: float
+    n: int
+    median_ms: float
+    lower_ms: float
+    upper_ms: float
+
+
+def times_figure(
+    groups: Sequence[tuple[Observer, Sequence[TimeBin]]], *, title: str, x_label: str = "visual change Δv"
+) -> Figure:
+    """Median response time over visual change (or over conditions), quartiles as a band.
+
+    Raises
+    ------
+    InvalidInput
+        If no group has a bin.
+    """
+    groups = [(observer, bins) for observer, bins in groups if bins]
+    if not groups:
+        raise InvalidInput("A figure of response times needs at least one bin.")
+    traces: list[Trace] = []
+    for observer, bins in groups:
+        v = tuple(one.v for one in bins)
+        lower, upper = tuple(one.lower_ms for one in bins), tuple(one.upper_ms for one in bins)
+        traces.append(Band(observer, v, lower, upper, MIDDLE_HALF))
+        median, n = tuple(one.median_ms for one in bins), tuple(one.n for one in bins)
+        traces.append(Points(observer, v, median, n, joined=True))
+    highest = max(one.upper_ms for _, bins in groups for one in bins)
+    top = 250.0 * (int(1.05 * highest / 250) + 1)
+    step = next(one for one in (250, 500, 1000, 2000, 5000, 10_000, 50_000) if top / one <= 6 or one == 50_000)
+    return Figure(
+        title=title,
+        description="Median response time. "
+        + "; ".join(f"{o.name}: {bins[0].median_ms:.0f} to {bins[-1].median_ms:.0f} ms" for o, bins in groups)
+        + ".",
+        x=Axis(x_label, (0.0, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        y=Axis("response time, ms", (0.0, top), tuple(float(tick) for tick in range(0, int(top) + 1, step))),
+        traces=tuple(traces),
+    )
+
+
+_CATCHES_ROOM = 0.02
+
+
+def catches_figure(
+    lines: Sequence[tuple[Observer, Sequence[tuple[float, float]]]], *, title: str, notes: Sequence[str]
+) -> Figure:
+    """Shares caught over shares of false alarms, one line each.
+
+    Parameters
+    ----------
+    lines : sequence of (Observer, sequence of (false alarms, caught))
+    title : str
+    notes : sequence of str
+
+    Raises
+    ------
+    InvalidInput
+        If there is no line.
+    """
+    if not lines:
+        raise InvalidInput("A figure of catches needs at least one line.")
+    most = max(alarms for _, points in lines for alarms, _ in points)
+    told = (
+        f"{observer.name}: " + ", ".join(f"{caught:.2f} at {alarms:g} false alarms" for alarms, caught in points)
+        for observer, points in lines
+    )
+    return Figure(
+        title=title,
+        description="; ".join(told) + ".",
+        x=Axis("false alarms (share of people)", (0.0, most * (1.0 + _CATCHES_ROOM))),
+        y=Axis("caught (share of models)", (-_CATCHES_ROOM, 1.0 + _CATCHES_ROOM), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        traces=tuple(
+            Line(observer, tuple(alarms for alarms, _ in points), tuple(caught for _, caught in points))
+            for observer, points in lines
+        ),
+        notes=tuple(notes),
+    )

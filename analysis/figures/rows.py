@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.errors import InvalidInput
-from analysis.figures.style import ESTIMATE, Observer
-from analysis.figures.value import Axis, Cells, Estimates, Figure, Shaded
+from analysis.figures.value import ESTIMATE, Axis, Cells, Estimates, Figure, Observer, Shaded
 
 Interval = tuple[float, float]
 #: Verdict on a pair -> (value on the scale "verdict", sign that stands beside the number).

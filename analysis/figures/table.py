@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Literal
 
 from analysis.errors import InvalidInput
-from analysis.tables import guard
+from analysis.tables.schema import guard
 
 #: An estimate with the ends of its interval, where it has one.
 Estimate = tuple[float | None, float | None, float | None]

@@ -7,39 +7,30 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
-import analysis
+from analysis import __version__
 from analysis.differences.twin import Twins
 from analysis.errors import InvalidInput
-from analysis.findings.agreement import agreement_entries
-from analysis.findings.analysed_tables import AnalysedTables
-from analysis.findings.answers import confusion_entries, participant_entries, response_time_entries
-from analysis.findings.asked import asked_entries
-from analysis.findings.benchmark import published_benchmark
-from analysis.findings.caveats import guessing_notes, study_caveats
-from analysis.findings.cue_conflict import shape_bias_entries
-from analysis.findings.curve_entries import curve_entries
-from analysis.findings.difficulty import difficulty_entries
-from analysis.findings.discrimination import discrimination_entries
-from analysis.findings.error_consistency import error_consistency_entries
-from analysis.findings.fits import FitSettings, Report, StudyCurves, fit_study
-from analysis.findings.flow import inclusion_flow
-from analysis.findings.leaderboard import leaderboard_entries
-from analysis.findings.levels import level_entries
-from analysis.findings.model import (
-    HUMANS,
-    LEVEL,
-    N_BOOTSTRAP,
-    AlikeClasses,
-    Comparison,
-    Discrimination,
-    Findings,
-    Leader,
-    Observer,
-    SessionCounts,
-    Settings,
-    Similarity,
-    TrialCounts,
+from analysis.findings.agreement import agreement_entries, error_consistency_entries, shape_bias_entries
+from analysis.findings.answers import (
+    accuracy_entries,
+    asked_entries,
+    confusion_entries,
+    human_accuracy_entries,
+    participant_entries,
+    response_time_entries,
 )
+from analysis.findings.benchmark import published_benchmark
+from analysis.findings.curve_entries import curve_entries, guessing_notes, reach_entries, study_caveats
+from analysis.findings.discrimination import discrimination_entries
+from analysis.findings.fits import FitSettings, Report, Steps, StudyCurves, fit_study
+from analysis.findings.leaderboard import difficulty_entries, leaderboard_entries
+from analysis.findings.levels import level_entries
+from analysis.findings.model.agreement import Observer
+from analysis.findings.model.comparisons import Comparison, Leader
+from analysis.findings.model.curves import AlikeClasses, Discrimination, Similarity
+from analysis.findings.model.entry import HUMANS, N_BOOTSTRAP
+from analysis.findings.model.findings import Findings
+from analysis.findings.model.people import SessionCounts, Settings, TrialCounts
 from analysis.findings.observations import (
     Observations,
     accepted_answers,
@@ -52,29 +43,27 @@ from analysis.findings.observations import (
     read_set_aside,
     read_trials,
 )
-from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
 from analysis.findings.persons import person_entries
+from analysis.findings.pipeline import AnalysedTables
 from analysis.findings.recruiters import Origins, origins_of, recruiter_entries
-from analysis.findings.sensitivity import sensitivity_entries
-from analysis.findings.steps import Steps
-from analysis.findings.stimulus_reach import reach_entries
-from analysis.findings.twins import twins_of
+from analysis.findings.sensitivity import inclusion_flow, sensitivity_entries
 from analysis.findings.validation import validation_entries
-from analysis.findings.verdicts import Verdicts, verdicts_of
-from analysis.similarity import d_prime_of
-from analysis.spec.analysis_plan import (
+from analysis.findings.verdicts import Verdicts, twins_of, verdicts_of
+from analysis.similarity.sensitivity import d_prime_of
+from analysis.study.analysis_plan import (
     BAND_MARGIN,
     D_PRIME_MARGIN,
     DISCRIMINATION_MARGIN,
+    LEVEL,
     MARGIN,
     OBSERVER_MODEL,
     VALIDATION_THRESHOLD,
     Estimand,
     ObserverModel,
 )
-from analysis.spec.design import DiscriminationForm
+from analysis.study.design import DiscriminationForm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,10 +106,10 @@ def analyse(
     Parameters
     ----------
     trials : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`. Accepted sessions count; of their trials those with role main, clean or
+        Columns of `tables.trials.TRIALS`. Accepted sessions count; of their trials those with role main, clean or
         consistency_first that were not set aside. People are pooled as the population "humans".
     predictions : pandas.DataFrame, optional
-        Columns of `analysis.tables.PREDICTIONS`. Classifiers are scored on the stimuli that people saw, and beside
+        Columns of `tables.stimuli.PREDICTIONS`. Classifiers are scored on the stimuli that people saw, and beside
         that on all.
     study : str
         Its name.
@@ -133,14 +122,14 @@ def analyse(
     sessions : mapping, optional
         Counts of sessions and exclusions, copied into the result.
     session_table : pandas.DataFrame, optional
-        Columns of `analysis.tables.SESSIONS`: the flow of inclusions, and what each rule of screening does to the
+        Columns of `tables.sessions.SESSIONS`: the flow of inclusions, and what each rule of screening does to the
         headline numbers.
     stimuli : pandas.DataFrame, optional
-        Columns of `analysis.tables.STIMULI`: coverage and reach.
+        Columns of `analysis.tables.stimuli.STIMULI`: coverage and reach.
     level_predictions : pandas.DataFrame, optional
-        Columns of `analysis.tables.LEVEL_PREDICTIONS`: fixed levels beside areas.
+        Columns of `analysis.tables.stimuli.LEVEL_PREDICTIONS`: fixed levels beside areas.
     answers : pandas.DataFrame, optional
-        Columns of `analysis.tables.ANSWERS`: what became of the trials of models that were asked in words.
+        Columns of `analysis.tables.trials.ANSWERS`: what became of the trials of models that were asked in words.
     borrow : mapping of corruption to corruption, optional
         Compare classifiers on the first also with the human curve of the second, labelled borrowed.
     level : float
@@ -355,7 +344,7 @@ def _assemble(
     threshold = VALIDATION_THRESHOLD if settings.validation_threshold is None else settings.validation_threshold
     return Findings(
         study=study,
-        version=f"{analysis.__version__}+{FINDINGS_VERSION}",
+        version=f"{__version__}+{FINDINGS_VERSION}",
         data_digest=tables.digest(),
         seed=settings.seed,
         n_bootstrap=settings.n_bootstrap,

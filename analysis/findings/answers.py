@@ -1,26 +1,82 @@
-"""What observers answered, and how fast: confusion matrices, response times, each participant by themselves."""
+"""What observers answered, how fast and how well: by condition, by participant, and of models asked in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import IntArray
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.findings.fits import FitSettings, StudyCurves, quiet_fit
-from analysis.findings.model import (
-    HUMANS,
+from analysis.findings.model.agreement import (
+    Accuracy,
     Confusion,
     Favourite,
-    Line,
+    HumanAccuracy,
     Participant,
     ParticipantBin,
     ResponseTimes,
     TimeBin,
 )
+from analysis.findings.model.curves import Line
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.people import AskedAtChange, AskedCounts, AskedObserver
 from analysis.findings.observations import CLEAN, Observations, joined
-from analysis.findings.outcomes import Outcomes
+from analysis.findings.outcomes import Outcomes, condition_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def accuracy_entries(people: Observations, classifiers: Observations) -> list[Accuracy]:
+    """Accuracy of every observer in every condition, people first."""
+    entries = []
+    for group in (people, classifiers):
+        for observer in np.unique(group.observer):
+            own = group.select(group.observer == observer)
+            for condition in ordered_conditions(own):
+                rows = own.condition == condition
+                right, trials = int(own.correct[rows].sum()), int(rows.sum())
+                entries.append(
+                    Accuracy(
+                        observer=str(observer),
+                        condition=condition,
+                        trials=trials,
+                        correct=right,
+                        accuracy=right / trials,
+                    )
+                )
+    return entries
+
+
+def human_accuracy_entries(people: Observations) -> list[HumanAccuracy]:
+    """Mean over observers of each observer's accuracy, per condition."""
+    accuracies: dict[str, list[float]] = {}
+    nobody = people.select(np.zeros(len(people), dtype=bool))
+    for entry in accuracy_entries(people, nobody):
+        accuracies.setdefault(entry.condition, []).append(entry.accuracy)
+    return [
+        HumanAccuracy(
+            condition=condition,
+            mean_over_observers=float(np.mean(accuracies[condition])),
+            observers=len(accuracies[condition]),
+        )
+        for condition in ordered_conditions(people)
+    ]
+
+
+def ordered_conditions(rows: Observations) -> list[str]:
+    """Conditions that occur: numbers in rising order, then the rest by name."""
+
+    def place(condition: str) -> tuple[bool, float, str]:
+        number = condition_number(condition)
+        return (True, 0.0, condition) if np.isnan(number) else (False, number, condition)
+
+    return sorted(set(rows.condition.tolist()), key=place)
+
 
 #: Ranges of visual change with a confusion matrix of their own.
 MATRIX_RANGES = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0))
@@ -229,3 +285,55 @@ def _participant(corruption: str | None, name: str, own: Outcomes, settings: Fit
         band=None if fit is None else Line(v=tuple(v.tolist()), estimate=tuple(fit.predict(v).tolist())),
         input_kind=kind or None,
     )
+
+
+_BINS = 10
+_CLEAN, _NOT_MEASURED = -1, _BINS
+
+
+def asked_entries(answers: pd.DataFrame) -> tuple[AskedObserver, ...]:
+    """Count answers by what they are.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        Columns of `analysis.tables.trials.ANSWERS`, the first question about each stimulus before the others.
+    """
+    entries = []
+    for name, rows in answers.groupby("classifier", sort=True):
+        first = rows.drop_duplicates("stimulus")
+        place = _bins(first)
+        entries.append(
+            AskedObserver(
+                observer=str(name),
+                trials=_counts(first),
+                questions=_counts(rows),
+                by_change=tuple(_at_change(int(one), first[place == one]) for one in np.unique(place)),
+            )
+        )
+    return tuple(entries)
+
+
+def _bins(rows: pd.DataFrame) -> IntArray:
+    change = rows["visual_change"].to_numpy(dtype=np.float64, na_value=np.nan)
+    bins: IntArray = np.minimum((np.nan_to_num(change) * _BINS).astype(np.int64), _BINS - 1)
+    bins[np.isnan(change)] = _NOT_MEASURED
+    bins[(rows["corruption"] == CLEAN).to_numpy(dtype=np.bool_)] = _CLEAN
+    return bins
+
+
+def _at_change(place: int, rows: pd.DataFrame) -> AskedAtChange:
+    low, high = place / _BINS, (place + 1) / _BINS
+    if place == _CLEAN:
+        low = high = 0.0
+    if place == _NOT_MEASURED:
+        return AskedAtChange(low=None, high=None, trials=_counts(rows))
+    return AskedAtChange(low=low, high=high, trials=_counts(rows))
+
+
+def _counts(rows: pd.DataFrame) -> AskedCounts:
+    kinds = rows["kind"].value_counts()
+    answered, refused, unreadable, missed = (
+        int(kinds.get(kind, 0)) for kind in ("label", "refusal", "unreadable", "miss")
+    )
+    return AskedCounts(asked=len(rows), answered=answered, refused=refused, unreadable=unreadable, missed=missed)

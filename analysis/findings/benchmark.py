@@ -16,10 +16,13 @@ from analysis.clusters import clustered
 from analysis.differences.answers import SumsOfNames
 from analysis.differences.family import Estimates
 from analysis.differences.ranks import RankSet as Places, places_left_open
+from analysis.findings.agreement import shape_bias_entries
 from analysis.findings.benchmark_parts import OF_PAIRS, Experiment, Measure, Part
-from analysis.findings.cue_conflict import shape_bias_entries
-from analysis.findings.model import HUMANS, LEVEL, PooledMean, RankSet, Standing
+from analysis.findings.model.agreement import PooledMean, Standing
+from analysis.findings.model.comparisons import RankSet
+from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import Observations, joined
+from analysis.study.analysis_plan import LEVEL
 
 _LOWEST: Mapping[Measure, float] = {"error_consistency": -1.0, "accuracy_lead": -1.0}
 #: An observer's measures, an experiment after the other.

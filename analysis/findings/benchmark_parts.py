@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray
 from analysis.claims.agreement import ENOUGH_PICTURES
-from analysis.findings.abscissa import condition_scale
 from analysis.findings.agreement import conditions_of, included_conditions, pictures_of
 from analysis.findings.observations import Observations
+from analysis.findings.outcomes import condition_scale
 
 Measure = Literal["ood_accuracy", "accuracy_difference", "observed_consistency", "error_consistency", "accuracy_lead"]
 #: Measures of likeness, by which models are ranked.

@@ -11,21 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import BoolArray
-from analysis.claims import crowd
+from analysis.claims.claim import too_few_words
 from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
-from analysis.findings.model import Discrimination, OtherModel, PlainPairs
-from analysis.similarity import (
-    Assay,
+from analysis.findings.model.curves import Discrimination, OtherModel, PlainPairs
+from analysis.similarity.assay import Assay
+from analysis.similarity.discrimination import (
     DiscriminationTest,
     PlainPairs as PlainAnswers,
     Sensitivity,
     discrimination_test,
-    holm,
-    verdict_of,
 )
-from analysis.spec.analysis_plan import ObserverModel
-from analysis.spec.design import DiscriminationForm
+from analysis.similarity.verdicts import holm, verdict_of
+from analysis.study.analysis_plan import ObserverModel
+from analysis.study.design import DiscriminationForm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +60,7 @@ def discrimination_entries(
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`; other tasks than discrimination and abx are left out. Main trials of
+        Columns of `analysis.tables.trials.TRIALS`; other tasks than discrimination and abx are left out. Main trials of
         accepted sessions are judged; negative ones are plain pairs, and those of other sessions tell what screening
         cut off.
     d_prime_margin : mapping of form to float
@@ -192,7 +191,7 @@ def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | Non
 def _entry(
     pair: tuple[str, str], test: DiscriminationTest, misses: int, people: int, p_adjusted: float
 ) -> Discrimination:
-    too_few = crowd.too_few_words(people)
+    too_few = too_few_words(people)
     equivalent, different = test.equivalent and not too_few, p_adjusted < 0.05 and not too_few
     verdict = verdict_of(equivalent=equivalent, different=different)
     return Discrimination(

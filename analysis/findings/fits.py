@@ -8,16 +8,24 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from analysis.curves import CurveFit, fit_curve
-from analysis.differences import AnswersToOne
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.differences.answers import AnswersToOne
 from analysis.errors import TooFewResponses
-from analysis.findings.abscissa import ConditionScale, condition_scale
-from analysis.findings.model import HUMANS, LEVEL, Property
+from analysis.findings.model.entry import HUMANS, Property
 from analysis.findings.observations import CLEAN, Observations
-from analysis.findings.outcomes import PROPERTIES, Outcomes, classifier_outcomes, human_outcomes, people_weights
+from analysis.findings.outcomes import (
+    PROPERTIES,
+    ConditionScale,
+    Outcomes,
+    classifier_outcomes,
+    condition_scale,
+    human_outcomes,
+    people_weights,
+)
 from analysis.findings.pipeline import run_in_order
 from analysis.recruiters import Recruiters
-from analysis.spec.analysis_plan import Estimand
+from analysis.study.analysis_plan import LEVEL, Estimand
 
 #: Called with (done, of how many, what); what it raises is let through.
 Report = Callable[[int, int, str], None]
@@ -310,3 +318,32 @@ def quiet_fit(outcomes: Outcomes | None, settings: FitSettings, *, label_space: 
         return fit_outcomes(outcomes, replace(settings, n_bootstrap=0), label_space=label_space)
     except TooFewResponses:
         return None
+
+
+class Steps:
+    """Tells how far an analysis is: curves, then the parts that follow."""
+
+    #: parts after the curves
+    later = 4
+
+    def __init__(self, report: Report | None) -> None:
+        self._report = report
+        self._done = 0
+        self._total = self.later
+        self._what = ""
+
+    def fitted(self, done: int, total: int, what: str) -> None:
+        self._done, self._total = done, total + self.later
+        if self._report is not None:
+            self._report(self._done, self._total, what)
+
+    def still(self) -> None:
+        """Tell that a part goes on, so that it can be stopped."""
+        if self._report is not None:
+            self._report(self._done, self._total, self._what)
+
+    def then(self, what: str) -> None:
+        self._done += 1
+        self._what = what
+        if self._report is not None:
+            self._report(self._done, self._total, what)

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from pydantic import JsonValue
 
 from analysis.findings.fits import CurveKey, StudyCurves
-from analysis.findings.model import HUMANS, FunctionLevels, LevelModel, Levels, Property, RankChange, Ranks, Swap
+from analysis.findings.model.checks import FunctionLevels, LevelModel, Levels, RankChange, Ranks, Swap
+from analysis.findings.model.entry import HUMANS, Property
 from analysis.findings.observations import CLEAN
-from analysis.visual_change.comparison import NARROW_BINS, compare_sets
+from analysis.visual_change.coverage import NARROW_BINS, compare_sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: 
     study : StudyCurves
         Its classifiers' curves; those over all their pictures where people saw only some.
     levels : pandas.DataFrame or None
-        Columns of `analysis.tables.LEVEL_PREDICTIONS`.
+        Columns of `analysis.tables.stimuli.LEVEL_PREDICTIONS`.
     predictions : pandas.DataFrame or None
         The predictions behind the curves, for the coverage.
 
@@ -42,7 +43,7 @@ def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: 
     VCR (Shen et al.), section 4.1. The fixed accuracy is the mean over levels, then over functions; the area the mean
     over the same functions. Both in the label space of the predictions. Ranks are places by these numbers, as in the
     published table that they are compared with, and no inference: what the data say of the order of models is said by
-    the sets of `analysis.differences.rank_sets`.
+    the sets of `analysis.differences.ranks.rank_sets`.
     """
     if levels is None or levels.empty:
         return None

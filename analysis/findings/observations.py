@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.categories import NO_ANSWER
 from analysis.errors import TableRefused
-from analysis.spec.persons import PERSON
-from analysis.tables.coarse import coarse_trials
+from analysis.study.design import PERSON
+from analysis.tables.sessions import coarse_trials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,7 @@ def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observati
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`.
+        Columns of `analysis.tables.trials.TRIALS`.
     accepted_only : bool
         Leave out sessions that were not accepted.
 
@@ -164,7 +164,7 @@ def read_sentinels(frame: pd.DataFrame) -> Observations:
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`.
+        Columns of `analysis.tables.trials.TRIALS`.
     """
     part = _curve_rows(attended(frame), (PERSON,))
     part = part.loc[_truth(part, "accepted", "trials")]
@@ -178,7 +178,7 @@ def read_set_aside(frame: pd.DataFrame) -> Observations:
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`, of which those that `attended` leaves out are read.
+        Columns of `analysis.tables.trials.TRIALS`, of which those that `attended` leaves out are read.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def people_asked(*tables: pd.DataFrame | None) -> int:
     Parameters
     ----------
     *tables : pandas.DataFrame or None
-        Columns of `analysis.tables.TRIALS`; None holds nobody.
+        Columns of `analysis.tables.trials.TRIALS`; None holds nobody.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str
     Parameters
     ----------
     frame : pandas.DataFrame or None
-        Columns of `analysis.tables.PREDICTIONS`.
+        Columns of `analysis.tables.stimuli.PREDICTIONS`.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def curve_predictions(predictions: Observations, frame: pd.DataFrame) -> Observa
     ----------
     predictions : Observations
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`.
+        Columns of `analysis.tables.trials.TRIALS`.
     """
     of_no_curve = np.isin(predictions.original, sentinel_originals(frame))
     return predictions.select(~(of_no_curve | np.isin(predictions.corruption, person_families(frame))))

@@ -1,7 +1,9 @@
-"""What is scored on each answer, and which clean answers hold the curve."""
+"""What is scored on each answer, over which abscissa, and which clean answers hold the curve."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,15 +11,104 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray
-from analysis.curves import CleanTrials
+from analysis.categories import NO_ANSWER
 from analysis.curves.categories import equal_categories
-from analysis.differences import AnswersToOne, Clusters
-from analysis.findings.abscissa import ConditionScale
-from analysis.findings.consistency import classifier_agreement, human_agreement
-from analysis.findings.model import Property
+from analysis.curves.trials import CleanTrials
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.findings.model.entry import Property
 from analysis.findings.observations import CLEAN, Observations
 from analysis.recruiters import Recruiters
-from analysis.spec.analysis_plan import Estimand
+from analysis.study.analysis_plan import Estimand
+
+#: A plain number, or one behind a single letter (contrast "c05").
+_NUMBER = re.compile(r"^[A-Za-z]?([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)$")
+
+
+@dataclass(frozen=True)
+class ConditionScale:
+    """How conditions of one experiment become values in [0, 1].
+
+    Parameters
+    ----------
+    offset, factor : float
+        ``(number - offset) / factor``.
+    flipped : bool
+        Whether the result is then taken from 1.
+    notes : tuple of str
+        What was done, in sentences; empty when nothing was.
+    """
+
+    offset: float
+    factor: float
+    flipped: bool
+    notes: tuple[str, ...]
+
+    def place(self, conditions: NDArray[np.str_]) -> FloatArray:
+        """Values of conditions in [0, 1]; NaN where a condition is no number."""
+        numbers = condition_numbers(conditions)
+        scaled = (numbers - self.offset) / self.factor
+        return np.asarray(1.0 - scaled if self.flipped else scaled, dtype=np.float64)
+
+
+def condition_number(condition: str) -> float:
+    """Return the number in a condition, NaN where there is none (``1-0-10``, ``bw``, ``inf``)."""
+    match = _NUMBER.match(condition.strip())
+    number = float(match.group(1)) if match else math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def condition_numbers(conditions: NDArray[np.str_]) -> FloatArray:
+    """`condition_number` of every entry."""
+    names, code = np.unique(conditions, return_inverse=True)
+    return np.array([condition_number(str(name)) for name in names], dtype=np.float64)[code]
+
+
+def condition_scale(experiment: str, people: Observations, classifiers: Observations) -> ConditionScale | None:
+    """Choose the scale of an experiment's conditions.
+
+    Parameters
+    ----------
+    experiment : str
+        Name for the notes.
+    people, classifiers : Observations
+        Its answers; the direction is read off people where there are any.
+
+    Returns
+    -------
+    ConditionScale or None
+        None when fewer than two conditions are numbers: there is no curve then.
+    """
+    numbers = condition_numbers(np.concatenate([people.condition, classifiers.condition]))
+    known = numbers[np.isfinite(numbers)]
+    if len(np.unique(known)) < 2:
+        return None
+    notes = []
+    offset, factor = 0.0, 1.0
+    lowest, highest = float(known.min()), float(known.max())
+    if lowest < 0.0:
+        offset, factor = lowest, highest - lowest
+        notes.append(f"{experiment}: conditions from {lowest:g} to {highest:g} were rescaled to [0, 1].")
+    elif highest > 1.0:
+        factor = highest
+        notes.append(f"{experiment}: conditions were divided by {highest:g} to lie in [0, 1].")
+    judges = people if len(people) else classifiers
+    flipped = _rises(condition_numbers(judges.condition), judges.correct)
+    if flipped:
+        notes.append(f"{experiment}: the axis was flipped, because accuracy rises with the condition.")
+    left_out = int(np.sum(~np.isfinite(numbers)))
+    if left_out:
+        notes.append(f"{experiment}: {left_out} answers in conditions that are no numbers are in no curve.")
+    notes.append(f"{experiment}: areas are over the experiment's own condition, not over visual change.")
+    return ConditionScale(offset, factor, flipped, tuple(notes))
+
+
+def _rises(numbers: FloatArray, correct: FloatArray) -> bool:
+    """Whether accuracy grows with the number (sign of the covariance)."""
+    known = np.isfinite(numbers)
+    if not known.any():
+        return False
+    return bool(np.sum((numbers[known] - numbers[known].mean()) * correct[known]) > 0.0)
+
 
 PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
 
@@ -222,3 +313,75 @@ def _placed(answers: Observations, scale: ConditionScale | None) -> tuple[Observ
         place = np.clip(scale.place(answers.condition), 0.0, 1.0)
     known = np.isfinite(place)
     return answers.select(known), place[known]
+
+
+def human_agreement(answers: Observations, clean: Observations) -> FloatArray:
+    """Agreement of each answer with a random other person's clean answer to the same original.
+
+    Parameters
+    ----------
+    answers : Observations
+        Answers to judge (corrupted pictures, or the clean answers themselves).
+    clean : Observations
+        Clean answers.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        In [0, 1]; NaN where nobody else answered that original clean.
+
+    Notes
+    -----
+    A U-statistic: the mean over all clean answers of other people, so it does not depend on how many there are.
+    Differs from VCR section 3.1, where one observer answers both: here nobody sees an original twice. A miss agrees
+    with nothing.
+    """
+    given = _counts(clean, ("original", "response"))
+    total = _counts(clean, ("original",))
+    own_given = _counts(clean, ("original", "observer", "response"))
+    own_total = _counts(clean, ("original", "observer"))
+    agreement = np.full(len(answers), np.nan)
+    for row, (original, observer, response) in enumerate(
+        zip(answers.original.tolist(), answers.observer.tolist(), answers.response.tolist(), strict=True)
+    ):
+        others = total.get((original,), 0) - own_total.get((original, observer), 0)
+        if others:
+            same = given.get((original, response), 0) - own_given.get((original, observer, response), 0)
+            agreement[row] = same / others if response != NO_ANSWER else 0.0
+    return agreement
+
+
+def classifier_agreement(predictions: Observations, clean: Observations) -> FloatArray:
+    """Whether a classifier predicts for each picture what it predicts for its clean original.
+
+    Parameters
+    ----------
+    predictions : Observations
+    clean : Observations
+        Its predictions for clean pictures.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        1 or 0; NaN where the clean original was not classified.
+    """
+    expected = dict(
+        zip(zip(clean.observer.tolist(), clean.original.tolist(), strict=True), clean.response.tolist(), strict=True)
+    )
+    keys = zip(predictions.observer.tolist(), predictions.original.tolist(), strict=True)
+    wanted = [expected.get(key) for key in keys]
+    return np.array(
+        [
+            np.nan if clean_response is None else float(clean_response == response)
+            for clean_response, response in zip(wanted, predictions.response.tolist(), strict=True)
+        ],
+        dtype=np.float64,
+    )
+
+
+def _counts(rows: Observations, names: tuple[str, ...]) -> dict[tuple[str, ...], int]:
+    """Number of rows for every combination of the named columns."""
+    counted: dict[tuple[str, ...], int] = {}
+    for key in zip(*(getattr(rows, name).tolist() for name in names), strict=True):
+        counted[key] = counted.get(key, 0) + 1
+    return counted

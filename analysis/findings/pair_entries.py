@@ -11,32 +11,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.curves import CurveFit, pair_spread
-from analysis.differences import AnswersToOne, Beside
+from analysis.curves.bootstrap import pair_spread
+from analysis.curves.curve import CurveFit
+from analysis.differences.answers import AnswersToOne
+from analysis.differences.beside import Beside
 from analysis.differences.windows import WINDOW
 from analysis.errors import LabelSpaceMismatch
-from analysis.findings.caveats import comparison_caveats
+from analysis.findings.curve_entries import comparison_caveats
 from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves
-from analysis.findings.model import (
-    HUMANS,
-    AlikeClasses,
-    CommonRange,
-    Comparison,
-    CorruptionError,
-    FullSet,
-    HmriAndMrsi,
-    Indices,
-    Interval,
-    Property,
-    Reuse,
-    Similarity,
-)
+from analysis.findings.model.comparisons import CommonRange, Comparison, CorruptionError, FullSet, HmriAndMrsi
+from analysis.findings.model.curves import AlikeClasses, Reuse, Similarity
+from analysis.findings.model.entry import HUMANS, Interval, Property
 from analysis.findings.observations import Observations
 from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
 from analysis.findings.verdicts import Verdicts, attentive_shares
-from analysis.metrics import compare
-from analysis.similarity import CurveSimilarity, alike_classes, bands_overlap, compare_all, reuse_saving
+from analysis.metrics import Indices, compare
+from analysis.similarity.curves import CurveSimilarity, compare_all
+from analysis.similarity.family import alike_classes, reuse_saving
+from analysis.similarity.verdicts import bands_overlap
 
 
 def comparison_entries(
@@ -204,7 +197,7 @@ def similarity_entries(
         Answers of people that count, clean ones among them: they tell how many came from looking.
     settings : FitSettings
     margin, band_margin : float
-        As in `analysis.similarity.compare_all`.
+        As in `analysis.similarity.curves.compare_all`.
     executor : Executor, optional
         Where the families are compared; here, without one.
     """

@@ -10,24 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES
+from analysis.categories import CATEGORIES, conflicts
 from analysis.claims.persons import bound_sentence
-from analysis.cue_conflicts import conflicts
 from analysis.findings.fits import FitSettings, StudyCurves, quiet_fit
-from analysis.findings.model import HUMANS, Comparison, Curve, VerdictOnOne
-from analysis.findings.model.persons import (
-    AreaWithout,
-    Caught,
-    PersonBound,
-    Persons,
-    VerdictWithout,
-    WithoutSessions,
-)
+from analysis.findings.model.comparisons import Comparison, VerdictOnOne
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.people import AreaWithout, Caught, PersonBound, Persons, VerdictWithout, WithoutSessions
 from analysis.findings.observations import Observations, read_sentinels
 from analysis.findings.outcomes import human_outcomes
 from analysis.findings.sensitivity import verdicts_under
-from analysis.persons import Judged, Pictures, SentinelAnswers, bias_of_area, judge_people, machines_at_most
-from analysis.persons.bound import CATCHES
+from analysis.persons.calibration import CATCHES, Judged, bias_of_area, judge_people, machines_at_most
+from analysis.persons.score import Pictures, SentinelAnswers
 from analysis.persons.sentinels import SENTINELS
 
 if TYPE_CHECKING:
@@ -58,7 +52,7 @@ def person_entries(
     Parameters
     ----------
     trials : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`: those of the role "person" in accepted sessions; where there are none,
+        Columns of `tables.trials.TRIALS`: those of the role "person" in accepted sessions; where there are none,
         answers to cue conflicts.
     people : Observations
         Answers that may enter curves.

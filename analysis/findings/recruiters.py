@@ -22,13 +22,13 @@ from analysis.claims.recruiters import (
     weights_sentence,
 )
 from analysis.clusters import clustered
-from analysis.differences import AnswersToOne
-from analysis.differences.attention import attentive_shares
+from analysis.differences.answers import AnswersToOne
+from analysis.differences.beside import attentive_shares
 from analysis.differences.recruiters import CrowdsBeside, Pair, compare_recruiters, people_in, repeated
 from analysis.differences.windows import contrasts_of
 from analysis.findings.fits import FitSettings, StudyCurves
-from analysis.findings.model import HUMANS, Interval
-from analysis.findings.model.recruiters import RecruiterCrowd, RecruiterFindings, RecruiterPair, RepeatsBound
+from analysis.findings.model.entry import HUMANS, Interval
+from analysis.findings.model.people import RecruiterCrowd, RecruiterFindings, RecruiterPair, RepeatsBound
 from analysis.findings.observations import Observations
 from analysis.recruiters import Recruiters
 from analysis.wording import words
@@ -65,7 +65,7 @@ def origins_of(trials: pd.DataFrame, sessions: pd.DataFrame | None, weights: Map
     Parameters
     ----------
     trials, sessions : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS` and `analysis.tables.SESSIONS`.
+        Columns of `analysis.tables.trials.TRIALS` and `analysis.tables.sessions.SESSIONS`.
     weights : mapping of recruiter to float
         Empty where the plan fixes none.
     """

@@ -18,8 +18,11 @@ from pydantic import JsonValue
 
 from analysis.errors import InvalidInput
 from analysis.findings.analysing import analyse
-from analysis.findings.model import Settings
-from analysis.tables import ANSWERS, LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
+from analysis.findings.model.people import Settings
+from analysis.tables.schema import TableSchema
+from analysis.tables.sessions import SESSIONS
+from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
+from analysis.tables.trials import ANSWERS, TRIALS
 
 if TYPE_CHECKING:
     import pandas as pd

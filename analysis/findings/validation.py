@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.agreement import label_agreement, one_coin
+from analysis.agreement.labels import label_agreement, one_coin
+from analysis.categories import JUDGEMENTS
 from analysis.errors import InvalidInput
-from analysis.findings.model import JudgedImage, Judgements, Validation
-from analysis.judgements import JUDGEMENTS
-from analysis.spec.analysis_plan import VALIDATION_THRESHOLD
+from analysis.findings.model.checks import JudgedImage, Judgements, Validation
+from analysis.study.analysis_plan import VALIDATION_THRESHOLD
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ def validation_entries(frame: pd.DataFrame, *, threshold: float = VALIDATION_THR
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`. Qualified are the people of accepted sessions; sentinels and second
+        Columns of `analysis.tables.trials.TRIALS`. Qualified are the people of accepted sessions; sentinels and second
         showings are no judgements.
     threshold : float
         A picture is accepted when a larger share of its qualified answers says yes to both questions.

@@ -1,31 +1,36 @@
-"""Does a model match people, or differ from them? Every model and corruption of a study, as one family."""
+"""Does a model match people, or differ from them? Every model and corruption, beside a twin of people."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.claims import crowd
+from analysis.claims import claim
+from analysis.claims.claim import too_few_words
 from analysis.claims.models import (
     fragility_words,
     individuals_words,
     overall_word,
+    twin_words,
     undecided_words,
     verdict_words,
     withheld_words,
 )
 from analysis.curves.categories import pictures_needed
-from analysis.differences import AnswersToOne, Beside, Clusters, ModelBesidePeople, attention, beside_people, rank_sets
-from analysis.differences.attention import ATTENTIVE
+from analysis.differences import beside
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.beside import ATTENTIVE, Beside, ModelBesidePeople, beside_people
 from analysis.differences.compared import Compared, Sources
 from analysis.differences.fragility import Place, Removal, fragility
 from analysis.differences.individuals import Called, individuals
+from analysis.differences.ranks import rank_sets
+from analysis.differences.twin import TWINS, CurveAnswers, Twins, simulated_twins
 from analysis.differences.windows import FEWEST, STRETCH, WINDOW
-from analysis.findings.fits import CurveKey, FitSettings, StudyCurves
-from analysis.findings.model import (
-    HUMANS,
+from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves
+from analysis.findings.model.comparisons import (
     Direction,
     Fragility,
     Individuals,
@@ -34,7 +39,66 @@ from analysis.findings.model import (
     VerdictOnOne,
     WindowMean,
 )
+from analysis.findings.model.entry import HUMANS, Twin
 from analysis.findings.observations import Observations
+from analysis.findings.outcomes import counted_weights
+
+
+def twins_of(study: StudyCurves, settings: FitSettings) -> Twins | None:
+    """Twins of people on every corruption, in accuracy; None without refits or without a classifier.
+
+    Parameters
+    ----------
+    study : StudyCurves
+    settings : FitSettings
+    """
+    if not settings.n_bootstrap or all(key.population == HUMANS for key in study.curves):
+        return None
+    curves = {
+        key.corruption: _answers(curve, settings)
+        for key, curve in study.curves.items()
+        if key.population == HUMANS and key.property == "accuracy"
+    }
+    return simulated_twins(curves, seed=settings.seed) if curves else None
+
+
+def twin_entry(twins: Twins, corruptions: Sequence[str]) -> Twin:
+    """Median and range of the twins' indices, and of their means over several corruptions."""
+    low, middle, high = np.quantile(twins.mean(list(corruptions)), [0.05, 0.5, 0.95], axis=0).tolist()
+    (hmri, mrsi), (hmri_range, mrsi_range) = middle, zip(low, high, strict=True)
+    return Twin(
+        draws=TWINS,
+        hmri=hmri,
+        hmri_range=hmri_range,
+        mrsi=mrsi,
+        mrsi_range=mrsi_range,
+        shared=twins.shared.pictures,
+        shared_by=twins.shared.by,
+        statement=twin_words(
+            hmri=hmri, hmri_range=hmri_range, mrsi=mrsi, mrsi_range=mrsi_range, shared_by=twins.shared.by
+        ),
+    )
+
+
+def _answers(curve: FittedCurve, settings: FitSettings) -> CurveAnswers:
+    """People's answers behind a curve, and those that hold its left end."""
+    outcomes, answers = curve.outcomes, curve.outcomes.answers
+    weights = counted_weights(outcomes, settings.estimand, settings.equal_categories, settings.recruiters)
+    clean = outcomes.clean
+    count = 0 if clean is None else len(np.asarray(clean.correct))
+    held = np.empty(0, dtype=np.str_) if clean is None else np.asarray(clean.images, dtype=np.str_)
+    people = np.empty(0, dtype=np.str_) if clean is None else np.asarray(clean.participants, dtype=np.str_)
+    none: NDArray[np.float64] = np.empty(0)
+    return CurveAnswers(
+        fit=curve.fit,
+        place=np.concatenate([outcomes.place, np.zeros(count)]),
+        correct=np.concatenate([outcomes.outcome, none if clean is None else np.asarray(clean.correct, dtype=float)]),
+        people=Clusters.of(np.concatenate([answers.observer, people])),
+        stimuli=Clusters.of(np.concatenate([answers.stimulus, np.char.add("clean ", held)])),
+        originals=Clusters.of(np.concatenate([answers.original, held])),
+        is_clean=np.arange(len(answers) + count) >= len(answers),
+        weights=None if weights is None else np.concatenate(weights),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +195,7 @@ def verdicts_of(
         Called now and then; what it raises is let through.
     """
     every = compared_of(study, people)
-    compared = every.of_crowds(crowd.FEWEST)
+    compared = every.of_crowds(claim.FEWEST)
     found = found_of(compared, settings, margin=margin, window_margin=window_margin)
     # The order of models is of these pictures: people are not asked about it.
     ranks, withheld, crowds = _ranks(every, settings.seed), _withheld(every, found), every.crowds
@@ -156,7 +220,7 @@ def _withheld(compared: Compared, found: Mapping[str, ModelBesidePeople]) -> dic
         judged = found[model].corruptions if model in found else {}
         for corruption, own in answered.items():
             if corruption in people and corruption not in judged:
-                few = crowd.too_few_words(people[corruption].n_people)
+                few = too_few_words(people[corruption].n_people)
                 told[model, corruption] = f"no verdict: {few}" if few else _why_withheld(people[corruption], own)
     return told
 
@@ -229,12 +293,12 @@ def compared_of(study: StudyCurves, people: Observations) -> Compared:
 def attentive_shares(
     answers: Mapping[str, AnswersToOne], people: Observations, scales: frozenset[str] = frozenset()
 ) -> dict[str, float]:
-    """The same as `analysis.differences.attention.attentive_shares`, from the clean answers among all of people's."""
+    """The same as `analysis.differences.beside.attentive_shares`, from the clean answers among all of people's."""
     clean = people.clean
     held = None
     if len(clean):
         held = AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer)
-    return attention.attentive_shares(answers, held, scales)
+    return beside.attentive_shares(answers, held, scales)
 
 
 def _sessions(answers: Observations) -> Clusters:

@@ -16,16 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from analysis.corruptions import CORRUPTIONS, NO_CORRUPTION
-from analysis.corruptions.registry import Picture
+from analysis.corruptions import CORRUPTIONS
+from analysis.corruptions.registry import NO_CORRUPTION, Picture
 from analysis.errors import PictureRefused
-from analysis.generation.files import UNFINISHED, is_intact, write_atomically
+from analysis.generation.files import UNFINISHED, encode_png, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original, read_picture
 from analysis.generation.plan import OriginalPlan, StimulusRequest, stimulus_file, stimulus_name
-from analysis.generation.png import encode_png
 from analysis.generation.shards import SHARD_STIMULI, MadeStimulus, Shard, ShardOutcome, stimulus_row
 from analysis.original import Original
-from analysis.visual_change import VifReference, grey
+from analysis.visual_change.vif import VifReference, grey
 
 #: Version of every function that was not applied here.
 IMPORTED_VERSION = "imagenet-c"
@@ -179,7 +178,7 @@ def import_shard(shard: Shard) -> ShardOutcome:
     Returns
     -------
     ShardOutcome
-        Rows for `analysis.tables.STIMULI`, with ``file`` within the shard's folder.
+        Rows for `analysis.tables.stimuli.STIMULI`, with ``file`` within the shard's folder.
 
     Raises
     ------

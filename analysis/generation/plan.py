@@ -11,15 +11,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.corruptions import NO_CORRUPTION, find_corruption
-from analysis.design.plain import PLAIN_VISUAL_CHANGE
+from analysis.corruptions import find_corruption
+from analysis.corruptions.registry import NO_CORRUPTION
+from analysis.design.pairs import PLAIN_VISUAL_CHANGE
 from analysis.errors import InvalidInput
 from analysis.generation.originals import Framing
 from analysis.generation.target_assignment import share_out
 from analysis.original import Original
 from analysis.persons.sentinels import find_sentinel
-from analysis.visual_change import PilotMap, draw_targets
-from analysis.visual_change.pilot import PILOT_PICTURES
+from analysis.visual_change.targeting import PILOT_PICTURES, PilotMap, draw_targets
 
 #: How the strengths of a plan are chosen; see `plan_stimuli`.
 Sampling = Literal["even", "uniform", "imagenet-c-levels"]

@@ -19,8 +19,7 @@ from analysis.generation.originals import Framing
 from analysis.generation.plan import field_seed, order_originals
 from analysis.generation.shards import prepare_reference
 from analysis.original import Original
-from analysis.visual_change import PilotMap, draw_targets
-from analysis.visual_change.pilot import full_change
+from analysis.visual_change.targeting import PilotMap, draw_targets, full_change
 
 #: Two in five originals reach the highest targets: so many are surveyed for each target that not everybody reaches.
 SURVEYED_PER_TARGET = 2.5

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from analysis import opencv as cv2
-from analysis.corruptions import NO_CORRUPTION, find_corruption, load_modules
-from analysis.corruptions.registry import Corruption, Picture, apply_corruption
+from analysis.corruptions import find_corruption, load_modules
+from analysis.corruptions.registry import NO_CORRUPTION, Corruption, Picture, apply_corruption
 from analysis.errors import InvalidInput, PictureRefused, UnknownName
-from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
+from analysis.generation.files import UNFINISHED, digest, encode_png, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original
 from analysis.generation.plan import OriginalPlan, StimulusRequest
-from analysis.generation.png import encode_png
 from analysis.original import Original
 from analysis.persons.sentinels import SENTINELS, find_sentinel
-from analysis.visual_change import METRIC, METRIC_VERSION, PilotMap, VifReference, fit_pilot_map, reach_target
+from analysis.visual_change.targeting import PilotMap, fit_pilot_map, reach_target
+from analysis.visual_change.vif import METRIC, METRIC_VERSION, VifReference
 
 #: What the `metric` column says.
 METRIC_NAME = f"{METRIC}-{METRIC_VERSION}"
@@ -158,7 +158,7 @@ def generate_shard(shard: Shard) -> ShardOutcome:
     Returns
     -------
     ShardOutcome
-        Rows for `analysis.tables.STIMULI`, with ``file`` within the shard's folder.
+        Rows for `analysis.tables.stimuli.STIMULI`, with ``file`` within the shard's folder.
 
     Raises
     ------
@@ -315,7 +315,7 @@ def _changed(request: StimulusRequest, version: str) -> InvalidInput:
 
 
 def stimulus_row(original: Original, request: StimulusRequest, made: MadeStimulus, size_px: int) -> dict[str, Any]:
-    """Row of a stimulus for `analysis.tables.STIMULI`."""
+    """Row of a stimulus for `analysis.tables.stimuli.STIMULI`."""
     return {
         "stimulus": request.stimulus,
         "original": original.key,

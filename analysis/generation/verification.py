@@ -11,13 +11,12 @@ import numpy as np
 from analysis.corruptions import corrupt, load_modules
 from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused, UnknownName
-from analysis.generation.files import digest
+from analysis.generation.files import decode_png, digest, encode_png
 from analysis.generation.originals import Framing
-from analysis.generation.png import decode_png, encode_png
 from analysis.generation.shards import make_sentinel, prepare_reference
 from analysis.original import Original
 from analysis.persons.sentinels import SENTINELS
-from analysis.visual_change import VifReference
+from analysis.visual_change.vif import VifReference
 
 #: On another kind of processor a pixel may round the other way; more than that is another picture.
 PIXEL_TOLERANCE = 1

@@ -137,7 +137,7 @@ def summarise(answers: pd.DataFrame, *, seed: int = 0) -> AnswerSummary:
     Parameters
     ----------
     answers : DataFrame
-        Columns of `analysis.tables.ANSWERS`.
+        Columns of `analysis.tables.trials.ANSWERS`.
     seed : int
         Of the resampled originals.
 

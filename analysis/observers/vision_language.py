@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray
-from analysis.classifiers.arithmetic import Precision, arithmetic, check_precision
-from analysis.classifiers.networks import check_device
-from analysis.classifiers.torchvision_import import INSTALL, import_torchvision
+from analysis.classifiers.networks import Precision, arithmetic, check_device, check_precision
+from analysis.classifiers.weights import INSTALL, import_torchvision
 from analysis.errors import ClassifierUnavailable, ObserverUnavailable
 from analysis.observers.questions import ForcedChoice
 from analysis.observers.scoring import LabelScores, replies

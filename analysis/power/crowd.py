@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
-from analysis.differences import AnswersToOne
+from analysis.differences.answers import AnswersToOne
 from analysis.errors import InvalidInput
 
 Curve = Callable[[FloatArray], FloatArray]
@@ -134,7 +134,7 @@ class Crowd:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers to one function, ready for `analysis.curves.fit_curve`.
+    """Answers to one function, ready for `analysis.curves.fit.fit_curve`.
 
     Parameters
     ----------

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from analysis.claims.models import TRUE_GAP
+from analysis.clusters import exact_bound
 from analysis.compute import SerialExecutor, run_in_order_of_completion
-from analysis.differences import ModelBesidePeople, beside_people
-from analysis.differences.attention import attentive_shares
+from analysis.differences.beside import ModelBesidePeople, attentive_shares, beside_people
 from analysis.errors import InvalidInput
 from analysis.power.crowd import simulate_study
 from analysis.power.study import PlannedStudy
-from analysis.proportions import exact_bound
 
 #: Two models that are exactly like people, on pictures that are hard for both or on others, and one that is worse.
 SHARING, OWN, WORSE = "sharing", "own", "worse"
@@ -86,7 +85,7 @@ def estimate_models(
     gap : float
         Above 0: by which the area of the worse model is smaller.
     runs, seed, executor, progress
-        As in `analysis.power.estimate_power`.
+        As in `analysis.power.study.estimate_power`.
 
     Returns
     -------

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from analysis.clusters import clustered
+from analysis.clusters import clustered, exact_bound
 from analysis.compute import SerialExecutor, run_in_order_of_completion
-from analysis.differences import AnswersToOne, attentive_share, least_changed, window_contrasts
+from analysis.differences.answers import AnswersToOne
+from analysis.differences.beside import attentive_share, least_changed
 from analysis.differences.family import DRAWS
+from analysis.differences.windows import window_contrasts
 from analysis.errors import InvalidInput
 from analysis.power.crowd import Crowd, LogisticDrop, simulate_answers
-from analysis.proportions import exact_bound
-from analysis.similarity import compare_all
-from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
+from analysis.similarity.curves import compare_all
+from analysis.study.analysis_plan import BAND_MARGIN, MARGIN
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class PlannedStudy:
     curve : LogisticDrop
         Believed curve of the first function of a pair.
     margin, band_margin, alpha : float
-        Of the verdict, as in `analysis.similarity.compare_all`.
+        Of the verdict, as in `analysis.similarity.curves.compare_all`.
     recruiters : tuple of int
         People that are planned with each of several recruiters; empty where there is one.
     """

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from analysis.findings.model import HUMANS, Findings
 from analysis.findings.model.checks import Reach
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 from analysis.reporting.plan import FrozenPlan, deviations
 from analysis.reporting.results_text import (
     agreement_sentences,
@@ -23,10 +24,10 @@ from analysis.reporting.results_text import (
     similarity_sentences,
     validation_sentences,
 )
-from analysis.spec.design import DesignConfig
-from analysis.spec.protocol import ProtocolConfig
-from analysis.spec.rules import RuleSet
-from analysis.spec.study import StudyConfiguration, earlier_defaults
+from analysis.study.design import DesignConfig
+from analysis.study.protocol import ProtocolConfig
+from analysis.study.rules import RuleSet
+from analysis.study.study import StudyConfiguration, earlier_defaults
 from analysis.visual_change.coverage import stimuli_that_cover
 from analysis.wording import counted, joined, listed, quoted, range_of
 
@@ -53,7 +54,7 @@ def methods_paragraphs(
     Parameters
     ----------
     findings : Findings
-        Result of `analysis.findings.analyse`.
+        Result of `analysis.findings.analysing.analyse`.
     snapshot : mapping, optional
         The study: ``configuration`` (with ``protocol`` and ``design``) and ``rules``.
     plan : FrozenPlan, optional

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 from pydantic import JsonValue
 
 from analysis.errors import InvalidInput
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 
 #: `study` (the snapshot) and `analysis` (its settings).
 Content: TypeAlias = dict[str, dict[str, JsonValue]]
@@ -94,7 +94,7 @@ def freeze_plan(snapshot: Mapping[str, object], settings: Mapping[str, object]) 
     snapshot : mapping
         The study: design, protocol, rules, stimuli; plain values.
     settings : mapping
-        Settings of `analysis.findings.analyse`, and rules that are the lab's own; plain values.
+        Settings of `analysis.findings.analysing.analyse`, and rules that are the lab's own; plain values.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def deviations(
     ----------
     plan : FrozenPlan
     findings : Findings
-        Result of `analysis.findings.analyse`: its ``settings``, ``selection`` where the trials were chosen otherwise,
+        Result of `findings.analysing.analyse`: its ``settings``, ``selection`` where the trials were chosen otherwise,
         and sessions on which a person decided otherwise than the rules.
     snapshot : mapping, optional
         The study as it stands now.

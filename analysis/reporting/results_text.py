@@ -10,7 +10,11 @@ from analysis.claims.curves import MEAN_OVER
 from analysis.claims.models import measured_words, method_sentence, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
-from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings, ModelVerdict
+from analysis.findings.model.checks import ChoiceCurve
+from analysis.findings.model.comparisons import Comparison, ModelVerdict
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 from analysis.wording import counted, joined, listed, quoted, with_interval, words
 
 #: What a bootstrap of this scheme resamples.

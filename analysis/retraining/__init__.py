@@ -8,10 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.retraining.energy import Energy
-from analysis.retraining.guards import warnings_after, warnings_before
-from analysis.retraining.held_out import Examples, HeldOut
-from analysis.retraining.originals import Split, check_disjoint, hold_out, split_originals
-from analysis.retraining.training import Recipe, Retrained, fine_tune
+from analysis.retraining.held_out import Examples, HeldOut, Split, check_disjoint, hold_out, split_originals
+from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
 
 if TYPE_CHECKING:
     from analysis.retraining.comparison import before_and_after

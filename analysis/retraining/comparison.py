@@ -9,12 +9,12 @@ import numpy as np
 
 from analysis.arrays import BoolArray, FloatArray
 from analysis.claims.robustness import THESE_WEIGHTS
-from analysis.curves import CurveFit
 from analysis.curves.bootstrap import Bootstrap, pair_spread
+from analysis.curves.curve import CurveFit
 from analysis.curves.resampling import cluster_words, multiplicities
 from analysis.errors import OriginalsOverlap, TableRefused, TooFewResponses
 from analysis.findings.fits import FitSettings, fit_outcomes
-from analysis.findings.model import Property
+from analysis.findings.model.entry import Property
 from analysis.findings.observations import CLEAN, Observations, read_predictions, read_trials
 from analysis.findings.outcomes import PROPERTIES, classifier_outcomes, human_outcomes
 from analysis.metrics import compare
@@ -44,9 +44,9 @@ def before_and_after(
     Parameters
     ----------
     before, after : pandas.DataFrame
-        Columns of `analysis.tables.PREDICTIONS`; the same stimuli, one classifier each.
+        Columns of `analysis.tables.stimuli.PREDICTIONS`; the same stimuli, one classifier each.
     trials : pandas.DataFrame, optional
-        People's trials, columns of `analysis.tables.TRIALS`; without them only areas are compared.
+        People's trials, columns of `analysis.tables.trials.TRIALS`; without them only areas are compared.
     training : collection of str
         Names of the originals that the network was trained on.
     trained_on : collection of str

@@ -1,4 +1,4 @@
-"""Fine-tuning any torch classifier on pictures with categories; interrupted, it goes on after its last epoch."""
+"""Fine-tuning any torch classifier on pictures with categories, and what a reader should be warned of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,101 @@ from numpy.typing import NDArray
 
 from analysis.classifiers.networks import TorchNetwork, frozen, weights_digest
 from analysis.errors import ClassifierUnavailable, InvalidInput
-from analysis.retraining.checkpoint import Standing, resumed, save
 from analysis.retraining.held_out import Epoch, Examples, HeldOut, Looked, epoch_of, is_over, kept_epoch, look
+
+#: Twenty a category. On 144 drawings, training to the last epoch lost (docs/fidelity.md); more were not measured.
+FEW_ORIGINALS = 320
+#: Below so many originals held out, they hardly show whether training helps.
+FEW_HELD_OUT = 30
+
+
+def warnings_before(*, trained_on: int, held_out: int, share: float) -> list[str]:
+    """What can be said before anything is trained.
+
+    Parameters
+    ----------
+    trained_on, held_out : int
+        Originals.
+    share : float
+        Share of the training originals that was to be held out.
+    """
+    said = []
+    if trained_on < FEW_ORIGINALS:
+        said.append(
+            f"The network is trained on {trained_on} originals, fewer than {FEW_ORIGINALS}. So few are soon learned by "
+            "heart, and the network can get worse on other pictures. Train on more originals."
+        )
+    if not share:
+        said.append(
+            "No originals are held out from training, so nothing stops a training that makes the network worse. Set "
+            "the share held out above 0."
+        )
+    elif held_out < FEW_HELD_OUT:
+        said.append(
+            f"{held_out} originals are held out from training, fewer than {FEW_HELD_OUT}. So few hardly show whether "
+            "training helps. Use a set with more originals."
+        )
+    return said
+
+
+def warnings_after(made: Retrained) -> list[str]:
+    """What the validation curve says."""
+    if not made.curve or made.kept:
+        return []
+    return [
+        "On the held-out originals, no epoch raised the share right by more than its standard error. The weights are "
+        "those from before training."
+    ]
+
+
+@dataclass(slots=True)
+class Standing:
+    """What has been trained, beside weights and optimiser.
+
+    Attributes
+    ----------
+    losses : list of float
+        Mean training loss of each epoch.
+    seconds : float
+    curve : list of Epoch
+        Epoch 0 first; empty without held-out stimuli.
+    best : dict, optional
+        State of the module at the epoch that would be kept; None as long as that is epoch 0.
+    """
+
+    losses: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    curve: list[Epoch] = field(default_factory=list)
+    best: dict[str, Any] | None = None
+
+
+def save(path: Path, identity: str, module: Any, optimiser: Any, standing: Standing) -> None:
+    """Write the whole file or nothing."""
+    import torch
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{time.monotonic_ns()}")
+    state = {"identity": identity, "weights": module.state_dict(), "optimiser": optimiser.state_dict()}
+    told = {"losses": standing.losses, "seconds": standing.seconds, "best": standing.best}
+    torch.save({**state, **told, "curve": [asdict(one) for one in standing.curve]}, unfinished)
+    unfinished.replace(path)
+
+
+def resumed(path: Path | None, identity: str, module: Any, optimiser: Any, device: str) -> Standing:
+    """Where a checkpoint of this very training stands; its weights and its optimiser are taken over."""
+    import torch
+
+    if path is None or not path.is_file():
+        return Standing()
+    state = torch.load(path, map_location=device, weights_only=True)
+    if state["identity"] != identity:
+        return Standing()
+    module.load_state_dict(state["weights"])
+    optimiser.load_state_dict(state["optimiser"])
+    return Standing(
+        list(state["losses"]), float(state["seconds"]), [Epoch(**one) for one in state["curve"]], state["best"]
+    )
+
 
 #: Called after every step with steps done, steps in all, and the epoch's mean loss so far.
 Tell = Callable[[int, int, float], None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.arrays import BoolArray, IntArray
-from analysis.proportions import exact_bound
+from analysis.clusters import exact_bound
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.arrays import FloatArray
-from analysis.claims import crowd
+from analysis.claims.claim import too_few_words
 from analysis.claims.corruptions import Verdict, verdict_words
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
-from analysis.differences.attention import ATTENTIVE
-from analysis.differences.beside import Beside, beside_of, minus
+from analysis.differences.beside import ATTENTIVE, Beside, beside_of, minus
 from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, contrasts_of
 from analysis.figures.rows import estimates_figure
 from analysis.figures.value import Axis, Shaded
 from analysis.similarity.verdicts import verdict_of
-from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
-from analysis.summaries import one_row, plot_figure, screen
-from analysis.wording import with_interval
+from analysis.study.analysis_plan import BAND_MARGIN, MARGIN
+from analysis.wording import one_row, plot_figure, screen, with_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -181,7 +179,7 @@ def compare_all(
     answers : mapping of corruption to AnswersToOne
         Equal names of originals, and of people, are the same ones.
     attentive : mapping of corruption to float, optional
-        Lower bound of the share of answers that came from looking (`analysis.differences.attentive_share`); 0 where it
+        Lower bound of the share of answers that came from looking (`differences.beside.attentive_share`); 0 where it
         is missing. Without the mapping every answer counts as one, as those of a model do.
     margin, band_margin : float
         Largest difference of the mean, and of a window, that counts as equal.
@@ -198,7 +196,7 @@ def compare_all(
     Notes
     -----
     No curve is fitted: what is compared are means over people (each counts once) in cells of visual change, averaged
-    over windows of .15 and over everything measured; `analysis.differences.beside_people` judges models by the same.
+    over windows of .15 and over everything measured; `differences.beside.beside_people` judges models by the same.
     Variances are two-way over people and originals (Cameron, Gelbach and Miller 2011), t quantiles by Satterthwaite.
     Difference: step-down over the largest statistic of all windows and pairs (Romano and Wolf 2005). Equivalence: two
     one-sided tests at .05 on the mean and on every window (Schuirmann 1987; Berger 1982). Who answers without looking
@@ -244,7 +242,7 @@ def _people(both: Iterable[AnswersToOne]) -> int:
 def _similarity(
     beside: Beside, *, p: float, p_adjusted: float, margins: tuple[float, float], alpha: float, people: int
 ) -> CurveSimilarity:
-    too_few = crowd.too_few_words(people) if people else ""
+    too_few = too_few_words(people) if people else ""
     equivalent, different = beside.matches and not too_few, beside.differs and not too_few
     inside = (beside.lower > -beside.margins) & (beside.upper < beside.margins)
     verdict = verdict_of(equivalent=equivalent, different=different)

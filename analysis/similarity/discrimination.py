@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.claims.corruptions import Verdict
+from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput, TooFewResponses
-from analysis.proportions import exact_bound
 from analysis.similarity.assay import Assay, assay_of, design_effect
-from analysis.similarity.criteria import Crowd
-from analysis.similarity.observers import share_right
+from analysis.similarity.sensitivity import Crowd, share_right
 from analysis.similarity.verdicts import verdict_of
-from analysis.spec.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
-from analysis.spec.design import DiscriminationForm
+from analysis.study.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
+from analysis.study.design import DiscriminationForm
 
 
 @dataclass(frozen=True)
@@ -184,7 +183,7 @@ def discrimination_test(
 
     Notes
     -----
-    d' is that of `analysis.similarity.criteria`, with the criteria of people free. Equivalent: a d' of at least the
+    d' is that of `analysis.similarity.sensitivity`, with the criteria of people free. Equivalent: a d' of at least the
     margin is rejected with as many careless answers as the plain pairs leave possible, and the plain pairs themselves
     are told apart by more than the margin. The interval of the accuracy is Clopper and Pearson's (1934) on the
     effective number of trials (Korn and Graubard 1998, Survey Methodology 24, 193-201).

@@ -9,12 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from analysis.arrays import FloatArray
+from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput
-from analysis.proportions import exact_bound
-from analysis.similarity.criteria import Crowd
-from analysis.similarity.observers import hits
-from analysis.spec.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
-from analysis.spec.design import DiscriminationForm
+from analysis.similarity.sensitivity import Crowd, hits
+from analysis.study.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
+from analysis.study.design import DiscriminationForm
 
 #: No study of more people is planned; with fewer, nothing is said of their criteria.
 MOST_PEOPLE, FEWEST_PEOPLE = 20_000, 5

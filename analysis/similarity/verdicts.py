@@ -1,4 +1,4 @@
-"""Three words for a pair of corruptions, and the correction for asking about many pairs."""
+"""Three words for a pair of corruptions: the correction for asking about many, and the overlap rule of the papers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from analysis.arrays import FloatArray
 from analysis.claims.corruptions import Verdict
-from analysis.errors import InvalidInput
+from analysis.curves.bands import Bands
+from analysis.curves.config import OVERLAP_LEVEL
+from analysis.curves.curve import CurveFit
+from analysis.errors import BandsMissing, InvalidInput
 
 
 def verdict_of(*, equivalent: bool, different: bool) -> Verdict:
@@ -45,3 +49,48 @@ def holm(p_values: Sequence[float]) -> list[float]:
     from statsmodels.stats.multitest import multipletests
 
     return [float(value) for value in multipletests(p, method="holm")[1]]
+
+
+def bands_overlap(first: CurveFit, second: CurveFit, grid: FloatArray, *, simultaneous: bool) -> bool:
+    """Whether the 83 % bands of two curves meet at every visual change of a grid.
+
+    Parameters
+    ----------
+    first, second : CurveFit
+    grid : ndarray, shape (n,)
+        Visual changes in [0, 1].
+    simultaneous : bool
+        Bands that hold whole curves, or (as printed) at each visual change on its own.
+
+    Raises
+    ------
+    BandsMissing
+        If a curve was fitted without bootstrap.
+    InvalidInput
+        If a simultaneous band is of another level.
+
+    Notes
+    -----
+    VCR section 5. Intervals of level 0.834 of two independent estimates of equal precision just touch when their
+    difference has p = 0.05 (Goldstein and Healy 1995; Payton, Greenstone and Schenker 2003).
+    """
+    edges = []
+    for curve in (first, second):
+        bands = curve.bands
+        if bands is None:
+            raise BandsMissing
+        lower, upper = _band_83(bands, simultaneous=simultaneous)
+        edges.append((np.interp(grid, bands.v, lower), np.interp(grid, bands.v, upper)))
+    (low_one, high_one), (low_two, high_two) = edges
+    return bool(np.all((low_one <= high_two) & (low_two <= high_one)))
+
+
+def _band_83(bands: Bands, *, simultaneous: bool) -> tuple[FloatArray, FloatArray]:
+    if not simultaneous:
+        return bands.pointwise(OVERLAP_LEVEL)
+    if abs(bands.simultaneous_level - OVERLAP_LEVEL) > 1e-9:
+        raise InvalidInput(
+            f"The overlap rule reads simultaneous bands of level {OVERLAP_LEVEL}; one was fitted at "
+            f"{bands.simultaneous_level}: leave simultaneous_level out."
+        )
+    return bands.simultaneous_lower, bands.simultaneous_upper

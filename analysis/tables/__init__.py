@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.tables.answers import ANSWERS
-from analysis.tables.closing import CLOSING
-from analysis.tables.predictions import LEVEL_PREDICTIONS, PREDICTIONS
 from analysis.tables.reading import header_of, read_cells, read_table, text_of
 from analysis.tables.schema import Column, Kind, TableSchema, guard
-from analysis.tables.sessions import SESSIONS
-from analysis.tables.setup import SETUP
-from analysis.tables.stimuli import STIMULI
-from analysis.tables.timing import TIMING_COLUMNS
-from analysis.tables.trials import INPUT_KINDS, TRIALS
+from analysis.tables.sessions import CLOSING, SESSIONS, SETUP
+from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
+from analysis.tables.trials import ANSWERS, INPUT_KINDS, TIMING_COLUMNS, TRIALS
 
 SCHEMAS: Mapping[str, TableSchema] = {
     schema.name: schema

@@ -8,8 +8,8 @@ from typing import Any
 
 from analysis.errors import InvalidInput
 from analysis.figures.paper import write_drawing
-from analysis.figures.style import GRID, INK, INK_SOFT, PALETTE
-from analysis.timing.values import EDGES, TimingCertificate
+from analysis.figures.value import GRID, INK, INK_SOFT, PALETTE
+from analysis.timing.certificate import EDGES, TimingCertificate
 
 _WITHIN, _BEYOND = PALETTE[0], PALETTE[1]
 

@@ -1,4 +1,9 @@
-"""Whether a trial was shown as planned, derived from the frames that the browser recorded.
+"""Whether anybody could see and answer a trial, derived from what the browser reported.
+
+A trial that nobody attended to says nothing about seeing. It is set aside: it enters no curve, no count and no
+denominator of a rule. What was answered plays no part in the decision, and a missed answer alone is no reason.
+
+Whether a trial was shown as planned, derived from the frames that the browser recorded.
 
 A rule is a function of the timing columns of one trial, registered under its name and version. Stored answers keep the
 name of the rule that judged them; the raw columns stay, so that an analyst can apply another one.
@@ -8,6 +13,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+
+#: Without any input from the first fixation until so long into the question, nobody was there.
+ABSENT_AFTER_MS = 10_000
+
+
+def is_set_aside(record: Mapping[str, Any]) -> bool:
+    """Decide whether a trial with limited time counts.
+
+    Parameters
+    ----------
+    record : mapping
+        Timing columns of one trial (``tables.trials.TIMING_COLUMNS``). What a column does not say is no reason to
+        set the trial aside.
+
+    Returns
+    -------
+    bool
+        True if the page lost focus or visibility during the trial, or if no input of any kind came from the first
+        fixation until ``ABSENT_AFTER_MS`` into the question.
+
+    Notes
+    -----
+    This project's choice; what it does to an area when honest people miss many trials is simulated by
+    ``benchmarks/absence.py``.
+    """
+    if record.get("visible_whole_trial") is False or record.get("focused_whole_trial") is False:
+        return True
+    watched_ms, last_input_ms = record.get("input_watched_ms"), record.get("last_input_ms")
+    if watched_ms is None or watched_ms < ABSENT_AFTER_MS:
+        return False
+    # Negative: the last input came before the trial.
+    return last_input_ms is None or bool(last_input_ms < 0)
+
 
 Record = Mapping[str, Any]
 
@@ -26,7 +64,7 @@ def timing_1(record: Record) -> bool | None:
     Parameters
     ----------
     record : mapping
-        Timing columns of one trial (``analysis.tables.TIMING_COLUMNS``).
+        Timing columns of one trial (``analysis.tables.trials.TIMING_COLUMNS``).
 
     Returns
     -------
@@ -53,7 +91,7 @@ def timing_2(record: Record) -> bool | None:
     Parameters
     ----------
     record : mapping
-        Timing columns of one trial (``analysis.tables.TIMING_COLUMNS``), measured by engine 2.0 or later.
+        Timing columns of one trial (``analysis.tables.trials.TIMING_COLUMNS``), measured by engine 2.0 or later.
 
     Returns
     -------

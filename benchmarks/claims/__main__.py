@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from analysis.claims import CLAIMS
-from analysis.claims.crowd import ENOUGH, FALSE_IN_100, FALSE_RECRUITERS_IN_100, FEWEST, PROMISED_IN_100
+from analysis.claims.claim import ENOUGH, FALSE_IN_100, FALSE_RECRUITERS_IN_100, FEWEST, PROMISED_IN_100
 from benchmarks import _command
 from benchmarks.claims._cells import MEASURED, cells_of, outcome_of, scripts
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.stats import norm
 
 from analysis.arrays import FloatArray, IntArray
-from analysis.differences import AnswersToOne, Clusters, attentive_share
-from analysis.power import LogisticDrop
-from analysis.power.crowd import marginal_logit
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.beside import attentive_share
+from analysis.power.crowd import LogisticDrop, marginal_logit
 
 Curve = Callable[[FloatArray], FloatArray]
 
@@ -101,7 +101,7 @@ def simulated(
 
     Notes
     -----
-    As `analysis.power.simulate_answers`: originals are shared between the functions, each has one stimulus of each.
+    As `power.crowd.simulate_answers`: originals are shared between the functions, each has one stimulus of each.
     Unless told otherwise every answer has a stimulus of its own. A model answers every stimulus once.
     """
     count = size.people * size.each

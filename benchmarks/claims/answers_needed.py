@@ -19,7 +19,7 @@ import numpy as np
 
 from analysis.arrays import FloatArray
 from analysis.claims.models import ANSWERS_THAT_DECIDE, POWER, TRUE_GAP
-from analysis.differences import beside_people
+from analysis.differences.beside import beside_people
 from analysis.differences.family import DRAWS
 from benchmarks.claims import corruptions
 from benchmarks.claims._cells import Cell, Limit, Outcome, run

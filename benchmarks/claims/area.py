@@ -16,9 +16,9 @@ from functools import cache, partial
 import numpy as np
 from scipy.special import expit, ndtri
 
-from analysis.curves import CurveFit, fit_curve
-from analysis.power import Crowd, LogisticDrop, simulate_answers
-from analysis.power.crowd import Curve, marginal_logit
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.power.crowd import Crowd, Curve, LogisticDrop, marginal_logit, simulate_answers
 from benchmarks.claims._cells import Cell, Limit, run
 
 CLAIM = "area-interval"

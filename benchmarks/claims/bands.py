@@ -15,9 +15,9 @@ from functools import partial
 
 import numpy as np
 
-from analysis.curves import CurveFit, fit_curve
-from analysis.power import Crowd, simulate_answers
-from analysis.power.crowd import Curve
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.power.crowd import Crowd, Curve, simulate_answers
 from benchmarks.claims._cells import Cell, Limit, run
 from benchmarks.claims.area import gap_fit, step, unequal_fit
 from benchmarks.interval_coverage import DESIGNS

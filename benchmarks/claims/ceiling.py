@@ -14,8 +14,9 @@ from functools import partial
 import numpy as np
 
 from analysis.claims.models import CEILING
-from analysis.curves import CurveFit, fit_curve
-from analysis.differences import AnswersToOne, Clusters
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.differences.answers import AnswersToOne, Clusters
 from analysis.differences.twin import CurveAnswers, simulated_twins
 from analysis.metrics import compare
 from benchmarks.claims._cells import Cell, Limit, Outcome, run

@@ -20,10 +20,11 @@ import numpy as np
 
 from analysis.arrays import FloatArray
 from analysis.claims.corruptions import DIFFERENCE, DIFFERENT, EQUIVALENT
-from analysis.differences import AnswersToOne, Clusters, attentive_share
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.beside import attentive_share
 from analysis.differences.family import DRAWS
 from analysis.power.crowd import marginal_logit
-from analysis.similarity import CurveSimilarity, compare_all
+from analysis.similarity.curves import CurveSimilarity, compare_all
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 from benchmarks.claims._studies import (
     CATEGORIES,

@@ -18,7 +18,8 @@ from itertools import combinations
 import numpy as np
 
 from analysis.claims.models import FRAGILITY, overall_word
-from analysis.differences import AnswersToOne, Clusters, beside_people
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.beside import beside_people
 from analysis.differences.compared import Compared, Sources
 from analysis.differences.family import DRAWS
 from analysis.differences.fragility import fragility

@@ -20,8 +20,8 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.agreement import consistency_from_counts, error_consistency, pooled_consistency
-from analysis.agreement.pairs import ErrorConsistency, kappa_from_counts
+from analysis.agreement.pairs import ErrorConsistency, consistency_from_counts, error_consistency, kappa_from_counts
+from analysis.agreement.pooled import pooled_consistency
 from analysis.claims.agreement import ENOUGH_PICTURES, KAPPA_OF_A_PAIR, POOLED_KAPPA
 from analysis.power.crowd import marginal_logit
 from benchmarks.claims._cells import Cell, Limit, Outcome, run

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from analysis.claims.models import MEAN_INDICES
-from analysis.curves import CurveFit, fit_curve
-from analysis.differences import AnswersToOne, beside_people
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.differences.answers import AnswersToOne
+from analysis.differences.beside import beside_people
 from analysis.findings.leaderboard import Shown, mean_intervals
 from analysis.metrics import compare
 from benchmarks.claims._cells import Cell, Limit, Outcome, run

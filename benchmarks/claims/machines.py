@@ -17,10 +17,9 @@ from scipy.special import expit
 
 from analysis.arrays import FloatArray
 from analysis.claims.persons import BOUND
-from analysis.curves import fit_curve
-from analysis.persons import bias_of_area, machines_at_most
-from analysis.power import LogisticDrop
-from analysis.power.crowd import Curve, marginal_logit
+from analysis.curves.fit import fit_curve
+from analysis.persons.calibration import bias_of_area, machines_at_most
+from analysis.power.crowd import Curve, LogisticDrop, marginal_logit
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 from benchmarks.claims.area import area_of
 

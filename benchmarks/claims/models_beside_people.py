@@ -20,9 +20,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from analysis.arrays import FloatArray
-from analysis.claims.crowd import FALSE_IN_100
+from analysis.claims.claim import FALSE_IN_100
 from analysis.claims.models import DIFFERENCE, DIFFERS, MATCHES
-from analysis.differences import ModelBesidePeople, beside_people
+from analysis.differences.beside import ModelBesidePeople, beside_people
 from analysis.differences.family import DRAWS
 from analysis.differences.windows import WINDOW
 from benchmarks.claims._cells import Cell, Limit, Outcome, run

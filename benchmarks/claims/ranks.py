@@ -17,9 +17,9 @@ import numpy as np
 
 from analysis.arrays import FloatArray
 from analysis.claims.models import RANKS
-from analysis.differences import AnswersToOne, Clusters, rank_sets
-from analysis.power import LogisticDrop
-from analysis.power.crowd import marginal_logit
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.ranks import rank_sets
+from analysis.power.crowd import LogisticDrop, marginal_logit
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 from benchmarks.claims._studies import CATEGORIES, CLIFF, SHARP, SMOOTH, Curve, answered, categories_of, ease_of, expit
 

@@ -15,15 +15,17 @@ from functools import cache, partial
 
 import numpy as np
 
-from analysis.claims.crowd import FALSE_RECRUITERS_IN_100
+from analysis.claims.claim import FALSE_RECRUITERS_IN_100
 from analysis.claims.recruiters import ALIKE, DIFFERENCE, DIFFERENT, PLANNED, POOLED, REPEATED, TRUE_GAP
 from analysis.clusters import clustered
-from analysis.curves import fit_curve
-from analysis.differences import AnswersToOne, Clusters, attentive_share
+from analysis.curves.fit import fit_curve
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.beside import attentive_share
 from analysis.differences.family import DRAWS
 from analysis.differences.recruiters import CrowdsBeside, compare_recruiters, repeated
-from analysis.power import Crowd, PlannedStudy, marginal_logit
+from analysis.power.crowd import Crowd, marginal_logit
 from analysis.power.recruiters import plan_recruiters
+from analysis.power.study import PlannedStudy
 from analysis.recruiters import Recruiters
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 from benchmarks.claims._studies import CLEAN, CLEAN_EACH, SMOOTH, Curve, answered, expit

@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from analysis.differences import AnswersToOne, rises
-from analysis.power import Crowd, LogisticDrop, simulate_answers
-from analysis.power.crowd import Curve
+from analysis.differences.answers import AnswersToOne
+from analysis.differences.rises import rises
+from analysis.power.crowd import Crowd, Curve, LogisticDrop, simulate_answers
 from benchmarks.claims._cells import Cell, Limit, run
 from benchmarks.claims.area import GRADUAL, dip, step
 

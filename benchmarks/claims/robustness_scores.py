@@ -12,7 +12,7 @@ from math import nan
 
 import numpy as np
 
-from analysis.counterfactuals.intervals import ScoreWithIntervals, score_with_intervals
+from analysis.counterfactuals.score import ScoreWithIntervals, score_with_intervals
 from benchmarks.claims._cells import Cell, Limit, run
 
 LEVEL = Limit(at_least=0.93)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit
 
-from analysis.agreement import shape_bias
+from analysis.agreement.shape_bias import shape_bias
 from analysis.claims.agreement import SHAPE_BIAS
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 

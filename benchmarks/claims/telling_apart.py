@@ -17,14 +17,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.proportions import exact_bound
+from analysis.clusters import exact_bound
 from analysis.similarity.assay import Assay, assay_of, design_effect
-from analysis.similarity.criteria import Crowd
 from analysis.similarity.discrimination import p_below_margin
-from analysis.similarity.observers import hits
 from analysis.similarity.sample_size import PlannedPairs, people_for_equivalence, people_to_detect
-from analysis.spec.analysis_plan import D_PRIME_MARGIN, ObserverModel
-from analysis.spec.design import DiscriminationForm
+from analysis.similarity.sensitivity import Crowd, hits
+from analysis.study.analysis_plan import D_PRIME_MARGIN, ObserverModel
+from analysis.study.design import DiscriminationForm
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 
 ALPHA = 0.05

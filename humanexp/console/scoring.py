@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.text import slugify
 
 from analysis.published_trials import REQUIRED
-from analysis.tables import header_of
+from analysis.tables.reading import header_of
 from humanexp.core.errors import InputRefused
 from humanexp.evaluations import services as evaluations
 from humanexp.jobs import runner
@@ -19,7 +19,7 @@ from humanexp.results.charts.agreement import benchmark_table
 from humanexp.studies.models import Study
 
 if TYPE_CHECKING:
-    from analysis.findings.model import Standing
+    from analysis.findings.model.agreement import Standing
 
 #: Folders of pictures next to the trial files.
 _PICTURES = ("pictures", "images", "stimuli")
@@ -92,9 +92,8 @@ def score(*, folders: Sequence[PublishedFolder], spec: str, name: str, how: eval
 def report_pdf(standings: Sequence[Standing], *, title: str) -> bytes:
     """The table with its definitions on paper."""
     from analysis.claims.agreement import benchmark_caveats, benchmark_definitions
-    from analysis.documents import Document, Paragraph, Section, TableBlock, draw_figures
     from analysis.documents.pdf import to_pdf
-    from analysis.documents.value import Block
+    from analysis.documents.value import Block, Document, Paragraph, Section, TableBlock, draw_figures
 
     said = (*benchmark_definitions(), *benchmark_caveats())
     table = TableBlock(benchmark_table(standings).for_print())

@@ -12,8 +12,8 @@ import numpy as np
 from django.conf import settings
 from django.db import connection
 
-from analysis.cue_conflicts import conflicts
-from analysis.persons import CUE_CONFLICT
+from analysis.categories import conflicts
+from analysis.persons.sentinels import CUE_CONFLICT
 from humanexp.core.errors import StudyRefused
 from humanexp.ledger.payments import unaccepted_places
 from humanexp.participation.selectors import session_for_token

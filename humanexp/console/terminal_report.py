@@ -8,7 +8,8 @@ from django.core.management.base import OutputWrapper
 from rich.console import Console
 from rich.table import Table
 
-from analysis.findings.model import Findings, Standing
+from analysis.findings.model.agreement import Standing
+from analysis.findings.model.findings import Findings
 from analysis.reporting.results_text import recruiter_sentences
 from humanexp.ledger.figures import PaymentSummary
 from humanexp.recruiters import money

@@ -8,7 +8,7 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from analysis.extras import install
+from analysis.errors import install
 
 _SQLITE = {
     # A writer takes its lock at BEGIN, so two of them queue instead of failing half-way.

@@ -21,8 +21,8 @@ from django.conf import settings
 from django.utils.translation.template import templatize
 
 from analysis.errors import InvalidInput
-from analysis.spec.study import LANGUAGE_TAG
-from analysis.spec.toml import read_toml
+from analysis.study.study import LANGUAGE_TAG
+from analysis.study.toml import read_toml
 from humanexp.core.errors import InputRefused
 
 #: The text of consent as single sentences; the shipped languages have files of their own.

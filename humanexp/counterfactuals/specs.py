@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from analysis.classifiers import SCHEMES
+from analysis.classifiers.loading import SCHEMES
 from analysis.corruptions import CORRUPTIONS
 from analysis.counterfactuals.specifications import GENERATORS, ORACLES
 from humanexp.core.errors import InvalidRequest

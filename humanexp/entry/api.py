@@ -15,7 +15,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.spec.study import LANGUAGE_TAG
+from analysis.study.study import LANGUAGE_TAG
 from humanexp.core.api.problems import MEDIA_TYPE, ProblemOut, problem_body
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, TokenRefused

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from analysis.spec import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import AlreadyTookPart, StudyRefused, TooManyCalls

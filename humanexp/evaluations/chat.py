@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 from requests.auth import AuthBase
 
-import analysis
-from analysis import opencv as cv2
+from analysis import __version__, opencv as cv2
 from analysis.categories import NO_ANSWER
 from analysis.errors import ObserverUnavailable
-from analysis.observers import Answer, ForcedChoice, read_answer
+from analysis.observers.port import Answer
+from analysis.observers.questions import ForcedChoice
+from analysis.observers.scoring import read_answer
 from humanexp.addresses import is_loopback
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import write_whole
@@ -133,7 +134,7 @@ class _Again(Exception):
 
 @dataclass(frozen=True)
 class ChatObserver:
-    """A model behind an address, as `analysis.observers.Observer`."""
+    """A model behind an address, as `analysis.observers.port.Observer`."""
 
     address: Address
     #: folder of replies that were paid for already
@@ -166,7 +167,7 @@ class ChatObserver:
 
     @property
     def versions(self) -> dict[str, str]:
-        return {"humanexp": analysis.__version__}
+        return {"humanexp": __version__}
 
     @property
     def _settings(self) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from django.utils.translation import gettext_noop
 
-from analysis.classifiers.arithmetic import Precision
+from analysis.classifiers.networks import Precision
 from analysis.classifiers.shards import Asked
-from analysis.observers import AskPlan
+from analysis.observers.questions import AskPlan
 from humanexp.evaluations import services
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel

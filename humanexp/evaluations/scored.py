@@ -11,15 +11,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import analysis
-from analysis.observers import Answer, ForcedChoice, LabelScores, decide, text_of
+from analysis import __version__
+from analysis.observers.port import Answer
+from analysis.observers.questions import ForcedChoice
+from analysis.observers.scoring import LabelScores, decide, text_of
 from analysis.observers.vision_language import VisionLanguageModel
 from humanexp.core.storage import write_whole
 
 
 @dataclass(frozen=True)
 class ScoringObserver:
-    """A local model, as `analysis.observers.Observer`.
+    """A local model, as `analysis.observers.port.Observer`.
 
     What is kept are scores, which follow from model, picture and question; every temperature and repeat decides from
     the same ones.
@@ -53,7 +55,7 @@ class ScoringObserver:
     @property
     def versions(self) -> dict[str, str]:
         precision = {"precision": self.model.precision}
-        return {"humanexp": analysis.__version__, **self.model.versions, **precision}
+        return {"humanexp": __version__, **self.model.versions, **precision}
 
     def is_known(self, picture: NDArray[np.uint8], question: ForcedChoice) -> bool:
         return self._file(self._asked(picture, question)).exists()

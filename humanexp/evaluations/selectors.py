@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, QuerySet
 
 from analysis.categories import CATEGORIES
-from analysis.corruptions import NO_CORRUPTION
-from analysis.tables import ANSWERS, PREDICTIONS
+from analysis.corruptions.registry import NO_CORRUPTION
+from analysis.tables.stimuli import PREDICTIONS
+from analysis.tables.trials import ANSWERS
 from humanexp.core.errors import existing
 from humanexp.core.storage import current_path
 from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
@@ -58,7 +59,7 @@ def answers_for(stimulus_set: StimulusSet) -> pd.DataFrame | None:
 
 def guessing(runs: Sequence[EvaluationRun]) -> dict[int, str]:
     """What is said of runs that name clean pictures no better than by chance, by key."""
-    from analysis.claims.guessing import guessing_words, is_guessing
+    from analysis.claims.claim import guessing_words, is_guessing
 
     judged = [run for run in runs if run.accuracy_clean is not None and run.stimulus_set.corruptions]
     clean = Stimulus.objects.filter(stimulus_set__in={run.stimulus_set_id for run in judged}, corruption=NO_CORRUPTION)

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from analysis import examples
-from analysis.classifiers import SCHEMES, lite
+from analysis.classifiers import onnx_network
+from analysis.classifiers.loading import SCHEMES
+from analysis.classifiers.onnx_network import is_installed
+from analysis.examples import KINDS, NAMED, folder_of
 from analysis.observers import vision_language
 from humanexp.core import file_store
 from humanexp.core.errors import InvalidRequest
@@ -134,7 +136,7 @@ def shelf_specs() -> list[str]:
 
 def offered_specs() -> list[str]:
     """The same for people, and networks that come as packages as far as they are installed."""
-    return [*(spec for spec in lite.SPECS if lite.is_installed(spec)), *(shown(spec) for spec in shelf_specs())]
+    return [*(spec for spec in onnx_network.SPECS if is_installed(spec)), *(shown(spec) for spec in shelf_specs())]
 
 
 def from_shelf(specification: str) -> str:
@@ -154,7 +156,7 @@ def _network_of(weights: Path) -> str:
 
 def shelf_files() -> list[str]:
     """Files that the console may use, as a specification writes them: those that ship with it, and the shelf's."""
-    shipped = [(examples.folder_of(kind), Path(examples.NAMED) / kind) for kind in examples.KINDS]
+    shipped = [(folder_of(kind), Path(NAMED) / kind) for kind in KINDS]
     patterns = ("*.pt2", "*.onnx", "*.pt", "*.ckpt", "*.npy")
     return [
         *(

@@ -18,7 +18,7 @@ from django.apps import apps
 from django.utils.module_loading import autodiscover_modules, module_has_submodule
 from pydantic import ConfigDict, create_model
 
-from analysis.spec.base import Spec
+from analysis.study.base import Spec
 from humanexp.core.errors import JobError
 
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from analysis.tables import read_cells, text_of
+from analysis.tables.reading import read_cells, text_of
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InputRefused, InvalidRequest

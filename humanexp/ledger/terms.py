@@ -13,8 +13,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils.translation import gettext as _, ngettext
 
 from analysis.campaigns import quantile, reward_for
-from analysis.spec import Link
-from analysis.spec.terms import SettlePolicy, Terms
+from analysis.study.link import Link
+from analysis.study.terms import SettlePolicy, Terms
 from humanexp.core import clock
 from humanexp.ledger.models.calls import CallKind, Payment
 from humanexp.ledger.payments import Tally, free_sessions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.spec.rules import FastSettings, RuleSet
+from analysis.study.rules import FastSettings, RuleSet
 
 #: Of the answers of 90 published observers at most 0.2 % came sooner than 0.3 s (`analysis/rule_sets/vcr.toml`).
 UNDER_MS = 340.0

@@ -11,7 +11,7 @@ a session that was seen later than now, its block is timed anew, so that nobody 
 
 from __future__ import annotations
 
-from analysis.spec.protocol import ProtocolConfig
+from analysis.study.protocol import ProtocolConfig
 from humanexp.studies.tasks import Task
 
 #: Phases are whole frames, up to half a frame shorter than the protocol says; clocks of two machines differ a little.

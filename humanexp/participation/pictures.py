@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.masks import noise_mask
-from analysis.spec.protocol import ProtocolConfig
+from analysis.study.protocol import ProtocolConfig
 from humanexp.core.errors import FileRefused, PictureDamaged
 from humanexp.core.storage import read_checked
 

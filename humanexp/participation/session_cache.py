@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from analysis.spec.protocol import ProtocolConfig
+from analysis.study.protocol import ProtocolConfig
 from humanexp.core.errors import NotFound
 from humanexp.participation import minimum_duration, selectors
 from humanexp.participation.credentials import SessionClaim

@@ -15,9 +15,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from analysis.own_performance import FEWEST_PICTURES
-from analysis.spec import StudyConfiguration
-from analysis.spec.ethics import Ethics
-from analysis.spec.terms import PayOnLeaving
+from analysis.study.ethics import Ethics
+from analysis.study.study import StudyConfiguration
+from analysis.study.terms import PayOnLeaving
 from humanexp.core.text_bundles import CONSENT
 from humanexp.participation.earlier_curves import Earlier
 from humanexp.participation.selectors.own_results import CURVE_ROLES

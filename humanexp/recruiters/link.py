@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from analysis.entry import Entry
-from analysis.spec import Link as LinkSettings
+from analysis.study.link import Link as LinkSettings
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.participation import services as participation

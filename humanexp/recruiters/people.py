@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
-from analysis.tables import read_cells, text_of
+from analysis.tables.reading import read_cells, text_of
 from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, InvalidRequest, NotAllowed
 from humanexp.core.fingerprints import Stored, pseudonym_key

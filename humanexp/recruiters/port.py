@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, Protocol, Self
 
-from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
+from analysis.study.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core import clock
 from humanexp.recruiters.money import FeeTable
 from humanexp.recruiters.states import AssignmentState

@@ -20,8 +20,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy as _lazily
 
 from analysis.entry import Entry
-from analysis.spec.link import Link
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.link import Link
+from analysis.study.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.recruiters.money import FeeTable, Quote, QuoteTerms, quote
 from humanexp.recruiters.port import Capabilities, Recruiter

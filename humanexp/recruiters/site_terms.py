@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, model_validator
 
 from analysis.entry import Entry
-from analysis.spec.link import SITE_CODE_LENGTH, Link, LinkPay, host_of_return
+from analysis.study.link import SITE_CODE_LENGTH, Link, LinkPay, host_of_return
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.keys import random_code
 from humanexp.recruiters import money

@@ -15,7 +15,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _, ngettext
 
 from analysis.campaigns import BatchTimes
-from analysis.spec import Terms
+from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, CapExceeded

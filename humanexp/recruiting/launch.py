@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
-from analysis.spec import Link
-from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
+from analysis.study.link import Link
+from analysis.study.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Max, Q
 from django.db.models.functions import Coalesce
 
-from analysis.spec.terms import PEOPLE_LISTS
+from analysis.study.terms import PEOPLE_LISTS
 from humanexp.core import clock, file_store
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAllowed, NotFound

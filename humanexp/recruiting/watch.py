@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from analysis.campaigns import median_hourly_cents, share_is_above
-from analysis.spec import Terms
+from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.ledger.bonuses import top_up_latecomers

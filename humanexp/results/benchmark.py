@@ -10,7 +10,7 @@ from humanexp.results import tables
 from humanexp.studies.models import Origin, Study
 
 if TYPE_CHECKING:
-    from analysis.findings.model import Standing
+    from analysis.findings.model.agreement import Standing
     from analysis.findings.observations import Observations
 
 

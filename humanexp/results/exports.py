@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from analysis.findings.model import N_BOOTSTRAP, Findings
-from analysis.tables import (
-    ANSWERS,
-    CLOSING,
-    LEVEL_PREDICTIONS,
-    PREDICTIONS,
-    SESSIONS,
-    SETUP,
-    STIMULI,
-    TRIALS,
-    TableSchema,
-)
-from analysis.tables.coarse import coarse_trials
+from analysis.findings.model.entry import N_BOOTSTRAP
+from analysis.findings.model.findings import Findings
+from analysis.tables.schema import TableSchema
+from analysis.tables.sessions import CLOSING, SESSIONS, SETUP, coarse_trials
+from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
+from analysis.tables.trials import ANSWERS, TRIALS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.results.charts import sheet_names, sheet_of
@@ -233,7 +226,7 @@ Python and bambi:
 
 
 def _who_answered(study: Study) -> str:
-    from analysis.reporting import SCRIPTED
+    from analysis.reporting.methods import SCRIPTED
 
     return SCRIPTED if study.population == Population.SCRIPTED else "People appear by code alone."
 

@@ -9,16 +9,11 @@ from statistics import fmean
 from typing import get_args
 
 from analysis.claims.models import measured_words, models_sentence, order_sentence, overall_word
-from analysis.findings.model import (
-    HUMANS,
-    Comparison,
-    Curve,
-    Direction,
-    Discrimination,
-    Findings,
-    Validation,
-    Word,
-)
+from analysis.findings.model.checks import Validation
+from analysis.findings.model.comparisons import Comparison, Direction, Word
+from analysis.findings.model.curves import Curve, Discrimination
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 from analysis.wording import counted, quoted
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _, ngettext
 
-from analysis.acceptance import PRACTICE_NOT_PASSED
-from analysis.findings.model import AskedObserver, Exclusion, Findings, Flow, SessionCounts
+from analysis.acceptance.rules import PRACTICE_NOT_PASSED
+from analysis.findings.model.findings import Findings
+from analysis.findings.model.people import AskedObserver, Exclusion, Flow, SessionCounts
 
 
 @dataclass(frozen=True)

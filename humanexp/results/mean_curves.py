@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from analysis.findings.model import HUMANS, Curve
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS
 from humanexp.participation.earlier_curves import EarlierLine
 from humanexp.results import selectors
 from humanexp.studies.models import Study

@@ -40,7 +40,7 @@ class AnalysisPlan(models.Model):
     """What was decided before looking: frozen once a study, with the digest of its content. Never changed."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="analysis_plan")
-    #: as `analysis.reporting.FrozenPlan` wrote it
+    #: as `analysis.reporting.plan.FrozenPlan` wrote it
     content = models.JSONField()
     digest = models.CharField(max_length=64)
     #: answers of people that were stored at that moment

@@ -1,4 +1,4 @@
-"""What a report says, as an `analysis.documents.Document`: charts and tables of the pages, methods, flow, plan."""
+"""What a report says, as an `documents.value.Document`: charts and tables of the pages, methods, flow, plan."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.documents import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, SheetBlock, TableBlock
-from analysis.figures import Column, Figure, Table
-from analysis.findings.model import AskedObserver, Findings
+from analysis.documents.value import (
+    Block,
+    Document,
+    Facts,
+    FigureBlock,
+    Items,
+    Paragraph,
+    Section,
+    SheetBlock,
+    TableBlock,
+)
+from analysis.figures.table import Column, Table
+from analysis.figures.value import Figure
+from analysis.findings.model.findings import Findings
+from analysis.findings.model.people import AskedObserver
 from humanexp.results.charts import chart_of, choices_of, sheet_names, sheet_of
 from humanexp.results.headline import headline_of
 from humanexp.results.inclusion import Step
 
 if TYPE_CHECKING:
-    from analysis.reporting import Deviation
+    from analysis.reporting.plan import Deviation
 
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 _CHARTS = {
@@ -63,7 +75,7 @@ class ReportFacts:
 
 
 def document_of(findings: Findings, facts: ReportFacts) -> Document:
-    from analysis.reporting import SCRIPTED
+    from analysis.reporting.methods import SCRIPTED
 
     headline = headline_of(findings)
     sections = [

@@ -9,7 +9,7 @@ from functools import lru_cache
 from django.db.models import QuerySet
 from pydantic import JsonValue
 
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as jobs

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from analysis.spec import AnalysisPlan
-from analysis.spec.analysis_plan import Estimand, ObserverModel
+from analysis.study.analysis_plan import AnalysisPlan, Estimand, ObserverModel
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
@@ -32,7 +31,7 @@ CHUNK = 2000
 
 
 class AnalysisTables(TypedDict):
-    """Arguments of `analysis.findings.analyse`."""
+    """Arguments of `analysis.findings.analysing.analyse`."""
 
     trials: pd.DataFrame
     predictions: pd.DataFrame
@@ -44,7 +43,7 @@ class AnalysisTables(TypedDict):
 
 
 class PlannedSettings(TypedDict):
-    """Arguments of `analysis.findings.analyse` that a study fixes."""
+    """Arguments of `analysis.findings.analysing.analyse` that a study fixes."""
 
     level: float
     margin: float
@@ -59,7 +58,7 @@ class PlannedSettings(TypedDict):
 
 
 def analysis_tables(study: Study) -> AnalysisTables:
-    """Everything that `analysis.findings.analyse` reads of a study, by the name of its argument."""
+    """Everything that `analysis.findings.analysing.analyse` reads of a study, by the name of its argument."""
     return {
         "trials": trials_of(study),
         "predictions": predictions_of(study),
@@ -85,7 +84,7 @@ def trials_of(study: Study) -> pd.DataFrame:
     """Every answer of people, columns of the TRIALS schema; `accepted` is the current verdict on its session."""
     import pandas as pd
 
-    from analysis.tables import TRIALS
+    from analysis.tables.trials import TRIALS
 
     chunks = list(trial_chunks(study))
     return pd.concat(chunks, ignore_index=True) if chunks else TRIALS.frame([])
@@ -93,7 +92,7 @@ def trials_of(study: Study) -> pd.DataFrame:
 
 def trial_chunks(study: Study) -> Iterator[pd.DataFrame]:
     """The same a chunk at a time: the answers of a large study are never held as a whole."""
-    from analysis.tables import TRIALS
+    from analysis.tables.trials import TRIALS
 
     if study.origin == Origin.IMPORTED:
         frame = _imported(study, "human")
@@ -107,7 +106,7 @@ def trial_chunks(study: Study) -> Iterator[pd.DataFrame]:
 
 def predictions_of(study: Study) -> pd.DataFrame:
     """Every prediction on the study's stimuli, columns of the PREDICTIONS schema."""
-    from analysis.tables import PREDICTIONS
+    from analysis.tables.stimuli import PREDICTIONS
 
     if study.origin == Origin.IMPORTED:
         trials = _imported(study, "classifier")
@@ -157,7 +156,7 @@ def level_predictions_of(study: Study) -> pd.DataFrame | None:
     """Predictions on the published levels of the same originals; None where nobody made and evaluated them."""
     import pandas as pd
 
-    from analysis.tables import LEVEL_PREDICTIONS
+    from analysis.tables.stimuli import LEVEL_PREDICTIONS
 
     if study.stimulus_set is None or has_levels(study.stimulus_set):
         return None
@@ -177,7 +176,7 @@ def level_predictions_of(study: Study) -> pd.DataFrame | None:
 
 def answers_of(study: Study) -> pd.DataFrame | None:
     """Answers of models that were asked in words, columns of the ANSWERS schema; None where none was asked."""
-    from analysis.tables import ANSWERS
+    from analysis.tables.trials import ANSWERS
 
     made = None if study.stimulus_set is None else evaluations.answers_for(study.stimulus_set)
     if made is None or study.origin != Origin.IMPORTED:
@@ -198,8 +197,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
 
     Who took their answers back is counted, and not named.
     """
-    from analysis.tables import SESSIONS
-    from analysis.tables.sessions import REASON_SEPARATOR
+    from analysis.tables.sessions import REASON_SEPARATOR, SESSIONS
 
     if study.origin == Origin.IMPORTED:
         return None
@@ -254,14 +252,14 @@ def _reasons(verdict: Verdict | None, *, is_out: bool) -> str | None:
 
 def closing_of(study: Study) -> pd.DataFrame:
     """What participants said at the end, columns of the CLOSING schema; texts that nobody cleared are left out."""
-    from analysis.tables import CLOSING
+    from analysis.tables.sessions import CLOSING
 
     return CLOSING.frame(list(participation.closing_rows(study)))
 
 
 def setup_of(study: Study) -> pd.DataFrame:
     """What was measured and asked before practice, columns of the SETUP schema; values are coarse."""
-    from analysis.tables import SETUP
+    from analysis.tables.sessions import SETUP
 
     return SETUP.frame(list(participation.set_up_rows(study)))
 
@@ -282,7 +280,7 @@ def session_summary(study: Study) -> dict[str, object]:
 
 def _imported(study: Study, kind: str) -> pd.DataFrame:
     """Rows of the imported observers of one kind."""
-    from analysis.tables import TRIALS
+    from analysis.tables.trials import TRIALS
 
     trial_import = TrialImport.objects.get(study=study)
     names = [name for name, of_kind in trial_import.observers.items() if of_kind == kind]
@@ -304,7 +302,7 @@ def _with_evaluated(study: Study, published: pd.DataFrame) -> pd.DataFrame:
     """Published predictions, and those of models that were asked about the attached pictures here."""
     import pandas as pd
 
-    from analysis.tables import PREDICTIONS
+    from analysis.tables.stimuli import PREDICTIONS
 
     if study.stimulus_set is None:
         return published

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
-from analysis.timing import TimingCertificate, certify
+from analysis.acceptance.golds import Gold, gold_slack, tally_golds
+from analysis.study.rules import RuleSet
+from analysis.timing.certificate import TimingCertificate, certify
 from humanexp.jobs.registry import Progress, silent
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import FINISHED, Session, SessionState, Trial, counting

@@ -7,8 +7,10 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.acceptance import PRACTICE_NOT_PASSED, RuleSet, SessionRecord, hard_golds, judge, withdrawal_of
-from analysis.spec.rules import SentinelSettings
+from analysis.acceptance.golds import hard_golds, withdrawal_of
+from analysis.acceptance.record import SessionRecord
+from analysis.acceptance.rules import PRACTICE_NOT_PASSED, judge
+from analysis.study.rules import RuleSet, SentinelSettings
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest

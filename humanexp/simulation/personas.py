@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.categories import CATEGORIES, NO_ANSWER
-from analysis.judgements import IS_NONE, IS_ONE, JUDGEMENTS, judgement
+from analysis.categories import CATEGORIES, IS_NONE, IS_ONE, JUDGEMENTS, NO_ANSWER, judgement
 from humanexp.simulation.observers import ObserverModel, TrueCurve, random_stream
 
 SAME, DIFFERENT = "same", "different"

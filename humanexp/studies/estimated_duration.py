@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from analysis.persons import SentinelCost, sentinel_cost
-from analysis.spec.protocol import ProtocolConfig
-from analysis.spec.study import StudyConfiguration
+from analysis.persons.sentinels import SentinelCost, sentinel_cost
+from analysis.study.protocol import ProtocolConfig
+from analysis.study.study import StudyConfiguration
 from humanexp.studies.models import Study
 from humanexp.studies.plans import plan_head
 from humanexp.studies.tasks import TASKS, Task

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from analysis.spec.link import LinkPay
-from analysis.spec.terms import PayOnLeaving
+from analysis.study.link import LinkPay
+from analysis.study.terms import PayOnLeaving
 from humanexp.studies.tasks import TASKS
 
 #: Days from a withdrawal until its answers are erased; consent, "Stop and leave?" and the goodbye name them.

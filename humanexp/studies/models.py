@@ -151,13 +151,13 @@ class PowerEstimate(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="power_estimates")
     #: `studies.power.PowerQuestion`
     question = models.JSONField()
-    #: `analysis.power.PlannedStudy`: the design in numbers, as it was
+    #: `analysis.power.study.PlannedStudy`: the design in numbers, as it was
     planned = models.JSONField()
     #: of the plan that the design had
     plan_digest = models.CharField(max_length=64)
     #: sizes that are simulated so far: an interrupted job goes on from them
     found = models.JSONField(default=list)
-    #: `analysis.power.SizeReport`
+    #: `analysis.power.sizes.SizeReport`
     report = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -9,12 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from analysis.acceptance import RuleSet, load_rule_set, needed_of
+from analysis.acceptance.rules import needed_of
 from analysis.arrays import FloatArray
-from analysis.design import BlockPlan, Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan, shuffled_grid
-from analysis.design.dealing import by_balance, cells_of
-from analysis.spec.design import PracticeDesign
-from analysis.spec.study import StudyConfiguration
+from analysis.design.catalogue import Catalogue, shuffled_grid
+from analysis.design.plan import BlockPlan, SessionPlan, StudyPlan, read_session_plan
+from analysis.design.planner import plan_study
+from analysis.design.sessions import by_balance, cells_of
+from analysis.study.design import PracticeDesign
+from analysis.study.rules import RuleSet, load_rule_set
+from analysis.study.study import StudyConfiguration
 from humanexp.core import file_store
 from humanexp.core.errors import StudyRefused
 from humanexp.core.storage import media_path, read_checked, write_whole

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from analysis.claims import telling_apart as claims
-from analysis.corruptions import NO_CORRUPTION
+from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.errors import InvalidInput
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.studies.models import Study
@@ -17,7 +17,7 @@ from humanexp.studies.plans import plan_head
 from humanexp.studies.selectors import configuration_of
 
 if TYPE_CHECKING:
-    from analysis.power import PlannedStudy
+    from analysis.power.study import PlannedStudy
 
 #: Difference in area that a study is planned for unless it says otherwise.
 USUAL_DIFFERENCE = 0.033
@@ -91,7 +91,8 @@ def planned_answers(study: Study) -> PlannedAnswers | None:
 
 def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
     """The design as the simulation takes it; refuses a study without two curves to compare."""
-    from analysis.power import Crowd, LogisticDrop, PlannedStudy
+    from analysis.power.crowd import Crowd, LogisticDrop
+    from analysis.power.study import PlannedStudy
 
     planned = planned_answers(study)
     if planned is None:
@@ -167,8 +168,9 @@ class TellingApart:
 
 def telling_apart(study: Study) -> TellingApart | None:
     """None where a study compares no pictures. Differences are sought at the hardest step of Holm's rule."""
-    from analysis.similarity import PlannedPairs, d_prime_of, people_for_equivalence, people_to_detect
-    from analysis.spec.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL
+    from analysis.similarity.sample_size import PlannedPairs, people_for_equivalence, people_to_detect
+    from analysis.similarity.sensitivity import d_prime_of
+    from analysis.study.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL
 
     configuration, summary = configuration_of(study), plan_head(study)["summary"]
     asked = configuration.design.discrimination

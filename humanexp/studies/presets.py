@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 from humanexp.stimuli.sufficiency import Answer
 
 if TYPE_CHECKING:
-    from analysis.design import Sufficiency
+    from analysis.design.planner import Sufficiency
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,8 @@ def answers_for(n_originals: int) -> list[Answer]:
 
 
 def _answer(chosen: Preset, n_originals: int) -> Answer:
-    from analysis.design import DesignConfig, sufficiency_of
+    from analysis.design.planner import sufficiency_of
+    from analysis.study.design import DesignConfig
 
     sessions = chosen.values.get("max_sessions_per_worker", 1)
     config = DesignConfig.from_dict({**chosen.values["design"], "sessions_per_participant": sessions})

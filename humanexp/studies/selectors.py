@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
-from analysis.spec.study import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.models import User
 from humanexp.jobs import selectors as jobs

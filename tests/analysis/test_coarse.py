@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from analysis.findings.observations import digest_of
-from analysis.tables import TRIALS
-from analysis.tables.coarse import coarse_trials
+from analysis.tables.sessions import coarse_trials
+from analysis.tables.trials import TRIALS
 
 EXACT = {
     "t_refresh_median_ms": 16.683,

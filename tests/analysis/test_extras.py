@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.classifiers import load_classifier
-from analysis.errors import AnalysisError, ClassifierUnavailable, GeneratorUnavailable
-from analysis.extras import install
+from analysis.classifiers.loading import load_classifier
+from analysis.errors import AnalysisError, ClassifierUnavailable, GeneratorUnavailable, install
 from humanexp.console.demo.steps import CLASSIFIERS, Demo
 from humanexp.console.demo.workspace import Options
 
@@ -19,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "analysis.counterfactuals.checkpoint", raising=False)
+    monkeypatch.delitem(sys.modules, "analysis.counterfactuals.autoencoder", raising=False)
 
 
 @pytest.mark.parametrize("spec", ["export:fixtures/classifiers/clean.pt2", "torchvision:resnet18", "timm:resnet18"])
@@ -29,7 +28,7 @@ def test_a_network_without_torch_is_refused_with_its_extra(no_torch: None, spec:
 
 
 def test_a_generator_without_torch_is_refused_with_its_extra(no_torch: None) -> None:
-    from analysis.counterfactuals import load_generator
+    from analysis.counterfactuals.specifications import load_generator
 
     with pytest.raises(GeneratorUnavailable, match=r"pip install 'humanexp\[torch\]'") as refused:
         load_generator("vqgan:fixtures/counterfactuals/autoencoder.pt")

@@ -9,26 +9,13 @@ import numpy as np
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.figures import (
-    DASHES,
-    LARGEST_DOT,
-    PALETTE,
-    Band,
-    Column,
-    CurveBand,
-    Figure,
-    IndexRow,
-    Observer,
-    PlottedCurve,
-    Table,
-    condition_figure,
-    curve_figure,
-    index_figure,
-    style_of,
-)
 from analysis.figures.drawing import WIDTHS, draw
 from analysis.figures.page import to_plotly
 from analysis.figures.paper import to_file
+from analysis.figures.performance import CurveBand, PlottedCurve, condition_figure, curve_figure
+from analysis.figures.rows import IndexRow, index_figure
+from analysis.figures.table import Column, Table
+from analysis.figures.value import DASHES, LARGEST_DOT, PALETTE, Band, Figure, Observer, style_of
 from tests.analysis.figures.series import series_of
 
 GRID = tuple(np.linspace(0, 1, 21))

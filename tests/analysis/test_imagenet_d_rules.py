@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.acceptance import SessionRecord, judge, load_rule_set
-from analysis.judgements import IS_NONE, IS_ONE, judgement
+from analysis.acceptance.record import SessionRecord
+from analysis.acceptance.rules import judge
+from analysis.categories import IS_NONE, IS_ONE, judgement
+from analysis.study.rules import load_rule_set
 
 SESSIONS = 6000
 RULES = load_rule_set("imagenet-d")

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.errors import InvalidInput, PictureRefused, UnknownName
 from analysis.masks import BACKGROUND, MASKS, blank_mask, make_mask, noise_mask, phase_scrambled
-from analysis.spec.protocol import PROTOCOLS
+from analysis.study.protocol import PROTOCOLS
 
 PICTURE = np.random.default_rng(4).integers(60, 190, (96, 96, 3), dtype=np.uint8)
 PICTURE[20:60, 30:70] = (180, 90, 70)

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.integrate import quad
 
-from analysis.curves import CurveFit, fit_curve
-from analysis.curves.basis import spline_basis
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.curves.spline import spline_basis
 from analysis.errors import GridMismatch, LabelSpaceMismatch
 from analysis.metrics import compare, leads
 from tests.analysis.curves.truths import crowd, gradual, sharp

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
-from analysis.proportions import exact_bound
+from analysis.clusters import exact_bound
 
 
 def test_by_hand() -> None:

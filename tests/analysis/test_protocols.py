@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from analysis.errors import InvalidInput, UnknownName
-from analysis.spec.protocol import PROTOCOLS, ProtocolConfig, load_protocol, sources
+from analysis.study.protocol import PROTOCOLS, ProtocolConfig, load_protocol, sources
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement import ErrorConsistency, error_consistency
-from analysis.curves import CurveFit, fit_curve
-from analysis.differences import AnswersToOne
+from analysis.agreement.pairs import ErrorConsistency, error_consistency
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.differences.answers import AnswersToOne
 from analysis.errors import InvalidInput
-from analysis.figures import Observer
-from analysis.findings.model import Indices
-from analysis.metrics import compare
-from analysis.similarity import CurveSimilarity, compare_all
-from analysis.summaries import one_row, screen
+from analysis.figures.value import Observer
+from analysis.metrics import Indices, compare
+from analysis.similarity.curves import CurveSimilarity, compare_all
+from analysis.wording import one_row, screen
 from tests.analysis.curves.truths import crowd, gradual, sharp
 
 

@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 
 from analysis.errors import TableRefused
-from analysis.tables import PREDICTIONS, SCHEMAS, STIMULI, TRIALS, read_table
+from analysis.tables import SCHEMAS
+from analysis.tables.reading import read_table
+from analysis.tables.stimuli import PREDICTIONS, STIMULI
+from analysis.tables.trials import TRIALS
 
 ROW = {
     "classifier": "small",

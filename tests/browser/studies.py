@@ -16,13 +16,14 @@ from django.core import serializers
 from PIL import Image
 
 from analysis.categories import CATEGORIES
-from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.examples.pictures import draw
-from analysis.spec.ending import Ending
-from analysis.spec.ethics import Ethics
-from analysis.spec.protocol import load_protocol
-from analysis.spec.study import StudyConfiguration
-from analysis.spec.terms import Terms
+from analysis.study.design import DesignConfig, DiscriminationDesign
+from analysis.study.ethics import Ethics
+from analysis.study.protocol import load_protocol
+from analysis.study.setup import Ending
+from analysis.study.study import StudyConfiguration
+from analysis.study.terms import Terms
+from analysis.study.validation import ValidationDesign
 from humanexp.core.text_bundles import TextBundle
 from humanexp.jobs import runner
 from humanexp.participation import services as participation

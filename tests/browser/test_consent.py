@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.spec.ethics import Ethics
+from analysis.study.ethics import Ethics
 from humanexp.participation.models import Participant, Session
 from humanexp.recruiters.models.campaigns import Assignment
 from humanexp.recruiters.models.people import RecruitedPerson

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.tables import TIMING_COLUMNS
+from analysis.tables.trials import TIMING_COLUMNS
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.spec.ethics import Ethics
+from analysis.study.ethics import Ethics
 from humanexp.core.models import User
 from humanexp.participation.models import Participant, Preview, Session
 from humanexp.recruiters.models.campaigns import Assignment, Campaign

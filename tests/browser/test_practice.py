@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.spec.design import DiscriminationDesign
+from analysis.study.design import DiscriminationDesign
 from humanexp.participation.models import Response, Session, SessionState
 from tests.browser import axe, studies
 from tests.browser.looks import after_two_frames, shot

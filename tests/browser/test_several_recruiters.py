@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.findings import analyse
-from analysis.spec import Link
+from analysis.findings.analysing import analyse
+from analysis.study.link import Link
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Session
 from humanexp.recruiters.models.campaigns import Campaign

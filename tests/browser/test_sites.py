@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from analysis.spec import Link
+from analysis.study.link import Link
 from humanexp.participation import services as participation
 from humanexp.participation.models import ClosingAnswers, Session
 from humanexp.recruiters.models.campaigns import Assignment, Campaign

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.design import DiscriminationDesign
+from analysis.study.design import DiscriminationDesign
 from humanexp.participation.models import Response
 from tests.browser import studies
 from tests.browser.axe import violations

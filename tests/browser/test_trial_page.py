@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.tables import TIMING_COLUMNS
+from analysis.tables.trials import TIMING_COLUMNS
 from humanexp.participation import services
 from humanexp.participation.models import Response, Session, SessionState
 from tests.browser import studies

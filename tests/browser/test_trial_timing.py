@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.spec.protocol import ProtocolConfig
-from analysis.tables import TIMING_COLUMNS
-from analysis.timing import timing_ok
+from analysis.study.protocol import ProtocolConfig
+from analysis.tables.trials import TIMING_COLUMNS
+from analysis.timing.rules import timing_ok
 from benchmarks import presentation
 from humanexp.participation.models import Response
 from humanexp.studies.estimated_duration import work_ms

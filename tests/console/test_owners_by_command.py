@@ -10,7 +10,7 @@ from django.apps import apps
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
 from analysis.examples.pictures import draw
-from analysis.generation import encode_png
+from analysis.generation.files import encode_png
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.models import Owned, User
 from humanexp.jobs.models import Job

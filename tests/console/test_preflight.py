@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.spec import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.console.models import Preflight
 from humanexp.console.preflight import addresses, gate, operation, terms
 from humanexp.console.preflight.check import Launch

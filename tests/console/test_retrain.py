@@ -13,10 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier
+from analysis.classifiers.loading import load_classifier
 from analysis.errors import InvalidInput, OriginalsOverlap
-from analysis.retraining import Recipe
-from analysis.tables import TRIALS
+from analysis.retraining.training import Recipe
+from analysis.tables.trials import TRIALS
 from humanexp.console import services
 from humanexp.console.jobs import retrain as run_job
 from humanexp.console.services import RETRAIN

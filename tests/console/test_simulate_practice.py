@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from analysis.design import DesignConfig, DiscriminationDesign
-from analysis.spec import StudyConfiguration
-from analysis.spec.design import PracticeDesign
+from analysis.study.design import DesignConfig, DiscriminationDesign, PracticeDesign
+from analysis.study.study import StudyConfiguration
 from humanexp.jobs import runner
 from humanexp.participation.models import Session
 from humanexp.participation.selectors import holding_slots

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from analysis.spec.study import StudyConfiguration
-from analysis.tables import TRIALS
+from analysis.study.study import StudyConfiguration
+from analysis.tables.trials import TRIALS
 from humanexp.core.models import User
 from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session

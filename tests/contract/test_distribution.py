@@ -7,7 +7,7 @@ import tomllib
 from itertools import combinations
 from pathlib import Path
 
-import analysis
+from analysis import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -54,4 +54,4 @@ def test_the_analysis_alone_brings_neither_web_nor_torch() -> None:
 def test_the_version_is_said_once() -> None:
     assert PROJECT["project"]["name"] == "humanexp" and "version" in PROJECT["project"]["dynamic"]
     assert DYNAMIC["version"]["attr"] == "analysis.__version__"
-    assert f"\nversion: {analysis.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

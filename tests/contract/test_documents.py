@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_CHARACTERS = 120
-#: Written by programs: a whole page (`python -m benchmarks.claims`), and parts of one (`python -m analysis.spec`).
+#: Written by programs: a whole page (`python -m benchmarks.claims`), and parts of one (`python -m analysis.study`).
 GENERATED = {"docs/claims.md"}
 GENERATED_PART = re.compile(r"^<!-- (?:settings|kinds).*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 DOCUMENTS = sorted(path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))

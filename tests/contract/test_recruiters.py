@@ -53,7 +53,7 @@ OF_THE_SITE = {
 }
 #: Others that say such a word, and mean something else by it.
 MEANT_OTHERWISE = {
-    "analysis/spec/link.py": "the presets of links that a study file can name",
+    "analysis/study/link.py": "the presets of links that a study file can name",
     "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
     "humanexp/entry/pages/take.py": "the same fact, told to the page",
     "humanexp/templates/recruitment/take/_device.html": "the same fact",

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from analysis.acceptance.rules import FUNCTIONS
-from analysis.spec import StudyConfiguration
-from analysis.spec.documents import TABLES, filled
-from analysis.spec.rules import KINDS
+from analysis.study.documents import TABLES, filled
+from analysis.study.rules import KINDS
+from analysis.study.study import StudyConfiguration
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "study-file.md").read_text()
 EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
 
 
 def test_every_table_is_the_specifications():
-    assert filled(TEXT) == TEXT, "run: python -m analysis.spec docs/study-file.md"
+    assert filled(TEXT) == TEXT, "run: python -m analysis.study docs/study-file.md"
 
 
 @pytest.mark.parametrize("name", TABLES)

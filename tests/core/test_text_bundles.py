@@ -12,8 +12,8 @@ from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
 from analysis.errors import InvalidInput
-from analysis.spec.ethics import Ethics, EthicsTexts
-from analysis.spec.study import StudyConfiguration
+from analysis.study.ethics import Ethics, EthicsTexts
+from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InputRefused
 from humanexp.core.languages import brought_language
 from humanexp.core.models import StoredBundle

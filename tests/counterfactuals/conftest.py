@@ -7,7 +7,7 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
-from analysis.generation import encode_png
+from analysis.generation.files import encode_png
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet

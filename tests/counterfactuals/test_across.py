@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.counterfactuals.files import read_picture
-from analysis.findings.model.transfer import Transfer
+from analysis.findings.model.comparisons import Transfer
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.counterfactuals import load_generator
-from analysis.counterfactuals.caveats import DRAWINGS_ONLY, FORMER_WALK
+from analysis.counterfactuals.specifications import load_generator
+from analysis.counterfactuals.summaries import DRAWINGS_ONLY, FORMER_WALK
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

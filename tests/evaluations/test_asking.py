@@ -16,7 +16,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.categories import CATEGORIES
-from analysis.observers import AskPlan
+from analysis.observers.questions import AskPlan
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations import chat, selectors, services

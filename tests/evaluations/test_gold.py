@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES
 from analysis.errors import DesignRefused
-from analysis.spec.study import StudyConfiguration
+from analysis.study.rules import load_rule_set
+from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InvalidRequest, SetFrozen
 from humanexp.core.models import User
 from humanexp.evaluations import services

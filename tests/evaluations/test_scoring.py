@@ -21,7 +21,8 @@ from scipy.stats import chi2_contingency
 
 from analysis.categories import CATEGORIES
 from analysis.errors import ObserverUnavailable
-from analysis.observers import AskPlan, ForcedChoice, place_preference
+from analysis.observers.questions import AskPlan, ForcedChoice
+from analysis.observers.summary import place_preference
 from analysis.observers.vision_language import VisionLanguageModel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User

@@ -67,7 +67,7 @@ def leftovers() -> list[str]:
 
 
 def weights(n_labels: int = 16) -> bytes:
-    from analysis.classifiers.torchvision_import import import_torchvision
+    from analysis.classifiers.weights import import_torchvision
 
     import_torchvision()
     import timm

@@ -11,8 +11,8 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers.torchvision_import import import_torchvision
-from analysis.observers import WORDINGS
+from analysis.classifiers.weights import import_torchvision
+from analysis.observers.questions import WORDINGS
 
 import_torchvision()
 

@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 
 from analysis.errors import TableRefused
 from analysis.generation.plan import stimulus_file, stimulus_name
-from analysis.spec import Link
-from analysis.spec.toml import read_toml
+from analysis.study.link import Link
+from analysis.study.toml import read_toml
 from humanexp.core.errors import InputRefused
 from humanexp.participation.models import Session
 from humanexp.recruiters.models.campaigns import Campaign

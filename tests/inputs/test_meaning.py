@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from analysis.tables import SCHEMAS, TIMING_COLUMNS, Column, TableSchema
+from analysis.tables import SCHEMAS
+from analysis.tables.schema import Column, TableSchema
+from analysis.tables.trials import TIMING_COLUMNS
 
 _NAME = "names what stands elsewhere: two that are twins are refused where they come from"
 _FREE = "what people wrote or a program answered: any text is right"

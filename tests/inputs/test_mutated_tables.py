@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier
-from analysis.classifiers.labels import read_labels
+from analysis.classifiers.decision import read_labels
+from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.recorded import PredictionTable
 from analysis.errors import AnalysisError
 from analysis.published_trials import read_published_trials
-from analysis.tables import PREDICTIONS
+from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core.errors import InputRefused
 from humanexp.recruiters.people import ids_of
 from humanexp.stimuli.sources import labels

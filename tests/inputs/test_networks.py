@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from analysis.categories import IMAGENET_WNIDS, WNID_TO_CATEGORY
-from analysis.classifiers import load_classifier
-from analysis.classifiers.labels import read_labels
+from analysis.classifiers.decision import read_labels
+from analysis.classifiers.loading import load_classifier
 from analysis.errors import ClassifierUnavailable
 from tests.inputs.handed import handed_in
 

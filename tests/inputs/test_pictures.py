@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.generation import prepare_original
+from analysis.generation.originals import prepare_original
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage
 from tests.inputs.handed import handed_in

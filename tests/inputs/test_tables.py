@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import RecordedPredictions, load_classifier
-from analysis.classifiers.table_check import examine_table
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.port import RecordedPredictions
+from analysis.classifiers.recorded import examine_table
 from analysis.errors import TableRefused
-from analysis.tables import read_cells, read_table
+from analysis.tables.reading import read_cells, read_table
 from tests.inputs.handed import handed_in
 
 ROWS = [{"name": "a", "time": "1.5"}, {"name": "b", "time": "0.25"}]

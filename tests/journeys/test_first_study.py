@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.classifiers import lite
+from analysis.classifiers import onnx_network
+from analysis.classifiers.onnx_network import is_installed
 from tests.journeys.newcomer import LONG_MS, Hand, draw_pictures
 from tests.journeys.site import Site
 from tests.journeys.test_newcomer import browser, people  # noqa: F401  (fixtures)
@@ -27,7 +28,7 @@ def pictures(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """What a lab has on its disk: a folder, packed by nobody. Photographs come with a network that knows them."""
     if request.param == "photographs":
         folder = Path(os.environ.get("REFERENCE_DATA", "/nonexistent")) / "photos16"
-        if not (folder.is_dir() and lite.is_installed(lite.SPECS[0])):
+        if not (folder.is_dir() and is_installed(onnx_network.SPECS[0])):
             pytest.skip("needs REFERENCE_DATA with photos16, and requirements/networks.txt")
         shutil.copytree(folder, tmp_path / "photographs")
         return tmp_path / "photographs"

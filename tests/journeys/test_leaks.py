@@ -13,8 +13,8 @@ import pytest
 from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS, corrupt
 from analysis.examples.pictures import draw
-from analysis.generation.png import encode_png
-from analysis.spec.study import StudyConfiguration
+from analysis.generation.files import encode_png
+from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path
 from humanexp.participation import services as participation
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet

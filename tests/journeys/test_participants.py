@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from analysis.spec.design import DiscriminationDesign
+from analysis.study.design import DiscriminationDesign
 from humanexp.ledger.sender import send
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruiters.models.campaigns import Campaign

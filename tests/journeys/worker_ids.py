@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.tables import read_table
+from analysis.tables.reading import read_table
 from tests.journeys.site import Site, wait_for
 
 ONE_TABLE = {"recruitment_recruitedperson"}

@@ -5,8 +5,8 @@ import { ENGINE_VERSION, runTrial } from "../../humanexp/static/js/participation
 import { Watch } from "../../humanexp/static/js/participation/trial/watch.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
-const TABLES = readFileSync(new URL("../../analysis/tables/timing.py", import.meta.url), "utf8");
-/** The columns that analysis/tables/timing.py promises of the browser. */
+const TABLES = readFileSync(new URL("../../analysis/tables/trials.py", import.meta.url), "utf8");
+/** The columns that analysis/tables/trials.py promises of the browser. */
 const COLUMNS = [...TABLES.slice(TABLES.indexOf("TIMING = ("), TABLES.indexOf("TIMING_COLUMNS:")).matchAll(/(?:name=|_measured\(\s*)"(\w+)"/g)].map(([, name]) => name);
 
 const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 1e-6, `${actual} is not ${expected}`);

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from analysis.findings.discrimination import discrimination_entries
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Trial
 from humanexp.studies import selectors as studies, services

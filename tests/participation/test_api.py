@@ -9,7 +9,7 @@ import pytest
 from django.core import signing
 from PIL import Image
 
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from humanexp.jobs.models import Job
 from humanexp.participation import credentials, selectors, services
 from humanexp.participation.answer_coverage import answer_counts

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from analysis.categories import CATEGORIES, RESPONSE_GRID
-from analysis.design import shuffled_grid
+from analysis.design.catalogue import shuffled_grid
 from analysis.errors import InvalidInput
-from analysis.spec.protocol import ProtocolConfig, load_protocol
-from analysis.tables import TRIALS
+from analysis.study.protocol import ProtocolConfig, load_protocol
+from analysis.tables.trials import TRIALS
 from humanexp.participation import selectors as participation
 from humanexp.studies import selectors as studies, services
 from humanexp.studies.pages.design import design_page

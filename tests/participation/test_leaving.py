@@ -92,7 +92,7 @@ def test_answers_that_stayed_can_be_deleted_later(tab, session, study):
 
 
 def test_the_flow_counts_who_left_with_answers_as_left(client, tab, session, study):
-    from analysis.findings.flow import inclusion_flow
+    from analysis.findings.sensitivity import inclusion_flow
     from humanexp.results.tables import sessions_of
 
     new_session(study, "P-2")

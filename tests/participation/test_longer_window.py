@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.spec import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.participation.models import SetUp
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session

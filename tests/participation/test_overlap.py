@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from analysis.findings.error_consistency import error_consistency_entries
+from analysis.findings.agreement import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from humanexp.participation import selectors as participation, services as participation_services
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Session

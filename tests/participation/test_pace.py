@@ -66,7 +66,7 @@ def test_a_whole_session_takes_at_least_its_phases(paced, client, study):
 
 
 def test_a_pair_takes_two_pictures_and_an_untimed_task_no_time():
-    from analysis.spec.protocol import load_protocol
+    from analysis.study.protocol import load_protocol
     from humanexp.studies.tasks import TASKS
 
     vcr = load_protocol("vcr")

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from humanexp.core import clock
 from humanexp.core.errors import StudyRefused
 from humanexp.participation import selectors, services

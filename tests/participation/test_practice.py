@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.acceptance import PRACTICE_NOT_PASSED
+from analysis.acceptance.rules import PRACTICE_NOT_PASSED
 from analysis.categories import NO_ANSWER
-from analysis.findings.flow import inclusion_flow
+from analysis.findings.sensitivity import inclusion_flow
 from humanexp.core.errors import StudyRefused
 from humanexp.participation import selectors, services as participation
 from humanexp.participation.models import Response, Session, SessionState

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.design import StudyPlan
+from analysis.design.plan import StudyPlan
 from analysis.errors import DesignRefused
 from humanexp.core.errors import Conflict, InputRefused, SessionClosed, StudyRefused
 from humanexp.core.models import User

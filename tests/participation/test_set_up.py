@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from analysis.tables.setup import ITEMS
+from analysis.tables.sessions import ITEMS
 from humanexp.participation import services
 from humanexp.participation.models import Session, SetUp
 from humanexp.results.tables import setup_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.spec.rules import FastSettings, RuleSet, load_rule_set
+from analysis.study.rules import FastSettings, RuleSet, load_rule_set
 from humanexp.participation import implausible_speed
 from humanexp.participation.implausible_speed import UNDER_MS, too_fast_ms
 from humanexp.participation.models import Response

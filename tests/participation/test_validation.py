@@ -6,11 +6,10 @@ from collections import Counter
 
 import pytest
 
-from analysis.categories import CATEGORIES, superordinate
+from analysis.categories import CATEGORIES, JUDGEMENTS, superordinate
 from analysis.errors import InvalidInput
-from analysis.judgements import JUDGEMENTS
-from analysis.spec.study import StudyConfiguration
-from analysis.tables import TRIALS
+from analysis.study.study import StudyConfiguration
+from analysis.tables.trials import TRIALS
 from humanexp.console.demo.steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.spec.study import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.studies.models import Study
 from tests.factories import configuration, draft_study, new_session

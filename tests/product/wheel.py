@@ -24,7 +24,7 @@ from tests.served import free_port
 NOT_OF_THE_BASE = ("django", "torch", "boto3", "requests", "gunicorn", "sklearn", "rest_framework")
 NOT_OF_THE_SERVER = ("torch", "sklearn", "psycopg", "distributed", "playwright", "storages")
 #: Modules of networks that cannot be defined without torch. They are imported where one is loaded.
-OF_TORCH = {"analysis.counterfactuals.autoencoder", "analysis.counterfactuals.checkpoint"}
+OF_TORCH = {"analysis.counterfactuals.autoencoder"}
 
 ABSENT = "import importlib.util as u, json, sys; print(json.dumps([n for n in sys.argv[1:] if u.find_spec(n)]))"
 EVERY_MODULE = """
@@ -41,8 +41,8 @@ for found in pkgutil.walk_packages(analysis.__path__, "analysis."):
 print(json.dumps(failed))
 """
 NO_TORCH = """
-from analysis.classifiers import load_classifier
-from analysis.counterfactuals import load_generator
+from analysis.classifiers.loading import load_classifier
+from analysis.counterfactuals.specifications import load_generator
 from analysis.errors import ClassifierUnavailable, GeneratorUnavailable
 
 for load, spec, refusal in (

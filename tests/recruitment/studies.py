@@ -10,8 +10,8 @@ from typing import Any
 from django.test import Client
 
 from analysis.categories import CATEGORIES
-from analysis.design import DesignConfig
-from analysis.spec.study import StudyConfiguration
+from analysis.study.design import DesignConfig
+from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path, write_whole
 from humanexp.participation.models import Session
 from humanexp.participation.selectors import session_for_token

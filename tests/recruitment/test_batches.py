@@ -10,7 +10,7 @@ import pytest
 from django.db import transaction
 
 from analysis.errors import InvalidInput
-from analysis.spec import Terms
+from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError
 from humanexp.core.models import User

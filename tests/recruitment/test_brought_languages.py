@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from analysis.spec.link import Link
-from analysis.spec.toml import to_toml
+from analysis.study.link import Link
+from analysis.study.toml import to_toml
 from humanexp.core.languages import brought_language
 from humanexp.core.models import StoredBundle, User
 from humanexp.participation.models import Session

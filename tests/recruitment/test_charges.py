@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings as platform_settings
 
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.terms import WorkerRequirements
 from humanexp.recruiters import money
 from humanexp.recruiters.mturk.recruiter import MTurkRecruiter
 from humanexp.recruiters.port import OfferOrder, OfferTerms, RewardOrder

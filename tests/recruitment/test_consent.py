@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils.html import strip_tags
 
-from analysis.spec.ethics import Ethics, EthicsTexts
+from analysis.study.ethics import Ethics, EthicsTexts
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from analysis.spec.ethics import Ethics
+from analysis.study.ethics import Ethics
 from humanexp.core import clock
 from humanexp.core.models import AuditEvent
 from humanexp.entry import visitors

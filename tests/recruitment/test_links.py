@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from analysis.errors import InvalidInput
-from analysis.spec import Link
+from analysis.study.link import Link
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.entry.admission import turn_away

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.campaigns import reward_for
 from analysis.errors import InvalidInput
-from analysis.spec import Terms
+from analysis.study.terms import Terms
 from humanexp.console.models import Tone
 from humanexp.console.preflight import terms as checks
 from humanexp.console.preflight.check import Launch

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from analysis.errors import InvalidInput
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.terms import WorkerRequirements
 from humanexp.console.preflight import operation, terms as checks
 from humanexp.console.preflight.check import Launch
 from humanexp.core import clock

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.errors import InvalidInput
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger import sender

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.spec.terms import Terms
+from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.errors import RecruiterUnavailable
 from humanexp.core.models import AuditEvent, User

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.spec import Link
+from analysis.study.link import Link
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.models import Participant, Session
 from humanexp.recruiters.memory import Memory

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from analysis.spec.ethics import Ethics
+from analysis.study.ethics import Ethics
 from humanexp.console.models import Tone
 from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import own_result

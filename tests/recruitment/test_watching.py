@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis.spec import Terms
+from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, CapExceeded, Conflict, CostNotConfirmed
 from humanexp.core.models import AuditEvent, User

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES
-from analysis.tables import PREDICTIONS
-from analysis.timing import TIMING_RULE, timing_ok
+from analysis.study.rules import load_rule_set
+from analysis.tables.stimuli import PREDICTIONS
+from analysis.timing.rules import TIMING_RULE, timing_ok
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

@@ -1,6 +1,6 @@
 """The findings of a large study, made by formula: 14 corruptions, people and ten classifiers, two properties.
 
-The same shape as `analysis.findings.analyse` gives, without the minutes that it takes.
+The same shape as `analysis.findings.analysing.analyse` gives, without the minutes that it takes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS
-from analysis.spec.study import StudyConfiguration
+from analysis.study.rules import load_rule_set
+from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

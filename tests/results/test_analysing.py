@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from analysis.acceptance import load_rule_set
+from analysis.study.rules import load_rule_set
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

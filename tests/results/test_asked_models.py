@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.documents import TableBlock
+from analysis.documents.value import TableBlock
 from analysis.findings.reproduction import analyse_export
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

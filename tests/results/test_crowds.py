@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims.crowd import ENOUGH, FEWEST, crowd_words, provisional_words, too_few_words
+from analysis.claims.claim import ENOUGH, FEWEST, crowd_words, provisional_words, too_few_words
 from analysis.documents.html import to_html
-from analysis.findings import analyse
-from analysis.findings.model import Findings, SessionCounts
-from analysis.reporting import methods_paragraphs
+from analysis.findings.analysing import analyse
+from analysis.findings.model.findings import Findings
+from analysis.findings.model.people import SessionCounts
+from analysis.reporting.methods import methods_paragraphs
 from humanexp.results.charts import FAMILIES, chart_of, choices_of
 from humanexp.results.headline import headline_of
 from humanexp.results.report import ReportFacts, document_of

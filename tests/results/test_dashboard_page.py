@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job

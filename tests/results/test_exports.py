@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from analysis.findings.__main__ import main
 from analysis.findings.reproduction import analyse_export
 from analysis.published_trials import read_published_trials
-from analysis.reporting import FrozenPlan
+from analysis.reporting.plan import FrozenPlan
 from analysis.tables import SCHEMAS
 from humanexp.participation.models import Participant, Session, SessionState
 from humanexp.results import selectors

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from analysis.claims.models import ANSWERS_THAT_DECIDE, DIFFERENCE, MATCHES
-from analysis.findings.model import Comparison
+from analysis.findings.model.comparisons import Comparison
 from analysis.reporting.results_text import comparison_sentences
 from humanexp.results.charts.indices import comparisons_table, leaderboard_table
 from humanexp.results.headline import Headline, headline_of as headline_of_findings

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Participant, Session

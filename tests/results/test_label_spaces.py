@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.errors import TableRefused
-from analysis.findings import analyse
+from analysis.findings.analysing import analyse
 from humanexp.core.storage import media_path
 from humanexp.results import services, tables
 from humanexp.studies.models import Study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.findings.flow import inclusion_flow
+from analysis.findings.sensitivity import inclusion_flow
 from humanexp.core import clock
 from humanexp.participation.models import SetUp
 from humanexp.results import tables

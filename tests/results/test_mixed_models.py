@@ -15,7 +15,7 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.findings.observations import CURVE_ROLES
-from analysis.tables import TRIALS
+from analysis.tables.trials import TRIALS
 from benchmarks.mixed_models import CURVES, area, write_trials
 from humanexp.results.exports import MIXED_MODEL_SCRIPTS
 

@@ -9,7 +9,8 @@ import pytest
 from django.template import Context, Template
 from django.urls import reverse
 
-from analysis.findings.model import Curve, Findings
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.findings import Findings
 from humanexp.core.storage import media_path
 from humanexp.results import charts, selectors
 from humanexp.results.exports import export_study

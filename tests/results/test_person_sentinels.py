@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.findings import analyse
-from analysis.findings.model import Findings
+from analysis.findings.analysing import analyse
+from analysis.findings.model.findings import Findings
 from analysis.findings.reproduction import analyse_export
-from analysis.tables import PREDICTIONS, SCHEMAS
+from analysis.tables import SCHEMAS
+from analysis.tables.stimuli import PREDICTIONS
 from humanexp.console.scripted import true_pictures
 from humanexp.core import clock
 from humanexp.core.storage import media_path

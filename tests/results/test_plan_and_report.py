@@ -12,10 +12,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.documents import SheetBlock
 from analysis.documents.pdf import to_pdf
+from analysis.documents.value import SheetBlock
 from analysis.errors import InvalidInput
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner

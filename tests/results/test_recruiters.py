@@ -12,11 +12,11 @@ from django.core.management.base import OutputWrapper
 from django.test import Client
 from django.urls import reverse
 
-from analysis.documents import TableBlock
-from analysis.findings import analyse
-from analysis.findings.model import Findings
+from analysis.documents.value import TableBlock
+from analysis.findings.analysing import analyse
+from analysis.findings.model.findings import Findings
 from analysis.findings.reproduction import analyse_export, differences
-from analysis.spec import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.console.terminal_report import print_summary
 from humanexp.core.storage import media_path
 from humanexp.ledger.figures import payment_summary

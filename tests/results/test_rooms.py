@@ -10,10 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.documents import TableBlock
-from analysis.figures import Table
+from analysis.documents.value import TableBlock
 from analysis.figures.page import to_plotly
-from analysis.findings.model import PooledMean, RankSet, VerdictOnAll
+from analysis.figures.table import Table
+from analysis.findings.model.agreement import PooledMean
+from analysis.findings.model.comparisons import RankSet, VerdictOnAll
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.results import charts, selectors

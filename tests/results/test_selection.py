@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.reporting import Deviation
+from analysis.reporting.plan import Deviation
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.jobs import runner

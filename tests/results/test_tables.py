@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.findings import analyse
+from analysis.findings.analysing import analyse
 from analysis.findings.reproduction import analyse_export
-from analysis.reporting import FrozenPlan, deviations
-from analysis.tables import PREDICTIONS
+from analysis.reporting.plan import FrozenPlan, deviations
+from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun

@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from analysis.acceptance import load_rule_set
+from analysis.study.rules import load_rule_set
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.jobs import runner

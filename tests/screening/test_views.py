@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.acceptance import Gold
+from analysis.acceptance.golds import Gold
 from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
-from analysis.judgements import IS_NONE
+from analysis.categories import CATEGORIES, IS_NONE
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX, Honest, TruePicture, cast, personas
 

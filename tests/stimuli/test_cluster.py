@@ -14,7 +14,8 @@ import pytest
 
 from analysis.compute import executor, run_in_order_of_completion
 from analysis.errors import ComputeUnavailable
-from analysis.generation import PilotShard, cut_into_shards, fit_pilot_shard, generate_shard, plan_stimuli
+from analysis.generation.plan import plan_stimuli
+from analysis.generation.shards import PilotShard, cut_into_shards, fit_pilot_shard, generate_shard
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
@@ -137,7 +138,7 @@ def test_a_cluster_that_loses_a_worker_makes_the_same(originals, pilots, serial,
 ELSEWHERE = """
 import pickle, sys
 from pathlib import Path
-from analysis.generation import generate_shard
+from analysis.generation.shards import generate_shard
 shards = pickle.loads(Path(sys.argv[1]).read_bytes())
 rows = [row for shard in shards for row in generate_shard(shard).rows]
 Path(sys.argv[1]).write_bytes(pickle.dumps(rows))

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.visual_change import measure_coverage, measure_paper_coverage
+from analysis.visual_change.coverage import measure_coverage, measure_paper_coverage
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sets import counted_changes
 

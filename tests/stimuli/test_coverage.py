@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from hypothesis import example, given, strategies as st
 
-from analysis.visual_change import measure_coverage, measure_paper_coverage
+from analysis.visual_change.coverage import measure_coverage, measure_paper_coverage
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors import coverage, stimuli
 from humanexp.stimuli.selectors.coverage import (

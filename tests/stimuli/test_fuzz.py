@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import PictureRefused
-from analysis.generation import prepare_original
+from analysis.generation.originals import prepare_original
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
 from humanexp.stimuli import services
@@ -24,7 +24,7 @@ MOST_S, MOST_MB = 5.0, 900
 _LOOK = """
 import json, signal, sys, time
 from pathlib import Path
-from analysis.generation import inspect_originals
+from analysis.generation.originals import inspect_originals
 
 def hang(*_):
     raise SystemExit("a picture took too long")

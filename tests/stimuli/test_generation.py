@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from PIL import Image
 
 from analysis.corruptions import CORRUPTIONS, corrupt, load_modules
-from analysis.generation import prepare_original
-from analysis.tables import STIMULI
-from analysis.visual_change import visual_change
+from analysis.generation.originals import prepare_original
+from analysis.tables.stimuli import STIMULI
+from analysis.visual_change.vif import visual_change
 from humanexp.core.errors import InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -161,7 +161,7 @@ def test_other_samplings_take_the_same_way(source_set: SourceSet, change: dict, 
 
 OWN_FUNCTION = """
 from __future__ import annotations
-from analysis.corruptions import Corruption, register
+from analysis.corruptions.registry import Corruption; from analysis.corruptions import register
 
 def _darken(intensities, parameter, seed):
     return intensities * (1 - parameter)

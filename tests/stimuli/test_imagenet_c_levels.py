@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.corruptions.imagenet_c import LEVELS
-from analysis.visual_change.comparison import level_spreads
+from analysis.visual_change.coverage import level_spreads
 from humanexp.stimuli import services
 from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import counted_changes

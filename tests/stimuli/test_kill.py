@@ -8,18 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.generation import (
-    Original,
-    PilotShard,
-    cut_into_shards,
-    cut_survey,
-    fit_pilot_shard,
-    generate_shard,
-    pilot_originals,
-    plan_stimuli,
-    survey_shard,
-    with_survey,
-)
+from analysis.generation.plan import pilot_originals, plan_stimuli
+from analysis.generation.reach_survey import cut_survey, survey_shard, with_survey
+from analysis.generation.shards import PilotShard, cut_into_shards, fit_pilot_shard, generate_shard
+from analysis.original import Original
 from tests.limits import LIMIT
 from tests.stimuli.killing import (
     FUNCTIONS,

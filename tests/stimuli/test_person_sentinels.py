@@ -13,9 +13,9 @@ import pytest
 from django.core.management import call_command
 from PIL import Image
 
-from analysis.generation import prepare_original
-from analysis.persons import high_pass
-from analysis.tables import STIMULI
+from analysis.generation.originals import prepare_original
+from analysis.persons.sentinels import high_pass
+from analysis.tables.stimuli import STIMULI
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.services.prediction import shown_stimuli

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from analysis.tables import STIMULI
+from analysis.tables.stimuli import STIMULI
 from humanexp.core.storage import media_path
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet

@@ -8,8 +8,9 @@ import hashlib
 import pytest
 from django.test import Client
 
-from analysis.generation import decode_png
-from analysis.visual_change import TOLERANCE, VifReference
+from analysis.generation.files import decode_png
+from analysis.visual_change.targeting import TOLERANCE
+from analysis.visual_change.vif import VifReference
 from humanexp.core.errors import NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.errors import InvalidInput
-from analysis.spec import StudyConfiguration
-from analysis.spec.toml import to_toml
+from analysis.study.study import StudyConfiguration
+from analysis.study.toml import to_toml
 
 FULL = """
 title = "Noise, blur & \\"friends\\""

@@ -5,8 +5,8 @@ import tomllib
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from analysis.spec.study import StudyConfiguration
-from analysis.spec.toml import line_of
+from analysis.study.study import StudyConfiguration
+from analysis.study.toml import line_of
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.studies import services
@@ -219,7 +219,7 @@ def test_every_mistake_is_told_with_its_line(client, researcher, stimulus_set):
 
 def test_sentences_can_be_reworded_without_any_page_noticing(client, researcher, stimulus_set, monkeypatch):
     """Fields and lines come from where a refusal is, never from its words: every sentence is another one here."""
-    from analysis.spec import base
+    from analysis.study import base
 
     monkeypatch.setattr(base, "_sentence", lambda *_: "Das geht so nicht.")
     monkeypatch.setattr(base.refusal, "__str__", lambda _: "Das geht so nicht.")

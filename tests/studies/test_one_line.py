@@ -7,9 +7,9 @@ from typing import Annotated
 import pytest
 from pydantic import Field
 
-from analysis.spec import StudyConfiguration
-from analysis.spec.base import InForm
-from analysis.spec.documents import settings_table
+from analysis.study.base import InForm
+from analysis.study.documents import settings_table
+from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.participation.api import openapi
 from humanexp.studies.models import Study

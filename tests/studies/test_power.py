@@ -12,7 +12,8 @@ from django.core.management import CommandError, call_command
 from django.forms import IntegerField
 from django.test import Client
 
-from analysis.similarity import PlannedPairs, d_prime_of, people_for_equivalence, people_to_detect
+from analysis.similarity.sample_size import PlannedPairs, people_for_equivalence, people_to_detect
+from analysis.similarity.sensitivity import d_prime_of
 from humanexp.core.errors import JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner

@@ -5,12 +5,10 @@ A new one is a class with the members of `base.CurveMethod`, added to `METHODS`.
 
 from __future__ import annotations
 
-from analysis.curves.methods.authors_program import AuthorsProgram
 from analysis.curves.methods.base import Cells, ChosenFit, CurveMethod
-from analysis.curves.methods.isotonic import Isotonic
-from analysis.curves.methods.penalised import PenalisedSpline
+from analysis.curves.methods.monotone import Isotonic, PenalisedSpline
 from analysis.curves.methods.psychometric import Psychometric
-from analysis.curves.methods.quantile import PublishedSpline
+from analysis.curves.methods.quantile import AuthorsProgram, PublishedSpline
 from analysis.errors import UnknownName
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "Cells", "ChosenFit", "CurveMethod", "curve_method"]

@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from analysis.arrays import FloatArray
-from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import BinRule
+from analysis.curves.spline import SplineBasis
 
 AnchorUse = Literal["soft", "hard", "none"]
 #: Straight pieces by which curves that are no splines on the default knots are stored: areas within 1e-5.

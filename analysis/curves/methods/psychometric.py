@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 
 from analysis.arrays import FloatArray
-from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import BinRule
-from analysis.curves.goodness import VARIANCE_FLOOR, log_likelihood
 from analysis.curves.methods.base import AnchorUse, Cells, ChosenFit, dense_knots, falling
-from analysis.curves.methods.dense import DenseMethod, described
+from analysis.curves.methods.monotone import DenseMethod, described
+from analysis.curves.spline import VARIANCE_FLOOR, SplineBasis, log_likelihood
 
 Shape = Literal["weibull", "logistic"]
 

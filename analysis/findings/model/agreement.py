@@ -1,11 +1,104 @@
-"""Do observers err on the same pictures, and do they go by shape?"""
+"""What observers answered, how far they err on the same pictures, and the benchmark's table of them."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from analysis.entry import Entry
+from analysis.findings.model.comparisons import RankSet
+from analysis.findings.model.curves import Line
 from analysis.findings.model.entry import Interval, Pair
+
+
+class Observer(Entry):
+    """Somebody who answered."""
+
+    name: str
+    kind: Literal["human", "classifier"]
+
+
+class Accuracy(Entry):
+    """An observer in one condition."""
+
+    observer: str
+    condition: str
+    trials: int
+    correct: int
+    accuracy: float
+
+
+class HumanAccuracy(Entry):
+    """People in one condition."""
+
+    condition: str
+    mean_over_observers: float
+    observers: int
+
+
+class Favourite(Entry):
+    """The wrong answer given most, and its share of the wrong answers."""
+
+    response: str
+    share: float
+
+
+class Confusion(Entry):
+    """Answers by true category, over all or in a range of the axis."""
+
+    population: str
+    corruption: str
+    low: float | None
+    high: float | None
+    categories: tuple[str, ...]
+    responses: tuple[str, ...]
+    #: a row a true category
+    counts: tuple[tuple[int, ...], ...]
+    favourite: Favourite | None
+
+
+class TimeBin(Entry):
+    """Response times in a tenth of the axis."""
+
+    v: float
+    n: int
+    median_ms: float
+    lower_ms: float
+    upper_ms: float
+    median_right_ms: float | None
+    median_wrong_ms: float | None
+
+
+class ResponseTimes(Entry):
+    """People's response times on one corruption; times of different kinds of input are never pooled."""
+
+    population: str
+    corruption: str
+    bins: tuple[TimeBin, ...]
+    #: pointer, touch or key; None where nobody kept it
+    input_kind: str | None = None
+
+
+class ParticipantBin(Entry):
+    """A participant's answers in a tenth of the axis."""
+
+    v: float
+    n: int
+    rate: float
+
+
+class Participant(Entry):
+    """One participant on one corruption; on all of them where it is None."""
+
+    participant: str
+    corruption: str | None
+    n: int
+    accuracy: float
+    median_rt_ms: float | None
+    bins: tuple[ParticipantBin, ...]
+    area: float | None
+    band: Line | None
+    #: what the answers behind `median_rt_ms` were given with: what the participant used most; None where not kept
+    input_kind: str | None = None
 
 
 class ErrorConsistency(Entry):
@@ -35,7 +128,7 @@ class Pooled(Entry):
     Attributes
     ----------
     kappa, observed, expected, pictures, accuracies
-        See `analysis.agreement.PooledConsistency`.
+        See `analysis.agreement.pooled.PooledConsistency`.
     is_stratified : bool
         False where no condition holds enough common pictures: kappa then includes shared difficulty.
     left_out : int
@@ -96,3 +189,53 @@ class Difficulty(Entry):
     originals: int
     #: whether it rests on enough answers, people and originals
     shown: bool
+
+
+class PooledMean(Entry):
+    """A mean over experiments, with its interval for new people and new pictures."""
+
+    value: float
+    interval: Interval | None = None
+
+
+class Standing(Entry):
+    """One observer next to people, on average over experiments.
+
+    Attributes
+    ----------
+    observer, kind : str
+        "humans" are people among themselves; a single person is compared with the others.
+    experiments : tuple of str
+        Those that the observer answered.
+    ood_accuracy : PooledMean or None
+        Mean over the conditions that count.
+    accuracy_difference, observed_consistency, error_consistency : PooledMean or None
+        Means over people, each over conditions: the squared difference of accuracies, the share of pictures on which
+        both are right or both wrong, and Cohen's kappa. None where no person shares enough pictures.
+    accuracy_lead : PooledMean or None
+        Mean over people, each over conditions, of the person's accuracy minus the observer's: above 0, people lead.
+        None for people among themselves.
+    corrected_accuracy_difference : PooledMean or None
+        The squared difference of accuracies without what the choice of pictures adds to it on average, which the
+        published number contains.
+    shape_bias : PooledMean or None
+        On cue-conflict pictures.
+    ranks : RankSet or None
+        Places that the data leave open by accuracy, among models of the same experiments.
+    mean_rank : float or None
+        As published: the mean of the places by accuracy difference, observed and error consistency among these models;
+        1 is the most like people. It has no interval.
+    """
+
+    observer: str
+    kind: Literal["humans", "human", "classifier"]
+    experiments: tuple[str, ...]
+    ood_accuracy: PooledMean | None = None
+    accuracy_difference: PooledMean | None = None
+    observed_consistency: PooledMean | None = None
+    error_consistency: PooledMean | None = None
+    shape_bias: PooledMean | None = None
+    ranks: RankSet | None = None
+    mean_rank: float | None = None
+    accuracy_lead: PooledMean | None = None
+    corrected_accuracy_difference: PooledMean | None = None

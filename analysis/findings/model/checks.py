@@ -103,7 +103,7 @@ class Levels(Entry):
     models: tuple[LevelModel, ...]
     rank_changes: tuple[RankChange, ...]
     swaps: tuple[Swap, ...]
-    #: as `analysis.visual_change.comparison.SetComparison` writes it
+    #: as `analysis.visual_change.coverage.SetComparison` writes it
     coverage: dict[str, JsonValue] | None
 
 

@@ -1,4 +1,4 @@
-"""Classifiers beside people: on one corruption, and on average over all."""
+"""Classifiers beside people, on one corruption and over all; and searches for counterfactuals read together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import builtins
 from typing import Literal
 
 from analysis.entry import Entry
-from analysis.findings.model.entry import ComparisonName, Interval, Property, Twin
+from analysis.findings.model.entry import ComparisonName, Interval, Pair, Property, Twin
 from analysis.metrics import Indices
 
 Word = Literal["matches", "differs", "undecided"]
@@ -261,3 +261,31 @@ class Leader(Entry):
     classifier_area_interval: Interval | None
     corruption_error: float | None
     corruption_error_interval: Interval | None
+
+
+class Transfer(Entry):
+    """How many of one generator's pictures every model names (`analysis.counterfactuals.transfer.TransferMatrix`)."""
+
+    generator: str
+    made_against: tuple[str, ...]
+    tested: tuple[str, ...]
+    #: a row a model that pictures were made against, a column a model that looks at them
+    correct: tuple[tuple[int, ...], ...]
+    n_valid: tuple[int, ...]
+    intervals: tuple[tuple[Interval | None, ...], ...]
+
+
+class RankAgreement(Entry):
+    """How alike two generators rank models."""
+
+    pair: Pair
+    rho: float | None
+    tau: float | None
+    n: int
+
+
+class SearchesTogether(Entry):
+    """What was computed over a group of searches; `agreement` is None until the models are tested."""
+
+    transfer: tuple[Transfer, ...] = ()
+    agreement: tuple[RankAgreement, ...] | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from analysis.entry import Entry
-from analysis.spec.analysis_plan import LEVEL as LEVEL
 
 #: The population of all people.
 HUMANS = "humans"

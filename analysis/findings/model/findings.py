@@ -6,23 +6,40 @@ from typing import Self
 
 from pydantic import JsonValue
 
-from analysis.claims.crowd import FEWEST, Judged, crowd_words, provisional_words
+from analysis.claims.claim import FEWEST, Judged, crowd_words, provisional_words
 from analysis.entry import Entry
-from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, ShapeBias
-from analysis.findings.model.answers import Accuracy, Confusion, HumanAccuracy, Observer, Participant, ResponseTimes
-from analysis.findings.model.benchmark import Standing
+from analysis.findings.model.agreement import (
+    Accuracy,
+    Agreement,
+    Confusion,
+    Difficulty,
+    ErrorConsistency,
+    HumanAccuracy,
+    Observer,
+    Participant,
+    ResponseTimes,
+    ShapeBias,
+    Standing,
+)
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
-from analysis.findings.model.counts import AskedObserver, Crowd, Flow, SessionCounts, Settings, TrialCounts
-from analysis.findings.model.curves import Curve
-from analysis.findings.model.entry import HUMANS, LEVEL
-from analysis.findings.model.persons import Persons
-from analysis.findings.model.recruiters import RecruiterFindings
-from analysis.findings.model.similarity import AlikeClasses, Discrimination, Similarity
+from analysis.findings.model.curves import AlikeClasses, Curve, Discrimination, Similarity
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.people import (
+    AskedObserver,
+    Crowd,
+    Flow,
+    Persons,
+    RecruiterFindings,
+    SessionCounts,
+    Settings,
+    TrialCounts,
+)
+from analysis.study.analysis_plan import LEVEL
 
 
 class Findings(Entry):
-    """What `analysis.findings.analyse` gives; plain values in a fixed order come from `to_json`."""
+    """What `analysis.findings.analysing.analyse` gives; plain values in a fixed order come from `to_json`."""
 
     study: str
     version: str

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 from humanexp.console.demo import workspace
 from humanexp.console.demo.steps import Demo
 from humanexp.console.scripted import Cast

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.design.originals_needed import demand_of
-from analysis.extras import install
-from analysis.spec.study import StudyConfiguration
+from analysis.errors import install
+from analysis.study.study import StudyConfiguration
 from humanexp.console import scripted
 from humanexp.console.demo.workspace import PICTURES_PER_CATEGORY, Options, researcher
 from humanexp.core.errors import JobError

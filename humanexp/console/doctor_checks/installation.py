@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import DatabaseError
 
-from analysis.extras import install
+from analysis.errors import install
 from humanexp.console.doctor_checks.finding import Finding, question
 from humanexp.migrating import OtherTables, check_tables
 

@@ -146,8 +146,8 @@ class RetrainingForm(forms.Form):
     @property
     def asked(self) -> dict[str, Any]:
         """As `console.services.retrain_onto_shelf` takes it, from a valid form."""
-        from analysis.retraining import Recipe
         from analysis.retraining.energy import usual_power_w
+        from analysis.retraining.training import Recipe
 
         given = dict(self.cleaned_data)
         recipe = Recipe(**{name: given.pop(name) for name in self._recipe})

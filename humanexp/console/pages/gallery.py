@@ -16,7 +16,7 @@ from django.utils import translation
 from django.utils.html import strip_tags
 from django.utils.translation import gettext as _
 
-from analysis.spec.design import PracticeDesign
+from analysis.study.design import PracticeDesign
 from humanexp.console.pages.gallery_examples import EXAMPLE_ENTRY, examples_of, session_of
 from humanexp.core.languages import PARAMETER, offer
 from humanexp.entry.pages.take import entry_shell, preview_entry, previewed_campaign

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from django.utils.functional import Promise
 
-from analysis.spec.study import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.console.models import Tone
 from humanexp.core.models import User
 from humanexp.ledger.terms import SuggestedTerms, suggested_terms

@@ -7,10 +7,10 @@ from django.utils.formats import date_format
 from django.utils.html import strip_tags
 from django.utils.translation import gettext as _, gettext_lazy
 
-from analysis.acceptance import qualification_rule
+from analysis.acceptance.rules import qualification_rule
 from analysis.own_performance import FEWEST_PICTURES
-from analysis.spec.ethics import missing_blocks
-from analysis.spec.terms import NO_REQUIREMENTS
+from analysis.study.ethics import missing_blocks
+from analysis.study.terms import NO_REQUIREMENTS
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.ledger.terms import pilot_of, planned_pilot, policy_of
 from humanexp.ledger.wages import wage_at

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from django.http import StreamingHttpResponse
 
-from analysis.tables import guard
+from analysis.tables.schema import guard
 
 #: Without it, Excel reads UTF-8 by the letters of its own country, and names people otherwise than they are called.
 _MARK = "\ufeff"

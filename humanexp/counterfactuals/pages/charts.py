@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _, gettext_lazy
 
-from analysis.figures import Column, Figure, Names, Table, matrix_figure
-from analysis.figures.table import Cell, estimate
-from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
+from analysis.figures.rows import Names, matrix_figure
+from analysis.figures.table import Cell, Column, Table, estimate
+from analysis.figures.value import Figure
+from analysis.findings.model.comparisons import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import existing
 from humanexp.counterfactuals.selectors.groups import Group
 from humanexp.counterfactuals.selectors.searches import said_of_intervals

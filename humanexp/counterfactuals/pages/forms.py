@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
-from analysis.counterfactuals.caveats import DRAWINGS_ONLY, is_shipped
+from analysis.counterfactuals.summaries import DRAWINGS_ONLY, is_shipped
 from humanexp.core.slugs import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.evaluations import specs

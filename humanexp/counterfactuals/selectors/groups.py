@@ -10,7 +10,7 @@ from functools import cached_property
 
 from django.db.models import Count
 
-from analysis.findings.model.transfer import SearchesTogether
+from analysis.findings.model.comparisons import SearchesTogether
 from humanexp.core.errors import existing
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 

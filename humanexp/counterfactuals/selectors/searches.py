@@ -9,10 +9,10 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 
 from analysis.claims.robustness import RESAMPLED_INTERVALS
-from analysis.counterfactuals.caveats import caveats
 from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
 from analysis.counterfactuals.search import picture_seeds
 from analysis.counterfactuals.specifications import CROWD
+from analysis.counterfactuals.summaries import caveats
 from humanexp.core.errors import existing
 from humanexp.core.models import User
 from humanexp.core.storage import media_path

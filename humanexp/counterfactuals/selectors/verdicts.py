@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.judgements import IS_ONE
+from analysis.categories import IS_ONE
 from humanexp.counterfactuals.models import Round
 from humanexp.participation.selectors import iter_trial_rows
 from humanexp.screening.selectors import accepted_sessions

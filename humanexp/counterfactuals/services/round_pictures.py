@@ -6,11 +6,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.corruptions import NO_CORRUPTION
+from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.counterfactuals.shards import Proposal
-from analysis.generation import METRIC_NAME, decode_png, encode_png, prepare_original
-from analysis.generation.files import UNFINISHED, digest, write_atomically
-from analysis.visual_change import VifReference
+from analysis.generation.files import UNFINISHED, decode_png, digest, encode_png, write_atomically
+from analysis.generation.originals import prepare_original
+from analysis.generation.shards import METRIC_NAME
+from analysis.visual_change.vif import VifReference
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.jobs.registry import Progress

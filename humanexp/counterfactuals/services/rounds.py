@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.counterfactuals.shards import Proposal, next_round, open_rounds
-from analysis.spec.study import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, CapExceeded, Conflict
 from humanexp.core.models import User

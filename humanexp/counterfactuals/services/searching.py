@@ -16,9 +16,9 @@ from analysis.claims.robustness import SCORE_INTERVALS
 from analysis.compute import executor, run_in_order_of_completion, setting_for
 from analysis.counterfactuals import shards
 from analysis.counterfactuals.files import SearchRecord, read_picture
-from analysis.counterfactuals.intervals import scores_by_class
-from analysis.counterfactuals.search_summaries import budget_study
+from analysis.counterfactuals.score import scores_by_class
 from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search
+from analysis.counterfactuals.summaries import budget_study
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest

@@ -10,9 +10,9 @@ import numpy as np
 from django.conf import settings
 
 from analysis.compute import executor, run_in_order_of_completion, setting_for
-from analysis.counterfactuals.search_summaries import generator_agreement
+from analysis.counterfactuals.summaries import generator_agreement
 from analysis.counterfactuals.transfer import KeptPicture, TransferCell, TransferMatrix, count_cell
-from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
+from analysis.findings.model.comparisons import RankAgreement, SearchesTogether, Transfer
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, existing
 from humanexp.core.models import User

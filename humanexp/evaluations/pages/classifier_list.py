@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.claims.robustness import THESE_WEIGHTS
-from analysis.classifiers import lite
+from analysis.classifiers import onnx_network
+from analysis.classifiers.onnx_network import is_installed
 from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.evaluations.services.retraining import expected_warnings
@@ -49,7 +50,7 @@ def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining] | Sequence[Upl
 
 def packaged() -> list[tuple[str, bool]]:
     """Networks that know photographs and come as packages, each with whether they are installed here."""
-    return [(spec, lite.is_installed(spec)) for spec in lite.SPECS]
+    return [(spec, is_installed(spec)) for spec in onnx_network.SPECS]
 
 
 def run_context(run: EvaluationRun) -> dict[str, Any]:

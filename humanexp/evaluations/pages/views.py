@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from analysis.classifiers import lite
-from analysis.classifiers.paper_models import PAPER_MODELS
+from analysis.classifiers import onnx_network
+from analysis.classifiers.published import PAPER_MODELS
 from analysis.errors import AnalysisError
 from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, InvalidRequest
@@ -33,7 +33,7 @@ def classifiers(request: HttpRequest) -> HttpResponse:
         "paper_models": PAPER_MODELS,
         "packaged": (packaged := classifier_list.packaged()),
         "all_packaged": all(is_installed for _spec, is_installed in packaged),
-        "install": lite.INSTALL,
+        "install": onnx_network.INSTALL,
         "uploaded": classifier_list.rows_of(list(selectors.all_uploaded_models())),
     }
     return render(request, "evaluations/classifiers.html", context)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES
 from analysis.classifiers.shards import Joined, ShownStimulus, read_picture
-from analysis.observers import Answer, AskPlan, ForcedChoice, Observer
+from analysis.observers.port import Answer, Observer
+from analysis.observers.questions import AskPlan, ForcedChoice
 from humanexp.core import file_store
 from humanexp.core.audit import record
 from humanexp.core.batches import batches_of
@@ -197,7 +198,8 @@ def _written(
     import pyarrow as pa
     from pyarrow import parquet
 
-    from analysis.tables import ANSWERS, PREDICTIONS
+    from analysis.tables.stimuli import PREDICTIONS
+    from analysis.tables.trials import ANSWERS
 
     tables = {answers: ANSWERS, predictions: PREDICTIONS}
     unfinished = {path: path.with_name(f".{path.name}.{time.monotonic_ns()}") for path in tables}
@@ -285,6 +287,6 @@ def _prediction(row: dict[str, Any]) -> dict[str, Any]:
 def _summary(answers: Path) -> dict[str, Any]:
     import pandas as pd
 
-    from analysis.observers import summarise
+    from analysis.observers.summary import summarise
 
     return asdict(summarise(pd.read_parquet(answers)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.classifiers.arithmetic import check_precision
+from analysis.classifiers.networks import check_precision
 from analysis.classifiers.shards import Joined
 from analysis.errors import ClassifierUnavailable
 from humanexp.core import clock, file_store, ownership

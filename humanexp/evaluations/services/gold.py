@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import Classifier, load_classifier
 from analysis.classifiers.decision import category_scores, decide
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.port import Classifier
 from analysis.errors import ClassifierUnavailable
-from analysis.generation import prepare_original
+from analysis.generation.originals import prepare_original
 from humanexp.core import file_store
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations.specs import SHELF

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from analysis.classifiers.arithmetic import Precision
+from analysis.classifiers.networks import Precision
 from analysis.errors import ObserverUnavailable
 from analysis.observers import vision_language
 from analysis.observers.vision_language import VisionLanguageModel

@@ -11,21 +11,14 @@ from typing import Any
 from django.conf import settings
 from threadpoolctl import threadpool_limits
 
-from analysis.classifiers import Classifier, RecordedPredictions, rehearse, shards
-from analysis.classifiers.arithmetic import is_accelerator
+from analysis.classifiers import shards
+from analysis.classifiers.networks import is_accelerator
 from analysis.classifiers.one_pass import Group, predict_group, predict_shards
-from analysis.classifiers.shards import (
-    Asked,
-    Joined,
-    PredictionShard,
-    ShownStimulus,
-    hold,
-    join_shards,
-    versions,
-)
+from analysis.classifiers.port import Classifier, RecordedPredictions, rehearse
+from analysis.classifiers.shards import Asked, Joined, PredictionShard, ShownStimulus, hold, join_shards, versions
 from analysis.compute import available_cores, executor, run_in_order_of_completion, setting_for
 from analysis.errors import PictureRefused
-from analysis.retraining.metering import Meter
+from analysis.retraining.energy import Meter
 from humanexp.core import file_store
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path

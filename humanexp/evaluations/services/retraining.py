@@ -14,25 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import classify, load_classifier, rehearse, require_gradients
 from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import TorchNetwork, require_gradients
+from analysis.classifiers.port import classify, rehearse
 from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
-from analysis.retraining import (
-    Energy,
-    Recipe,
-    Retrained,
-    Split,
-    check_disjoint,
-    fine_tune,
-    hold_out,
-    split_originals,
-    warnings_after,
-    warnings_before,
-)
-from analysis.retraining.energy import usual_power_w
-from analysis.tables import PREDICTIONS
+from analysis.retraining.energy import Energy, usual_power_w
+from analysis.retraining.held_out import Split, check_disjoint, hold_out, split_originals
+from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
+from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
 from humanexp.core.models import User
@@ -170,7 +161,7 @@ def train_and_compare(
         _predictions(one, tests, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}"))
         for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2))
     )
-    from analysis.retraining import before_and_after  # with all of the findings: the pages need none of them
+    from analysis.retraining.comparison import before_and_after  # with all of the findings: the pages need none of them
 
     report = before_and_after(
         before,

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 
-from analysis.classifiers import read_labels
-from analysis.classifiers.table_check import TableReport, check_table, examine_table
+from analysis.classifiers.decision import read_labels
+from analysis.classifiers.recorded import TableReport, check_table, examine_table
 from humanexp.core import file_store
 from humanexp.core.errors import InputRefused, NotFound
 from humanexp.core.models import User

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rest_framework import serializers
 
-from analysis.spec.base import plain_type
-from analysis.spec.study import StudyConfiguration
+from analysis.study.base import plain_type
+from analysis.study.study import StudyConfiguration
 
 _FIELDS: Mapping[object, type[serializers.Field[Any, Any, Any, Any]]] = {
     bool: serializers.BooleanField,

@@ -8,9 +8,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analysis.spec import ProtocolConfig
-from analysis.spec.setup import SET_UP_STEPS
-from analysis.tables import INPUT_KINDS, SCHEMAS, TIMING_COLUMNS
+from analysis.study.protocol import ProtocolConfig
+from analysis.study.setup import SET_UP_STEPS
+from analysis.tables import SCHEMAS
+from analysis.tables.trials import INPUT_KINDS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
 from humanexp.participation.models import LEFT, OUT_OF_TIME, Device, SessionState, WentWrong
 from humanexp.participation.services.closing import LONGEST_TEXT

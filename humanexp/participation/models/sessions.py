@@ -244,7 +244,7 @@ class Response(models.Model):
     timing = models.JSONField(default=dict)
     timing_ok = models.BooleanField(null=True)
     timing_rule = models.CharField(max_length=20, blank=True)
-    #: whether nobody could see and answer the trial (analysis.timing.is_set_aside); None where nothing decided it
+    #: whether nobody could see and answer the trial (analysis.timing.rules.is_set_aside); None where nothing decided it
     set_aside = models.BooleanField(null=True)
     #: pointer, touch or key; empty where no answer was given, or nobody kept it
     input_kind = models.CharField(max_length=8, blank=True, default="")
@@ -297,7 +297,7 @@ class ClosingAnswers(models.Model):
 
 
 class SetUp(models.Model):
-    """What was measured and asked before practice (`analysis.tables.setup` has the items); the latest one counts."""
+    """What was measured and asked before practice (`analysis.tables.sessions` has the items); the latest one counts."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="set_up")
     #: by item: how it is known, "measured" or "asked", and its value

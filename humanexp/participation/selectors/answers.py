@@ -1,4 +1,4 @@
-"""Stored answers as rows of `analysis.tables.TRIALS`, for analyses and for rules."""
+"""Stored answers as rows of `analysis.tables.trials.TRIALS`, for analyses and for rules."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from analysis.tables import TIMING_COLUMNS
+from analysis.tables.trials import TIMING_COLUMNS
 from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.studies.models import Study
 
-#: Columns of `analysis.tables.TRIALS` that rules read (`analysis.acceptance.SessionRecord`), and where they are stored.
+#: Columns of `trials.TRIALS` that rules read (`analysis.acceptance.record.SessionRecord`), and where they are stored.
 _RULE_COLUMNS = {
     "position": "position",
     "block": "trial__block",
@@ -56,7 +56,7 @@ _ROWS_AT_ONCE = 2000
 
 
 def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """Every stored answer with the columns of `analysis.tables.TRIALS`; `accepted` is left to whoever knows verdicts.
+    """Every stored answer with the columns of `tables.trials.TRIALS`; `accepted` is left to whoever knows verdicts.
 
     Answers of sessions that cannot count are left out: of people who took them back, or whom no recruiter lists. They
     come one after the other: a study of any size is never held as a whole.

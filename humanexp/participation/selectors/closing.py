@@ -19,7 +19,7 @@ def closing_answers(study: Study) -> QuerySet[ClosingAnswers]:
 
 
 def closing_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """The columns of `analysis.tables.CLOSING`: texts only where a person cleared them."""
+    """The columns of `analysis.tables.sessions.CLOSING`: texts only where a person cleared them."""
     for answers in closing_answers(study).order_by("session_id"):
         yield {
             "session": answers.session.code,

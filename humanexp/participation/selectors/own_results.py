@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from analysis.categories import CATEGORIES
 from analysis.own_performance import OwnPerformance, joined, own_performance
-from analysis.spec import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, TokenRefused
 from humanexp.participation import credentials

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.tables.setup import ITEMS
+from analysis.tables.sessions import ITEMS
 from humanexp.participation.models import Session, SetUp, counting
 from humanexp.studies.models import Study
 
@@ -15,7 +15,7 @@ SAID = ("yes", "no", "undisclosed")
 
 
 def set_up_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """The columns of `analysis.tables.SETUP`, of every session that may count; values are coarse."""
+    """The columns of `analysis.tables.sessions.SETUP`, of every session that may count; values are coarse."""
     sessions = Session.objects.filter(counting(), study=study).select_related("set_up").order_by("pk")
     for session in sessions:
         found = {name: one["value"] for name, one in _items_of(session).items()} | _self_report(session)

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from django.db.models import QuerySet
 
-from analysis.spec.protocol import ProtocolConfig
+from analysis.study.protocol import ProtocolConfig
 from humanexp.core.epochs import Epoch
 from humanexp.participation.models import FINISHED, Response, Session
 from humanexp.studies.estimated_duration import work_ms

@@ -8,8 +8,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Q
 
-from analysis.tables import TIMING_COLUMNS
-from analysis.timing import TIMING_RULE, is_set_aside, timing_ok
+from analysis.tables.trials import TIMING_COLUMNS
+from analysis.timing.rules import TIMING_RULE, is_set_aside, timing_ok
 from humanexp.core import clock, metrics
 from humanexp.core.errors import InvalidRequest, LeaseLost, OutOfOrder, PictureDamaged, SessionClosed, TooFast
 from humanexp.core.sqlite_write_lock import write_turn

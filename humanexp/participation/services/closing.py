@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from django.db import transaction
 
-from analysis.spec import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, SessionClosed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from math import ceil
 
-from analysis.spec.protocol import ProtocolConfig
+from analysis.study.protocol import ProtocolConfig
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import Session

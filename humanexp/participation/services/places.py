@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from django.db import transaction
 
-from analysis.design import SessionPlan, without_seen
+from analysis.design.plan import SessionPlan
+from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused
 from humanexp.core import clock
 from humanexp.core.errors import StudyRefused

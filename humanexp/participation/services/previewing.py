@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from analysis.design.plan import PlannedTrial as Planned
-from analysis.spec.protocol import ProtocolConfig
+from analysis.study.protocol import ProtocolConfig
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, OutOfOrder, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.models import User

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analysis.acceptance import needed_of, qualification_rule
+from analysis.acceptance.rules import needed_of, qualification_rule
 from humanexp.participation.models import Response, Session, Trial
 
 KIND = "qualification"

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
-from analysis.design import SessionPlan
+from analysis.design.plan import SessionPlan
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.spec import ProtocolConfig, SetUp as SetUpSettings
-from analysis.spec.setup import LONGER_WINDOW
-from analysis.tables.setup import ITEMS
+from analysis.study.protocol import ProtocolConfig
+from analysis.study.setup import LONGER_WINDOW, SetUp as SetUpSettings
+from analysis.tables.sessions import ITEMS
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, SessionClosed
 from humanexp.participation import selectors

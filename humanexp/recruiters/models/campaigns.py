@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from analysis.entry import Entry
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.terms import WorkerRequirements
 from humanexp.participation.models import EarlierCurves, Session
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.port import Capabilities

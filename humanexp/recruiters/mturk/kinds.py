@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
+from analysis.study.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruiters import keys
 from humanexp.recruiters.money import LARGE_HIT, FeeTable

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-from analysis.spec.link import LinkPay
+from analysis.study.link import LinkPay
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruiters.tickets import Outcome, Ticket
 

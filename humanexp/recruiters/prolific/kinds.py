@@ -16,8 +16,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils.translation import gettext_lazy as _
 
-from analysis.spec import Link
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.link import Link
+from analysis.study.terms import WorkerRequirements
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, KeysRefused, RecruiterError, WrongCurrency

@@ -15,7 +15,7 @@ from itertools import chain
 
 from django.db import connection
 
-from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
+from analysis.study.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core.errors import (
     AlreadyDone,
     InsufficientFunds,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.terms import WorkerRequirements
 from humanexp.core.errors import RecruiterError
 from humanexp.recruiters.port import OfferOrder, OfferTerms, WayBackCode
 from humanexp.recruiters.presets import Preset, address_for_site

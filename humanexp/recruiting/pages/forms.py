@@ -10,7 +10,7 @@ from django.core.validators import MinLengthValidator
 from django.utils.translation import gettext_lazy as _
 
 from analysis.errors import InvalidInput
-from analysis.spec.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
+from analysis.study.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import ApplicationError
 from humanexp.ledger.pages.studies import MoneyField
 from humanexp.recruiters import money, registry

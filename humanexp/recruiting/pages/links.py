@@ -13,8 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext, gettext_lazy as _
 
 from analysis.errors import InvalidInput
-from analysis.spec import Link
-from analysis.spec.link import SITE_CODE_LENGTH, host_of_return
+from analysis.study.link import SITE_CODE_LENGTH, Link, host_of_return
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.pages.csv_files import csv_file
 from humanexp.core.selectors import user_of

@@ -17,9 +17,9 @@ from analysis.claims.agreement import (
     shape_bias_definitions,
 )
 from analysis.claims.models import rank_words
-from analysis.figures import Column, Table
-from analysis.figures.table import Cell, Estimate, estimate
-from analysis.findings.model import Agreement, Findings, PooledMean, Standing
+from analysis.figures.table import Cell, Column, Estimate, Table, estimate
+from analysis.findings.model.agreement import Agreement, PooledMean, Standing
+from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import population_label, readable
 

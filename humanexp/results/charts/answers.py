@@ -6,8 +6,14 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.figures import Column, Names, Observer, Table, TimeBin, matrix_figure, times_figure
-from analysis.findings.model import HUMANS, Confusion, Curve, Findings, ResponseTimes
+from analysis.figures.performance import TimeBin, times_figure
+from analysis.figures.rows import Names, matrix_figure
+from analysis.figures.table import Column, Table
+from analysis.figures.value import Observer
+from analysis.findings.model.agreement import Confusion, ResponseTimes
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, Choice, Family, only_chart
 from humanexp.results.charts.curves import N_BINS
 from humanexp.results.charts.observer_styles import PEOPLE, axis_label, population_keys, population_label, readable

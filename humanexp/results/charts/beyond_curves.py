@@ -8,9 +8,11 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.claims.difficulty import note
 from analysis.claims.models import LEVEL_RANKS_NOTE
-from analysis.figures import Column, PlottedDifficulty, Table, difficulty_figure
-from analysis.figures.table import Cell
-from analysis.findings.model import HUMANS, Findings, ModelVerdict
+from analysis.figures.performance import PlottedDifficulty, difficulty_figure
+from analysis.figures.table import Cell, Column, Table
+from analysis.findings.model.comparisons import ModelVerdict
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import observers_of, readable
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from django.utils.functional import Promise
 
-from analysis.figures import Figure, Table
-from analysis.findings.model import Findings
+from analysis.figures.table import Table
+from analysis.figures.value import Figure
+from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 
 Text = str | Promise

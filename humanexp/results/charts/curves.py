@@ -7,17 +7,12 @@ from collections.abc import Iterator
 from django.utils.translation import gettext_lazy as _
 
 from analysis.claims.curves import BANDS, MEAN_OVER, below_chance_sentence, category_gaps_sentence
-from analysis.figures import (
-    Column,
-    Figure,
-    Observer,
-    PlottedCurve,
-    Table,
-    condition_figure,
-    curve_figure,
-)
-from analysis.figures.table import Cell, Estimate, estimate
-from analysis.findings.model import HUMANS, Curve, Findings
+from analysis.figures.performance import PlottedCurve, condition_figure, curve_figure
+from analysis.figures.table import Cell, Column, Estimate, Table, estimate
+from analysis.figures.value import Figure, Observer
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.observer_styles import (

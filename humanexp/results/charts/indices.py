@@ -17,9 +17,11 @@ from analysis.claims.models import (
     order_sentence,
     rank_words,
 )
-from analysis.figures import Column, IndexRow, Table, index_figure
-from analysis.figures.table import Estimate, estimate
-from analysis.findings.model import Comparison, Findings, Leader, ModelVerdict, Twin
+from analysis.figures.rows import IndexRow, index_figure
+from analysis.figures.table import Column, Estimate, Table, estimate
+from analysis.findings.model.comparisons import Comparison, Leader, ModelVerdict
+from analysis.findings.model.entry import Twin
+from analysis.findings.model.findings import Findings
 from analysis.wording import quoted
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import CONSISTENCY_CAVEAT

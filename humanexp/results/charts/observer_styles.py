@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.figures import Observer
-from analysis.findings.model import HUMANS, Curve, Findings
+from analysis.figures.value import Observer
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 
 #: Clean pictures among the corruptions.
 CLEAN = "none"

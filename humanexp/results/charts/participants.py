@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.figures import Column, Figure, Line, Observer, Table
-from analysis.findings.model import Findings, Participant
+from analysis.figures.table import Column, Table
+from analysis.figures.value import Figure, Line, Observer
+from analysis.findings.model.agreement import Participant
+from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import figure_of, name_of
 from humanexp.results.charts.observer_styles import figure_names, readable

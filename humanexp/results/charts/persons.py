@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from django.utils.translation import gettext_lazy as _
 
 from analysis.claims.persons import caveats, definitions, few_people
-from analysis.figures import Column, Figure, Observer, Table
-from analysis.figures.catches import catches_figure
-from analysis.figures.table import Cell, estimate
-from analysis.findings.model import Findings, Persons
-from analysis.proportions import exact_bound
+from analysis.clusters import exact_bound
+from analysis.figures.performance import catches_figure
+from analysis.figures.table import Cell, Column, Table, estimate
+from analysis.figures.value import Figure, Observer
+from analysis.findings.model.findings import Findings
+from analysis.findings.model.people import Persons
 from analysis.wording import with_interval
 from humanexp.core.errors import existing
 from humanexp.results.charts.chart import Chart, only_chart

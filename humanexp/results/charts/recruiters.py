@@ -6,10 +6,11 @@ from statistics import fmean
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.figures import Column, Figure, Table
 from analysis.figures.rows import estimates_figure
-from analysis.figures.value import Axis, Shaded
-from analysis.findings.model import Findings, RecruiterFindings, RecruiterPair
+from analysis.figures.table import Column, Table
+from analysis.figures.value import Axis, Figure, Shaded
+from analysis.findings.model.findings import Findings
+from analysis.findings.model.people import RecruiterFindings, RecruiterPair
 from analysis.reporting.results_text import MOST_CURVES
 from analysis.wording import with_interval
 from humanexp.core.errors import existing

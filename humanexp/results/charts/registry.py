@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 from humanexp.results.charts import (
     agreement,

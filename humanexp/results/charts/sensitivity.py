@@ -7,9 +7,9 @@ from statistics import fmean
 from django.utils.translation import gettext_lazy as _
 
 from analysis.claims.models import models_sentence
-from analysis.figures import Column, Table
-from analysis.figures.table import Cell
-from analysis.findings.model import Choice as Chosen, Findings
+from analysis.figures.table import Cell, Column, Table
+from analysis.findings.model.checks import Choice as Chosen
+from analysis.findings.model.findings import Findings
 from analysis.wording import quoted
 from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import readable

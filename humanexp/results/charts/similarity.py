@@ -5,8 +5,11 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.claims.telling_apart import FORMS, OBSERVERS, rule_sentence
-from analysis.figures import Column, Pair, Table, similarity_figure
-from analysis.findings.model import HUMANS, Findings, Similarity
+from analysis.figures.rows import Pair, similarity_figure
+from analysis.figures.table import Column, Table
+from analysis.findings.model.curves import Similarity
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, Choice, Family, only_chart
 from humanexp.results.charts.observer_styles import population_keys, population_label, readable
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.figures import Column, Table
-from analysis.findings.model import Findings
+from analysis.figures.table import Column, Table
+from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 from humanexp.results.charts.chart import Chart, only_chart
 

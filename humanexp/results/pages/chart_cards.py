@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from analysis.figures import Figure
 from analysis.figures.page import to_plotly
-from analysis.findings.model import Findings
+from analysis.figures.value import Figure
+from analysis.findings.model.findings import Findings
 from humanexp.results.charts import FAMILIES, Chart, Choice, family_of
 from humanexp.results.charts.chart import Text
 

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from analysis.claims.models import verdict_words
-from analysis.figures import Style, style_of
-from analysis.findings.model import HUMANS, Accuracy, Comparison, Curve, Findings, Interval, SessionCounts, TrialCounts
+from analysis.figures.value import Style, style_of
+from analysis.findings.model.agreement import Accuracy
+from analysis.findings.model.comparisons import Comparison
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS, Interval
+from analysis.findings.model.findings import Findings
+from analysis.findings.model.people import SessionCounts, TrialCounts
 from humanexp.results.charts import FigureName, conditions_of, figure_names, is_over_conditions, observers_of
 from humanexp.results.charts.observer_styles import corruptions_of, curves_of
 from humanexp.results.headline import Headline, headline_of

@@ -9,8 +9,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
-from analysis.figures import Figure
 from analysis.figures.paper import sheet_to_file, to_file
+from analysis.figures.value import Figure
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path

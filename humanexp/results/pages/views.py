@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 from humanexp.core.errors import InputRefused, NotFound, existing
 from humanexp.core.pages.navigation import tab_address
 from humanexp.core.selectors import user_of

@@ -7,7 +7,7 @@ import time
 from django.conf import settings
 from django.db import transaction
 
-from analysis.findings.model import N_BOOTSTRAP
+from analysis.findings.model.entry import N_BOOTSTRAP
 from humanexp.core import file_store
 from humanexp.core.audit import record
 from humanexp.core.errors import StudyRefused
@@ -41,7 +41,7 @@ def run_analysis(
     A `selection` other than the planned one stands in the JSON, and the run beside the planned ones.
     """
     from analysis.compute import executor
-    from analysis.findings import analyse
+    from analysis.findings.analysing import analyse
 
     started = time.perf_counter()
     report(0, 0, "judging sessions and gathering answers")

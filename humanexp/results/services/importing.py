@@ -47,7 +47,7 @@ def import_trials(
     the category at its place in the alphabet.
     """
     from analysis.published_trials import digest_of, read_published_trials
-    from analysis.tables import TRIALS
+    from analysis.tables.trials import TRIALS
 
     roles = {"humans": humans, "classifiers": classifiers}
     slug = slugify(name)

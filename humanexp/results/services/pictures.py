@@ -36,7 +36,7 @@ def attach_pictures(
     Every trial's picture is there, or nothing is written. With a folder of originals the visual change of every
     picture is measured, and becomes the abscissa of the curves.
     """
-    from analysis.tables import TRIALS
+    from analysis.tables.trials import TRIALS
 
     permissions.check(by, Action.DESIGN, study)
     trial_import = TrialImport.objects.filter(study=study).first()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from django.db import IntegrityError, transaction
 from pydantic import JsonValue
 
-from analysis.findings.model import N_BOOTSTRAP
+from analysis.findings.model.entry import N_BOOTSTRAP
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
@@ -19,7 +19,7 @@ from humanexp.studies.models import Origin, Study
 from humanexp.studies.roles import Action
 
 if TYPE_CHECKING:
-    from analysis.reporting import FrozenPlan
+    from analysis.reporting.plan import FrozenPlan
 
 
 def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPlan:
@@ -56,7 +56,7 @@ def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPla
 
 def plan_as_it_stands(study: Study) -> FrozenPlan:
     """The plan that would be frozen now."""
-    from analysis.reporting import freeze_plan
+    from analysis.reporting.plan import freeze_plan
 
     settings = {**analysis_settings(study), "n_bootstrap": N_BOOTSTRAP, "selection": None}
     return freeze_plan(study_snapshot(study), settings)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
@@ -32,7 +32,8 @@ from humanexp.studies.roles import Action
 from humanexp.studies.selectors import subject_of
 
 if TYPE_CHECKING:
-    from analysis.reporting import Deviation, FrozenPlan, Paragraph
+    from analysis.reporting.methods import Paragraph
+    from analysis.reporting.plan import Deviation, FrozenPlan
 
 #: Packages whose versions decide the numbers.
 _PACKAGES = ("numpy", "scipy", "pandas", "torch", "opencv-python-headless", "matplotlib")
@@ -40,9 +41,9 @@ _PACKAGES = ("numpy", "scipy", "pandas", "torch", "opencv-python-headless", "mat
 
 def write_report(*, run: AnalysisRun, by: User | None = None, report: Progress) -> Report:
     """Write the HTML and the PDF report on a run. The row appears when both files are there."""
-    from analysis.documents import draw_figures
     from analysis.documents.html import to_html
     from analysis.documents.pdf import to_pdf
+    from analysis.documents.value import draw_figures
 
     document = document_of(selectors.findings(run), report_facts(run))
     total = 2 * document.figures + 1
@@ -129,7 +130,7 @@ def choice_of(run: AnalysisRun, plan: AnalysisPlan | None, departures: Sequence[
 
 def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:
     """The methods in words: what the findings hold, and what the house knows of plan and networks beside them."""
-    from analysis.reporting import methods_paragraphs
+    from analysis.reporting.methods import methods_paragraphs
 
     study = run.study
     return methods_paragraphs(
@@ -144,13 +145,13 @@ def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:
 
 def frozen_plan(plan: AnalysisPlan | None) -> FrozenPlan | None:
     """The plan as the science reads it; refuses one that was changed after it was frozen."""
-    from analysis.reporting import FrozenPlan
+    from analysis.reporting.plan import FrozenPlan
 
     return None if plan is None else FrozenPlan.from_dict({"content": plan.content, "digest": plan.digest})
 
 
 def deviations_of(study: Study, plan: AnalysisPlan | None, found: Findings) -> list[Deviation]:
-    from analysis.reporting import deviations
+    from analysis.reporting.plan import deviations
 
     frozen = frozen_plan(plan)
     return [] if frozen is None else deviations(frozen, found, snapshot=study_snapshot(study))

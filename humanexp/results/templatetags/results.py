@@ -9,8 +9,7 @@ from django import template
 from django.template.context import Context
 from django.urls import reverse
 
-from analysis.figures import Table
-from analysis.figures.table import Cell
+from analysis.figures.table import Cell, Table
 
 register = template.Library()
 

@@ -15,8 +15,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analysis.acceptance import SessionRecord
-from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial
+from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial, SessionRecord
 from analysis.categories import NO_ANSWER, RESPONSE_GRID
 
 #: Colours of the strip; the shapes differ as well: what failed is taller.

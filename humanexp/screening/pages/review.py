@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, field
 from django.core.paginator import Page
 from django.db.models import Max, QuerySet
 
-from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
+from analysis.acceptance.golds import Gold, Withdrawal, withdrawal_of
+from analysis.study.rules import RuleSet
 from humanexp.core.pages.paging import KeyedPaginator
 from humanexp.jobs.registry import Progress
 from humanexp.participation import selectors as participation

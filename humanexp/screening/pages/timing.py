@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from analysis.timing import TIMING_RULE
-from analysis.timing.values import EDGES, TimingSummary
+from analysis.timing.certificate import EDGES, TimingSummary
+from analysis.timing.rules import TIMING_RULE
 from humanexp.jobs.registry import Progress
 from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
 from humanexp.screening.selectors import certificate_of

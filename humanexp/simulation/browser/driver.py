@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from analysis.categories import NO_ANSWER
-from analysis.extras import install
+from analysis.errors import install
 from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
 from humanexp.simulation.connection import ParticipationFailed
 from humanexp.simulation.personas import Answer, Persona, TruePicture

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.corruptions.imagenet_c import LEVELS
-from analysis.persons import find_sentinel
+from analysis.persons.sentinels import find_sentinel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.slugs import NameField
 from humanexp.stimuli import selectors

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from analysis.compute import available_cores
 from analysis.corruptions import CORRUPTIONS
-from analysis.generation import encode_png
+from analysis.generation.files import encode_png
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Framing, Sampling, SourceSet

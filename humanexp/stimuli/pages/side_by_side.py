@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from analysis.figures.comparison import write_comparison
+from analysis.figures.coverage import write_comparison
 from analysis.generation.imagenet_c import function_label
-from analysis.visual_change.comparison import FunctionComparison, FunctionSide, LevelSpread, SetComparison, compare_sets
+from analysis.visual_change.coverage import FunctionComparison, FunctionSide, LevelSpread, SetComparison, compare_sets
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.sets import counted_changes
 

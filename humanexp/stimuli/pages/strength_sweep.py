@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from analysis.corruptions import CORRUPTIONS, Corruption
-from analysis.corruptions.registry import Picture
-from analysis.generation import decode_png, encode_png, prepare_original
-from analysis.visual_change import PilotMap, VifReference, fit_pilot_map, reach_target
+from analysis.corruptions import CORRUPTIONS
+from analysis.corruptions.registry import Corruption, Picture
+from analysis.generation.files import decode_png, encode_png
+from analysis.generation.originals import prepare_original
+from analysis.visual_change.targeting import PilotMap, fit_pilot_map, reach_target
+from analysis.visual_change.vif import VifReference
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Sampling, SourceImage, Stimulus, StimulusSet, framing_named

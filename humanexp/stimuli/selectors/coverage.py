@@ -19,8 +19,7 @@ from analysis import opencv as cv2
 from analysis.corruptions import CORRUPTIONS
 from analysis.figures.coverage import CoverageRow, Example, write_coverage
 from analysis.generation.imagenet_c import function_label
-from analysis.visual_change import Coverage
-from analysis.visual_change.coverage import PUBLISHED_SHARES, stimuli_that_cover, wanted_per_bin
+from analysis.visual_change.coverage import PUBLISHED_SHARES, Coverage, stimuli_that_cover, wanted_per_bin
 from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.stimuli.selectors import stimuli

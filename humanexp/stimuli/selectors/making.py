@@ -9,7 +9,7 @@ import numpy as np
 from django.conf import settings
 from django.db.models import Avg, Count, F, Q, QuerySet
 
-from analysis.cue_conflicts import conflicts
+from analysis.categories import conflicts
 from analysis.original import Original
 from humanexp.core import file_store
 from humanexp.core.storage import media_path

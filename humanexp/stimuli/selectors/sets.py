@@ -7,8 +7,8 @@ from django.core.cache import cache
 from django.db.models import Count, F, FloatField, QuerySet, Value
 from django.db.models.functions import Cast, Floor
 
-from analysis.tables import STIMULI
-from analysis.visual_change.comparison import NARROW_BINS
+from analysis.tables.stimuli import STIMULI
+from analysis.visual_change.coverage import NARROW_BINS
 from humanexp.core.errors import NotFound, existing
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import newest_by_subject

@@ -18,25 +18,13 @@ from django.conf import settings
 
 from analysis.compute import executor, run_in_order_of_completion
 from analysis.errors import StorageFailed
-from analysis.generation import (
-    Original,
-    PilotShard,
-    Shard,
-    ShardOutcome,
-    StimulusPlan,
-    cut_into_shards,
-    cut_survey,
-    fit_pilot_shard,
-    generate_shard,
-    pilot_originals,
-    plan_stimuli,
-    survey_shard,
-    with_survey,
-)
 from analysis.generation.files import UNFINISHED, told_as_sentence, write_atomically
-from analysis.generation.plan import Sampling as SamplingName
-from analysis.persons import CUE_CONFLICT, find_sentinel
-from analysis.visual_change import PilotMap
+from analysis.generation.plan import Sampling as SamplingName, StimulusPlan, pilot_originals, plan_stimuli
+from analysis.generation.reach_survey import cut_survey, survey_shard, with_survey
+from analysis.generation.shards import PilotShard, Shard, ShardOutcome, cut_into_shards, fit_pilot_shard, generate_shard
+from analysis.original import Original
+from analysis.persons.sentinels import CUE_CONFLICT, find_sentinel
+from analysis.visual_change.targeting import PilotMap
 from humanexp.core import file_store
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress

@@ -12,12 +12,12 @@ from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 
 from analysis.corruptions import CORRUPTIONS, find_corruption
 from analysis.corruptions.imagenet_c import LEVELS
-from analysis.design.plain import choose_plain
+from analysis.design.pairs import choose_plain
 from analysis.errors import UnknownName
-from analysis.generation import METRIC_NAME
 from analysis.generation.files import storage_sentence
 from analysis.generation.originals import MAXIMUM_ENLARGEMENT
-from analysis.visual_change import coverage_report
+from analysis.generation.shards import METRIC_NAME
+from analysis.visual_change.coverage import coverage_report
 from humanexp.core import clock, file_store, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest

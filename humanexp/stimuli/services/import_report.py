@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis.file_names import composed
-from analysis.generation import Inspection
-from analysis.generation.resemblance import resembling
+from analysis.generation.originals import Inspection, resembling
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet

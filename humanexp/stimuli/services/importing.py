@@ -18,8 +18,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 
 from analysis.compute import executor
-from analysis.generation import Inspection, inspect_originals
-from analysis.generation.originals import MAXIMUM_BYTES
+from analysis.generation.originals import MAXIMUM_BYTES, Inspection, inspect_originals
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
 from humanexp.core.models import User

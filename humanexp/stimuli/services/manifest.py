@@ -13,7 +13,8 @@ from pathlib import Path
 
 from analysis.errors import TableRefused
 from analysis.generation.files import UNFINISHED, told_as_sentence
-from analysis.tables import STIMULI, guard
+from analysis.tables.schema import guard
+from analysis.tables.stimuli import STIMULI
 from humanexp.core.storage import current_path, media_path
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import StimulusSet

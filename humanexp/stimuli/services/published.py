@@ -13,9 +13,10 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.generation import METRIC_NAME, encode_png, prepare_original
-from analysis.generation.originals import MAXIMUM_BYTES, read_picture
-from analysis.visual_change import VifReference
+from analysis.generation.files import encode_png
+from analysis.generation.originals import MAXIMUM_BYTES, prepare_original, read_picture
+from analysis.generation.shards import METRIC_NAME
+from analysis.visual_change.vif import VifReference
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User

@@ -11,7 +11,7 @@ import numpy as np
 from django.conf import settings
 
 from analysis.compute import executor, run_in_order_of_completion
-from analysis.generation import StimulusRecord, Verification, VerificationShard, verify_shard
+from analysis.generation.verification import StimulusRecord, Verification, VerificationShard, verify_shard
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors.making import (

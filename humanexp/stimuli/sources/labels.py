@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
 from analysis.file_names import composed
-from analysis.tables import read_cells
+from analysis.tables.reading import read_cells
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable, told
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import InvalidStorageError, storages
 
-from analysis.extras import install
+from analysis.errors import install
 from analysis.generation.originals import MAXIMUM_BYTES
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources.base import PictureSource

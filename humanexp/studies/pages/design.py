@@ -9,11 +9,11 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analysis.acceptance import Rule, RuleSet
-from analysis.persons import SENTINELS, SentinelCost
-from analysis.spec.persons import PERSON
-from analysis.spec.protocol import PROTOCOLS, sources
-from analysis.spec.study import StudyConfiguration
+from analysis.persons.sentinels import SENTINELS, SentinelCost
+from analysis.study.design import PERSON
+from analysis.study.protocol import PROTOCOLS, sources
+from analysis.study.rules import Rule, RuleSet
+from analysis.study.study import StudyConfiguration
 from humanexp.studies.estimated_duration import minutes_of, person_sentinels_cost, task_of
 from humanexp.studies.models import Study
 from humanexp.studies.pages.session_strip import PoolBar, pool_bars

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.design import SessionPlan
+from analysis.design.plan import SessionPlan
 from analysis.errors import AnalysisError, InvalidInput
-from analysis.spec.study import StudyConfiguration
-from analysis.spec.toml import in_file, read_toml, to_toml
+from analysis.study.study import StudyConfiguration
+from analysis.study.toml import in_file, read_toml, to_toml
 from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.studies.models import Study

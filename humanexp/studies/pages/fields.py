@@ -10,9 +10,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from analysis.errors import InvalidInput
-from analysis.spec import PROTOCOLS, DesignConfig, DiscriminationDesign, StudyConfiguration, ValidationDesign
-from analysis.spec.base import InForm, model_in, plain_type
-from analysis.spec.toml import read_toml, to_toml
+from analysis.study.base import InForm, model_in, plain_type
+from analysis.study.design import DesignConfig, DiscriminationDesign
+from analysis.study.protocol import PROTOCOLS
+from analysis.study.study import StudyConfiguration
+from analysis.study.toml import read_toml, to_toml
+from analysis.study.validation import ValidationDesign
 from humanexp.core.errors import InputRefused
 
 Path = tuple[str, ...]

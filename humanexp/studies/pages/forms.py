@@ -7,9 +7,10 @@ from django import forms
 from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
-from analysis.persons import SENTINELS
-from analysis.spec import PROTOCOLS, RULE_SETS
-from analysis.spec.base import limits, plain_type
+from analysis.persons.sentinels import SENTINELS
+from analysis.study.base import limits, plain_type
+from analysis.study.protocol import PROTOCOLS
+from analysis.study.rules import RULE_SETS
 from humanexp.core.errors import InputRefused
 from humanexp.core.text_bundles import LONGEST, TextBundle
 from humanexp.stimuli.models import StimulusSet

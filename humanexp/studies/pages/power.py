@@ -11,8 +11,9 @@ from analysis.figures.page import to_plotly
 from humanexp.studies.models import PowerEstimate
 
 if TYPE_CHECKING:
-    from analysis.figures import Figure
-    from analysis.power import PlannedStudy, PowerReport, SizeReport
+    from analysis.figures.value import Figure
+    from analysis.power.sizes import SizeReport
+    from analysis.power.study import PlannedStudy, PowerReport
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,13 @@ class PowerPage:
 
     @cached_property
     def found(self) -> SizeReport:
-        from analysis.power import SizeReport
+        from analysis.power.sizes import SizeReport
 
         return SizeReport.from_dict(self.estimate.report)
 
     @cached_property
     def planned(self) -> PlannedStudy:
-        from analysis.power import PlannedStudy
+        from analysis.power.study import PlannedStudy
 
         return PlannedStudy.from_dict(self.estimate.planned)
 
@@ -104,13 +105,13 @@ class PowerPage:
 
     @cached_property
     def power_figure(self) -> dict[str, Any]:
-        from analysis.power.figures import power_figure
+        from analysis.power.sizes import power_figure
 
         return _drawn(power_figure(self.found))
 
     @cached_property
     def believed_figure(self) -> dict[str, Any]:
-        from analysis.power.figures import believed_figure
+        from analysis.power.sizes import believed_figure
 
         curve = self.planned.curve
         return _drawn(believed_figure(curve, curve.lowered(self.found.planned.difference)))

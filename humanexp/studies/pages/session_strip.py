@@ -9,7 +9,7 @@ from itertools import groupby
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analysis.design import SessionPlan
+from analysis.design.plan import SessionPlan
 
 #: Width of the view box, and the gap between two blocks, which people feel as a break.
 WIDTH, GAP = 1000.0, 8.0

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
-from analysis.spec.study import StudyConfiguration
-from analysis.spec.toml import in_file
+from analysis.study.study import StudyConfiguration
+from analysis.study.toml import in_file
 from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, existing
 from humanexp.core.pages.rendering import attached

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from analysis.spec.study import StudyConfiguration
+from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import StoredBundle, User
 from humanexp.core.text_bundles import LONGEST, TextBundle

@@ -19,7 +19,7 @@ from humanexp.studies.roles import Action
 from humanexp.studies.selectors import POWER, power_job, subject_of
 
 if TYPE_CHECKING:
-    from analysis.power import PowerReport
+    from analysis.power.study import PowerReport
 
 
 @transaction.atomic
@@ -47,7 +47,8 @@ def request_power(*, study: Study, question: PowerQuestion, by: User | None = No
 def simulate_power(*, estimate: PowerEstimate, report: Progress) -> PowerEstimate:
     """Simulate the study that was planned, and others of other sizes; sizes found by an earlier attempt stay."""
     from analysis.compute import executor
-    from analysis.power import PlannedStudy, PowerReport, estimate_sizes
+    from analysis.power.sizes import estimate_sizes
+    from analysis.power.study import PlannedStudy, PowerReport
 
     question = PowerQuestion(**estimate.question)
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from analysis.acceptance import RuleSet
-from analysis.spec.study import StudyConfiguration
+from analysis.study.rules import RuleSet
+from analysis.study.study import StudyConfiguration
 from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import StoredBundle, User

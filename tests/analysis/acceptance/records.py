@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from analysis.acceptance import (
-    SessionRecord,
-    judge,
-    load_rule_set,
-)
+from analysis.acceptance.record import SessionRecord
+from analysis.acceptance.rules import judge
 from analysis.categories import CATEGORIES, NO_ANSWER
+from analysis.study.rules import load_rule_set
 
 VCR = load_rule_set("vcr")
 

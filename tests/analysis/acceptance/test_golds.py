@@ -6,20 +6,12 @@ import dataclasses
 
 import pytest
 
-from analysis.acceptance import (
-    Gold,
-    RuleSet,
-    SessionRecord,
-    Withdrawal,
-    gold_slack,
-    hard_golds,
-    judge,
-    load_rule_set,
-    tally_golds,
-    withdrawal_of,
-)
+from analysis.acceptance.golds import Gold, Withdrawal, gold_slack, hard_golds, tally_golds, withdrawal_of
+from analysis.acceptance.record import SessionRecord
+from analysis.acceptance.rules import judge
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import InvalidInput
+from analysis.study.rules import RuleSet, load_rule_set
 from tests.analysis.acceptance.records import VCR, answer, of_role, outcome, row, session, verdict
 
 

@@ -7,9 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.acceptance import (
-    SessionRecord,
-)
+from analysis.acceptance.record import SessionRecord
 from analysis.categories import CATEGORIES, NO_ANSWER
 from tests.analysis.acceptance.records import answer, of_role, row, session, verdict
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.acceptance import (
-    RULE_SETS,
-    RuleSet,
-    load_rule_set,
-    read_rule_set,
-)
 from analysis.errors import InvalidInput, UnknownName
+from analysis.study.rules import RULE_SETS, RuleSet, load_rule_set, read_rule_set
 from tests.analysis.acceptance.records import VCR, answer, row, session, verdict
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.acceptance import (
-    SessionRecord,
-)
+from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import FUNCTIONS
 from analysis.categories import CATEGORIES, NO_ANSWER
-from analysis.spec.rules import RunSettings
+from analysis.study.rules import RunSettings
 from tests.analysis.acceptance.records import VCR, answer, of_role, outcome, row, session, verdict
 
 

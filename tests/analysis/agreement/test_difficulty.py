@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.agreement import at_difficulties, ease_for_others
+from analysis.agreement.difficulty import at_difficulties, ease_for_others
 from analysis.errors import InvalidInput
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.agreement import label_agreement, one_coin
+from analysis.agreement.labels import label_agreement, one_coin
 from analysis.errors import InvalidInput, TooFewResponses
 
 LABELS = 16

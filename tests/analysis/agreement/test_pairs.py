@@ -6,9 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-from analysis.agreement import error_consistency, pictures_for_width, stretch_of, width_for_pictures
-from analysis.agreement.pairs import kappa_from_counts
-from analysis.agreement.posterior import kappa_interval
+from analysis.agreement.pairs import (
+    error_consistency,
+    kappa_from_counts,
+    pictures_for_width,
+    stretch_of,
+    width_for_pictures,
+)
+from analysis.agreement.pooled import kappa_interval
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
 

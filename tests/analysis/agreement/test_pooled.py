@@ -5,7 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analysis.agreement import PooledConsistency, error_consistency, pooled_consistency
+from analysis.agreement.pairs import error_consistency
+from analysis.agreement.pooled import PooledConsistency, pooled_consistency
 from analysis.errors import InvalidInput, TooFewResponses
 
 

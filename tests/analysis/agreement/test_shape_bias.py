@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binomtest, norm, t
 
-from analysis.agreement import shape_bias
-from analysis.cue_conflicts import conflicts
+from analysis.agreement.shape_bias import shape_bias
+from analysis.categories import conflicts
 from analysis.errors import InvalidInput
 
 

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from analysis.claims.guessing import ENOUGH_PICTURES, guessing_words, is_guessing
+from analysis.claims.claim import ENOUGH_PICTURES, guessing_words, is_guessing
 
 
 def at_least(right: int, shown: int, chance: float) -> float:

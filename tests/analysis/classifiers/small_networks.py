@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers.torchvision_import import import_torchvision
+from analysis.classifiers.weights import import_torchvision
 
 DESCRIPTION: dict[str, Any] = {
     "labels": list(CATEGORIES),

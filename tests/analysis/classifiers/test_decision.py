@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
-from analysis.classifiers import category_scores, decide
+from analysis.classifiers.decision import category_scores, decide
 from analysis.errors import InvalidInput, UnknownName
 
 KNIFE = IMAGENET_WNIDS[499]

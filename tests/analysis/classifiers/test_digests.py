@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from safetensors.torch import load_file, save_file
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier
+from analysis.classifiers.loading import load_classifier
 from analysis.errors import ClassifierUnavailable
 from tests.analysis.classifiers import small_networks as small
 

@@ -13,17 +13,10 @@ import pytest
 import torch
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import (
-    SCHEMES,
-    Classifier,
-    RecordedPredictions,
-    classify,
-    load_classifier,
-    rehearse,
-    require_gradients,
-)
 from analysis.classifiers.clip import prompt
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.loading import SCHEMES, load_classifier
+from analysis.classifiers.networks import TorchNetwork, require_gradients
+from analysis.classifiers.port import Classifier, RecordedPredictions, classify, rehearse
 from analysis.errors import ClassifierUnavailable, TableRefused
 from tests.analysis.classifiers import small_networks as small
 

@@ -9,13 +9,10 @@ import pytest
 import torch
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
-from analysis.classifiers import (
-    classify,
-    load_classifier,
-    rehearse,
-    require_gradients,
-)
-from analysis.classifiers.labels import imagenet_labels, read_labels
+from analysis.classifiers.decision import imagenet_labels, read_labels
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import require_gradients
+from analysis.classifiers.port import classify, rehearse
 from analysis.errors import InvalidInput, TableRefused
 from tests.analysis.classifiers import small_networks as small
 

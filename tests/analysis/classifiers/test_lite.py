@@ -15,15 +15,18 @@ import pytest
 import torch
 
 from analysis.categories import IMAGENET_WNIDS
-from analysis.classifiers import decide, lite, load_classifier
+from analysis.classifiers import onnx_network
+from analysis.classifiers.decision import decide
 from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.onnx_network import is_installed
 from analysis.errors import ClassifierUnavailable
 from tests.analysis.classifiers import small_networks as small
 
 PHOTOS = Path(os.environ.get("REFERENCE_DATA", "/nonexistent")) / "photos16"
 needs_networks = pytest.mark.skipif(
-    not all(map(lite.is_installed, lite.SPECS)), reason="not installed: requirements/networks.txt"
+    not all(map(is_installed, onnx_network.SPECS)), reason="not installed: requirements/networks.txt"
 )
 needs_photos = pytest.mark.skipif(not PHOTOS.is_dir(), reason="REFERENCE_DATA holds no photos16")
 
@@ -31,7 +34,7 @@ needs_photos = pytest.mark.skipif(not PHOTOS.is_dir(), reason="REFERENCE_DATA ho
 def test_a_network_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ClassifierUnavailable, match="write lite:0, lite:1 or lite:2"):
         load_classifier("lite:4")
-    assert not lite.is_installed("lite:4")
+    assert not is_installed("lite:4")
 
 
 @cache
@@ -44,7 +47,7 @@ def photos() -> tuple[np.ndarray, tuple[str, ...]]:
 @needs_networks
 @needs_photos
 @pytest.mark.parametrize(
-    "spec", [lite.SPECS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in lite.SPECS[1:])]
+    "spec", [onnx_network.SPECS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in onnx_network.SPECS[1:])]
 )
 def test_photographs_are_named_right(spec: str) -> None:
     pictures, categories = photos()
@@ -59,7 +62,7 @@ def make_lite(device: str) -> Any:
 
 def timm_weights(path: Path, state: dict[str, Any]) -> Path:
     """The same weights under timm's names; both lists are in the order of the network's layers."""
-    from analysis.classifiers.torchvision_import import import_torchvision
+    from analysis.classifiers.weights import import_torchvision
 
     import_torchvision()
     import timm

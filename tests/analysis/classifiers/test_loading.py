@@ -14,8 +14,10 @@ import pytest
 import torch
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
-from analysis.classifiers import SCHEMES, Classifier, Preprocessing, classify, load_classifier
 from analysis.classifiers.exported import traced
+from analysis.classifiers.loading import SCHEMES, load_classifier
+from analysis.classifiers.port import Classifier, classify
+from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import ClassifierUnavailable, InvalidInput, PictureRefused, UnknownName
 from tests.analysis.classifiers import small_networks as small
 from tests.limits import LIMIT
@@ -310,7 +312,7 @@ class HalfBuilt:
             raise RuntimeError(message)
 
 sys.meta_path.insert(0, HalfBuilt())
-from analysis.classifiers.torchvision_import import MISSING_OPERATOR, import_torchvision
+from analysis.classifiers.weights import MISSING_OPERATOR, import_torchvision
 message = "another failure"
 try:
     import_torchvision()

@@ -15,16 +15,10 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.classifiers import load_classifier
-from analysis.classifiers.arithmetic import (
-    BATCH,
-    MOST_BATCH,
-    arithmetic,
-    doubled_while_faster,
-)
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import BATCH, MOST_BATCH, arithmetic, doubled_while_faster
 from analysis.classifiers.one_pass import predict_group, predict_shards
-from analysis.classifiers.reading import AHEAD, read_ahead
-from analysis.classifiers.shards import Asked, PredictionShard, ShownStimulus
+from analysis.classifiers.shards import AHEAD, Asked, PredictionShard, ShownStimulus, read_ahead
 from analysis.errors import ClassifierUnavailable, InvalidInput, PictureRefused
 from tests.analysis.classifiers import small_networks as small
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 from onnx import helper
 
-from analysis.classifiers import load_classifier
 from analysis.classifiers.decision import decide_labels
+from analysis.classifiers.loading import load_classifier
 from analysis.errors import ClassifierUnavailable, InvalidInput
 from tests.analysis.classifiers import small_networks as small
 

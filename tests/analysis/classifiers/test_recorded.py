@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
-from analysis.classifiers import Classifier, RecordedPredictions, classify, load_classifier
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.port import Classifier, RecordedPredictions, classify
 from analysis.errors import ClassifierUnavailable, TableRefused
 
 
@@ -53,7 +54,7 @@ def test_a_thousand_probabilities_in_parquet_are_decided_by_the_mean(tmp_path: P
     table = load_classifier(f"table:{tmp_path / 'net.parquet'}")
     assert isinstance(table, RecordedPredictions)
     assert table.label_space == 1000
-    from analysis.classifiers import decide
+    from analysis.classifiers.decision import decide
 
     expected = decide(frame[list(IMAGENET_WNIDS)].to_numpy(), IMAGENET_WNIDS)
     assert table.predictions([f"s{i}" for i in range(4)]).responses.tolist() == expected.responses.tolist()

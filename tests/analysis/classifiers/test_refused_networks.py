@@ -15,10 +15,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from analysis.classifiers import (
-    load_classifier,
-    rehearse,
-)
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.port import rehearse
 from analysis.errors import ClassifierUnavailable, TableRefused
 from tests.analysis.classifiers import small_networks as small
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
-from analysis.classifiers import load_classifier
-from analysis.classifiers.table_check import MOST_LISTED, TableReport, check_table, examine_table
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.recorded import MOST_LISTED, TableReport, check_table, examine_table
 from analysis.errors import TableRefused
 
 STIMULI = ("s1", "s2", "s3")

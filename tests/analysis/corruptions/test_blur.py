@@ -15,7 +15,7 @@ from analysis.corruptions.convolution import (
     disc_quadrant,
     gaussian_half_kernel,
 )
-from analysis.visual_change import VifReference
+from analysis.visual_change.vif import VifReference
 from tests.analysis.corruptions.pictures import textured
 
 PICTURE = textured(96, 2)[:, :80]

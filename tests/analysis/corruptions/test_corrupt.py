@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.corruptions import CORRUPTIONS, NO_CORRUPTION, Corruption, corrupt
-from analysis.corruptions.registry import collect
+from analysis.corruptions import CORRUPTIONS, corrupt
+from analysis.corruptions.registry import NO_CORRUPTION, Corruption, collect
 from analysis.errors import InvalidInput, ParameterOutOfDomain, PictureRefused, UnknownName
 from tests.analysis.corruptions.pictures import textured
 

@@ -12,8 +12,9 @@ import cv2
 import numpy as np
 import pytest
 
-from analysis.corruptions import CORRUPTIONS, LEVELS, corrupt
-from analysis.visual_change import VifReference
+from analysis.corruptions import CORRUPTIONS, corrupt
+from analysis.corruptions.imagenet_c import LEVELS
+from analysis.visual_change.vif import VifReference
 from tests.analysis.corruptions.pictures import textured
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -124,7 +125,7 @@ CODE = """
 import hashlib
 import cv2
 cv2.setNumThreads(4)
-from analysis.corruptions import CORRUPTIONS, LEVELS, corrupt
+from analysis.corruptions import CORRUPTIONS, corrupt; from analysis.corruptions.imagenet_c import LEVELS
 from tests.analysis.corruptions.pictures import textured
 for name in sorted(CORRUPTIONS, reverse=True):
     made = [corrupt(textured(224), name, CORRUPTIONS[name].parameter_at(t), 11) for t in (0.35, 0.8)]

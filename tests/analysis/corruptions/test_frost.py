@@ -8,8 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
-from analysis.corruptions import CORRUPTIONS, LEVELS, corrupt
+from analysis.corruptions import CORRUPTIONS, corrupt
 from analysis.corruptions.ice import SIDE_PX, TEXTURES, ice_texture
+from analysis.corruptions.imagenet_c import LEVELS
 from analysis.corruptions.photographs import photographs_in
 from analysis.corruptions.weather import _pane
 from analysis.errors import InvalidInput
@@ -95,7 +96,7 @@ def test_photographs_are_used_in_their_own_colours_and_tell_in_the_version(tmp_p
     folder = _photographs(tmp_path / "frost", [(200, 10, 20), (20, 210, 30), (30, 40, 220)])
     code = (
         "import numpy as np\n"
-        "from analysis.corruptions import CORRUPTIONS, LEVELS, corrupt\n"
+        "from analysis.corruptions import CORRUPTIONS, corrupt; from analysis.corruptions.imagenet_c import LEVELS\n"
         "black = np.zeros((96, 90, 3), np.uint8)\n"
         "seen = {tuple(corrupt(black, 'frost', 1.0, s)[0, 0].tolist()) for s in range(40)}\n"
         "print(sorted(seen), CORRUPTIONS['frost'].version, LEVELS['frost'].version, LEVELS['brightness'].version)\n"

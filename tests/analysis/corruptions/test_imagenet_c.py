@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from analysis.corruptions import CORRUPTIONS, LEVELS, corrupt, find_corruption
+from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
+from analysis.corruptions.imagenet_c import LEVELS
 from analysis.errors import ParameterOutOfDomain, UnknownName
-from analysis.visual_change import VifReference
+from analysis.visual_change.vif import VifReference
 from tests.analysis.corruptions.pictures import textured
 
 VERSION = "imagenet-c-1"

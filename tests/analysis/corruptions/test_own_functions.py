@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.corruptions import CORRUPTIONS, Corruption, corrupt, load_modules, register
+from analysis.corruptions import CORRUPTIONS, corrupt, load_modules, register
+from analysis.corruptions.registry import Corruption
 from analysis.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.corruptions import Corruption, register
+from analysis.corruptions.registry import Corruption; from analysis.corruptions import register
 
 
 def fog(intensities: np.ndarray, parameter: float, seed: int) -> np.ndarray:

@@ -9,12 +9,9 @@ import pytest
 import torch
 
 from analysis.counterfactuals import latents
-from analysis.counterfactuals.autoencoder import F16_1024, F16_16384, Layout, VqAutoencoder, shapes
-from analysis.counterfactuals.checkpoint import load_autoencoder
-from analysis.counterfactuals.gradient_tape import Allowance, Tape
-from analysis.counterfactuals.latents import load_latent_generator
-from analysis.counterfactuals.model_under_test import Target, category_numbers
-from analysis.counterfactuals.port import select
+from analysis.counterfactuals.autoencoder import F16_1024, F16_16384, Layout, VqAutoencoder, load_autoencoder, shapes
+from analysis.counterfactuals.latents import Allowance, Tape, load_latent_generator
+from analysis.counterfactuals.port import Target, category_numbers, select
 from analysis.counterfactuals.specifications import load_generator
 from analysis.errors import GeneratorUnavailable, SearchRefused
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier
-from analysis.corruptions import CORRUPTIONS, Corruption, corrupt, find_corruption
+from analysis.classifiers.loading import load_classifier
+from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
+from analysis.corruptions.registry import Corruption
 from analysis.counterfactuals.ascent import Ascent
 from analysis.counterfactuals.corrupting import CLOSER, LOOKS, CorruptionGenerator
-from analysis.counterfactuals.model_under_test import Look, Target, category_numbers
-from analysis.counterfactuals.port import Acceptance
+from analysis.counterfactuals.port import Acceptance, Look, Target, category_numbers
 from analysis.counterfactuals.search import run_to_the_end
 from analysis.generation.originals import prepare_original
 

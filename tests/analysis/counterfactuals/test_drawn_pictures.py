@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier
-from analysis.counterfactuals import load_generator, load_oracle, search
-from analysis.counterfactuals.search_summaries import budget_study, score_of
+from analysis.classifiers.loading import load_classifier
+from analysis.counterfactuals.search import search
+from analysis.counterfactuals.specifications import load_generator, load_oracle
+from analysis.counterfactuals.summaries import budget_study, score_of
 from analysis.examples import folder_of
 from analysis.examples.pictures import DEMO_SEEDS, draw
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
-from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.counterfactuals.pixels import PixelGenerator
-from analysis.counterfactuals.port import Generator, select
+from analysis.counterfactuals.port import Generator, Target, category_numbers, select
 from analysis.counterfactuals.specifications import load_generator
 from analysis.errors import SearchRefused, UnknownName
 

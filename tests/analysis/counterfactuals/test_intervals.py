@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binomtest
 
 from analysis.claims.robustness import NO_VALIDATED, NONE_RIGHT
-from analysis.counterfactuals.intervals import score_with_intervals, scores_by_class
+from analysis.counterfactuals.score import score_with_intervals, scores_by_class
 from analysis.errors import InvalidInput
 
 #: OOR paper, Table 11: class, right on clean, valid, right on the counterfactual; 150 pictures each.

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.counterfactuals import search
 from analysis.counterfactuals.pixels import PixelGenerator
 from analysis.counterfactuals.retraining import LabelledPictures, retrain_on_counterfactuals
+from analysis.counterfactuals.search import search
 from analysis.errors import SearchRefused
-from analysis.retraining import Recipe
+from analysis.retraining.training import Recipe
 
 
 def searched(drawn, labels, seed, network, oracle) -> LabelledPictures:

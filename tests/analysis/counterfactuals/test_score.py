@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.counterfactuals import score
+from analysis.counterfactuals.score import score
 from analysis.errors import InvalidInput, TooFewResponses
 
 #: OOR paper, Table 11 (ResNet-18, nine classes, 150 pictures each) as counts.

@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from analysis.categories import CATEGORIES
-from analysis.counterfactuals import Control, search
 from analysis.counterfactuals.corrupting import CorruptionGenerator
+from analysis.counterfactuals.files import Control
 from analysis.counterfactuals.oracles import ClassifierOracle
 from analysis.counterfactuals.pixels import PixelGenerator
-from analysis.counterfactuals.search_summaries import budget_study, score_of
+from analysis.counterfactuals.search import search
+from analysis.counterfactuals.summaries import budget_study, score_of
 from analysis.errors import ClassifierUnavailable, PictureRefused, SearchRefused
 
 PIXEL = PixelGenerator()

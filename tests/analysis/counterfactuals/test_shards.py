@@ -21,7 +21,7 @@ from analysis.counterfactuals.shards import (
 from analysis.errors import InvalidInput, PictureRefused, SearchRefused
 from analysis.examples import folder_of
 from analysis.examples.pictures import draw
-from analysis.generation.png import encode_png
+from analysis.generation.files import encode_png
 
 CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.counterfactuals.sparse import PUBLISHED_STRENGTH, fit_sparse_submodel
+from analysis.counterfactuals.latents import PUBLISHED_STRENGTH, fit_sparse_submodel
 from analysis.errors import SearchRefused
 
 

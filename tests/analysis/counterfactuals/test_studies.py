@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from analysis.counterfactuals import search
 from analysis.counterfactuals.pixels import PixelGenerator
-from analysis.counterfactuals.search_summaries import budget_study, compare_searches, generator_agreement
+from analysis.counterfactuals.search import search
+from analysis.counterfactuals.summaries import budget_study, compare_searches, generator_agreement
 from analysis.counterfactuals.transfer import transfer_matrix
 from analysis.errors import InvalidInput, TooFewResponses
 

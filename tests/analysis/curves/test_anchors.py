@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.curves import CleanTrials, fit_curve, scale_abscissa
+from analysis.curves.binning import scale_abscissa
+from analysis.curves.fit import fit_curve
+from analysis.curves.trials import CleanTrials
 from analysis.errors import InvalidInput, TooFewResponses
 from tests.analysis.curves.truths import crowd, gradual
 

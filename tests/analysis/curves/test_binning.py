@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.curves import bin_index, bin_trials
+from analysis.curves.binning import bin_index, bin_trials
 from analysis.errors import InvalidInput
 
 

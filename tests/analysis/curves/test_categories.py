@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from analysis.curves import CleanTrials, CurveFit, fit_curve
 from analysis.curves.categories import CategoryGap, equal_categories
+from analysis.curves.curve import CurveFit
+from analysis.curves.fit import fit_curve
+from analysis.curves.trials import CleanTrials
 
 
 def spread_out(number: int, start: float = 0.0, end: float = 1.0) -> np.ndarray:

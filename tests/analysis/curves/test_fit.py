@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.curves import CleanTrials, CurveFit, fit_curve, threshold
+from analysis.curves.curve import CurveFit, threshold
+from analysis.curves.fit import fit_curve
+from analysis.curves.trials import CleanTrials
 from analysis.errors import InvalidInput, TooFewResponses
 from tests.analysis.curves.truths import crowd, kink, marginal_area, sharp
 

@@ -10,7 +10,10 @@ from scipy.interpolate import UnivariateSpline
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from analysis.curves import METHODS, CleanTrials, CurveFit, curve_method, fit_curve, threshold
+from analysis.curves.curve import CurveFit, threshold
+from analysis.curves.fit import fit_curve
+from analysis.curves.methods import METHODS, curve_method
+from analysis.curves.trials import CleanTrials
 from analysis.errors import GridMismatch, InvalidInput, TooFewResponses, UnknownName
 from analysis.metrics import compare
 from tests.analysis.curves.truths import crowd, gradual, kink, sharp
@@ -111,9 +114,9 @@ def test_the_published_spline_follows_a_line_and_ends_in_a_median_line() -> None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from statsmodels.regression.quantile_regression import QuantReg
-    from analysis.curves.basis import spline_basis
     from analysis.curves.methods.base import Cells
     from analysis.curves.methods.quantile import _Program
+    from analysis.curves.spline import spline_basis
 
     rng = np.random.default_rng(2)
     places, trials = (np.arange(39) + 0.5) / 39, np.full(39, 50.0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from analysis.curves import fit_curve
-from analysis.curves.basis import spline_basis
+from analysis.curves.fit import fit_curve
+from analysis.curves.spline import spline_basis
 from tests.analysis.curves.truths import crowd, gradual
 
 

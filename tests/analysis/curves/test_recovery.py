@@ -38,8 +38,8 @@ def test_sixteen_cells() -> None:
 @pytest.mark.parametrize("design", interval_coverage.DESIGNS)
 def test_the_interval_of_the_area_covers_as_often_as_it_says(design: str) -> None:
     runs = [interval_coverage.run((design, seed))["two-way"] for seed in range(120)]
-    from analysis.curves import OVERLAP_LEVEL
     from analysis.curves.bands import normal_quantile
+    from analysis.curves.config import OVERLAP_LEVEL
 
     reach = normal_quantile(OVERLAP_LEVEL)
     covered = np.mean([abs(one["area"] - interval_coverage.TRUTH.area) <= reach * one["error"] for one in runs])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from analysis.curves import CleanTrials, fit_curve
-from analysis.curves.bands import Bands
-from analysis.curves.simultaneous import _wilson
+from analysis.curves.bands import Bands, _wilson
+from analysis.curves.fit import fit_curve
+from analysis.curves.trials import CleanTrials
 from analysis.errors import InvalidInput
-from analysis.similarity.overlap import bands_overlap
+from analysis.similarity.verdicts import bands_overlap
 from tests.analysis.curves.truths import crowd, kink, sharp
 
 

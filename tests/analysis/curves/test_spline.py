@@ -5,8 +5,7 @@ import pytest
 from scipy.interpolate import BSpline
 from scipy.optimize import minimize
 
-from analysis.curves.basis import spline_basis
-from analysis.curves.spline import fit_binned, select_smoothness
+from analysis.curves.spline import fit_binned, select_smoothness, spline_basis
 from tests.analysis.curves.truths import kink, sharp
 
 CENTRES = (np.arange(40) + 0.5) / 40

@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from scipy.stats import norm
 
 from analysis.clusters import Clustered
-from analysis.curves import fit_curve
+from analysis.curves.fit import fit_curve
 from analysis.curves.uncertainty import identified_interval
 
 

@@ -5,8 +5,12 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.design import Catalogue, DesignConfig, DiscriminationDesign, StudyPlan, plan_study, without_seen
+from analysis.design.catalogue import Catalogue
+from analysis.design.plan import StudyPlan
+from analysis.design.planner import plan_study
+from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused, InvalidInput
+from analysis.study.design import DesignConfig, DiscriminationDesign
 from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.arrays import FloatArray
-from analysis.design import DesignConfig, plan_study
-from analysis.design.dealing import by_balance, cells_of
+from analysis.design.planner import plan_study
+from analysis.design.sessions import by_balance, cells_of
+from analysis.study.design import DesignConfig
 from tests.analysis.design.pictures import picture_set
 
 SESSIONS = 60

@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.design import DesignConfig, DiscriminationDesign, plan_study
+from analysis.design.planner import plan_study
 from analysis.errors import DesignRefused
+from analysis.study.design import DesignConfig, DiscriminationDesign
 from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
 
 

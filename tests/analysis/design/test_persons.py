@@ -7,9 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from analysis.design import Catalogue, DesignConfig, StudyPlan, plan_study, without_seen
+from analysis.design.catalogue import Catalogue
+from analysis.design.plan import StudyPlan
+from analysis.design.planner import plan_study
+from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused, InvalidInput
-from analysis.spec import PersonsDesign, StudyConfiguration
+from analysis.study.design import DesignConfig, PersonsDesign
+from analysis.study.study import StudyConfiguration
 from tests.analysis.design.pictures import picture_set, with_plain
 
 OWN = ("high_pass", "silhouette")

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.acceptance import load_rule_set
 from analysis.corruptions import CORRUPTIONS
-from analysis.design import DesignConfig, DiscriminationDesign, plan_study
-from analysis.design.plain import PLAIN_FUNCTIONS, choose_plain
+from analysis.design.pairs import PLAIN_FUNCTIONS, choose_plain
+from analysis.design.planner import plan_study
 from analysis.errors import DesignRefused
+from analysis.study.design import DesignConfig, DiscriminationDesign
+from analysis.study.rules import load_rule_set
 from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
 
 BY_CORRUPTION = {"same-different": ("same", "different"), "abx": ("a", "b")}

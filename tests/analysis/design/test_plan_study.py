@@ -6,9 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.categories import superordinate
-from analysis.design import DesignConfig, StudyPlan, plan_study, read_session_plan
-from analysis.design.plan import PRACTICE
+from analysis.design.plan import PRACTICE, StudyPlan, read_session_plan
+from analysis.design.planner import plan_study
 from analysis.errors import DesignRefused, InvalidInput
+from analysis.study.design import DesignConfig
 from tests.analysis.design.pictures import FUNCTIONS, UNEVEN, picture_set
 
 

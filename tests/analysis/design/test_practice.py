@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.design import DesignConfig, DiscriminationDesign, plan_study
 from analysis.design.originals_needed import demand_of
+from analysis.design.planner import plan_study
 from analysis.errors import DesignRefused, InvalidInput
-from analysis.spec import StudyConfiguration
-from analysis.spec.design import PracticeDesign
+from analysis.study.design import DesignConfig, DiscriminationDesign, PracticeDesign
+from analysis.study.study import StudyConfiguration
 from tests.analysis.design.pictures import picture_set, with_plain
 
 PLAIN = ("impulse_noise", "brightness")

@@ -7,8 +7,11 @@ from itertools import groupby
 
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from analysis.design import Catalogue, DesignConfig, DiscriminationDesign, plan_study, without_seen
+from analysis.design.catalogue import Catalogue
+from analysis.design.planner import plan_study
+from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused
+from analysis.study.design import DesignConfig, DiscriminationDesign
 from tests.analysis.design.pictures import FUNCTIONS, PLAIN, picture_set, with_plain
 from tests.analysis.design.test_plan_study import check_promises
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.design import DesignConfig, plan_study
+from analysis.design.planner import plan_study
+from analysis.study.design import DesignConfig
 from tests.analysis.design.test_plan_study import check_promises
 
 REFERENCE_DATA = os.environ.get("REFERENCE_DATA", "")

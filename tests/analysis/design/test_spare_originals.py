@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from analysis.categories import CATEGORIES
-from analysis.design import DesignConfig, plan_study
-from analysis.spec.validation import ValidationDesign
+from analysis.design.planner import plan_study
+from analysis.study.design import DesignConfig
+from analysis.study.validation import ValidationDesign
 
 
 def test_originals_without_a_picture_to_judge_serve_practice_and_sentinels_first() -> None:

@@ -4,8 +4,11 @@ from collections import Counter
 
 import pytest
 
-from analysis.design import Catalogue, DesignConfig, plan_study, without_seen
+from analysis.design.catalogue import Catalogue
+from analysis.design.planner import plan_study
+from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused
+from analysis.study.design import DesignConfig
 from tests.analysis.design.pictures import picture_set
 
 

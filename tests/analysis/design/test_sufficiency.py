@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.design import DesignConfig, plan_study, sufficiency_of
+from analysis.design.planner import plan_study, sufficiency_of
 from analysis.errors import DesignRefused
+from analysis.study.design import DesignConfig
 from humanexp.studies.presets import PRESETS, answers_for
 from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
 

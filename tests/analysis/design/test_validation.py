@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 
 from analysis.categories import CATEGORIES, superordinate
-from analysis.design import (
-    Catalogue,
-    DesignConfig,
-    StimulusRow,
-    StudyPlan,
-    ValidationDesign,
-    plan_study,
-    without_seen,
-)
-from analysis.design.packets import choose_pictures, deal_packets
+from analysis.design.catalogue import Catalogue, StimulusRow
+from analysis.design.plan import StudyPlan
+from analysis.design.planner import plan_study
+from analysis.design.sessions import without_seen
+from analysis.design.validation import choose_pictures, deal_packets
 from analysis.errors import DesignRefused, InvalidInput
+from analysis.study.design import DesignConfig
+from analysis.study.validation import ValidationDesign
 from tests.analysis.design.pictures import FUNCTIONS, picture_set
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t as student
 
-from analysis.differences import AnswersToOne, Beside, Clusters, attentive_share, beside_people
-from analysis.differences.beside import ATTENTIVE
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.beside import ATTENTIVE, Beside, attentive_share, beside_people
 from analysis.errors import InvalidInput
 from benchmarks.claims._studies import SHARP, SMOOTH, Size, Study, simulated
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 
-from analysis.differences import beside_people
 from analysis.differences.answers import SumsOfNames
+from analysis.differences.beside import beside_people
 from analysis.differences.family import Estimates, null_draws, which_differ
 from benchmarks.claims._studies import SHARP, SMOOTH, Size, simulated
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.differences import AnswersToOne, Clusters, beside_people
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.beside import beside_people
 from analysis.differences.compared import Compared, Sources
 from analysis.differences.fragility import Removal, fragility
 from analysis.differences.individuals import individuals

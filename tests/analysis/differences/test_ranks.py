@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 
-from analysis.differences import AnswersToOne, beside_people, rank_sets
-from analysis.differences.answers import SumsOfNames
-from analysis.differences.family import Estimates, null_draws
-from analysis.differences.stepdown import stepdown
+from analysis.differences.answers import AnswersToOne, SumsOfNames
+from analysis.differences.beside import beside_people
+from analysis.differences.family import Estimates, null_draws, stepdown
+from analysis.differences.ranks import rank_sets
 from benchmarks.claims._studies import SMOOTH
 from benchmarks.claims.ranks import Pictures, logits, simulated
 

@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 
 from analysis.claims.recruiters import TRUE_GAP
-from analysis.differences import AnswersToOne
+from analysis.differences.answers import AnswersToOne
 from analysis.differences.recruiters import CrowdsBeside, compare_recruiters, repeated
 from analysis.errors import InvalidInput
 from analysis.recruiters import Recruiters

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from analysis.claims.curves import rise_sentence
-from analysis.differences import AnswersToOne, Clusters, rises
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.rises import rises
 
 
 def evenly(rates: np.ndarray, *, per_cell: int = 40, people: int = 0) -> AnswersToOne:

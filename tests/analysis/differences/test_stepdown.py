@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 from statsmodels.stats.multitest import multipletests
 
-from analysis.differences.stepdown import stepdown
+from analysis.differences.family import stepdown
 
 
 def test_what_is_rejected_leaves_the_maximum() -> None:

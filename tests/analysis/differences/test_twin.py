@@ -7,10 +7,9 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import multivariate_normal
 
-from analysis.curves import fit_curve
-from analysis.curves.goodness import effective_parameters
-from analysis.curves.spline import fit_binned
-from analysis.differences import Clusters
+from analysis.curves.fit import fit_curve
+from analysis.curves.spline import effective_parameters, fit_binned
+from analysis.differences.answers import Clusters
 from analysis.differences.twin import CurveAnswers, _parameters, correlation, simulated_twins
 
 

@@ -8,20 +8,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from analysis.documents import (
-    Document,
-    Facts,
-    FigureBlock,
-    Items,
-    Paragraph,
-    Section,
-    TableBlock,
-    draw_figures,
-    pdf as pdf_module,
-)
 from analysis.documents.html import to_html
-from analysis.documents.pdf import to_pdf
-from analysis.figures import Column, IndexRow, Observer, Table, index_figure
+from analysis.documents.pdf import _TEXT, _opened, _widths, to_pdf
+from analysis.documents.value import Document, Facts, FigureBlock, Items, Paragraph, Section, TableBlock, draw_figures
+from analysis.figures.rows import IndexRow, index_figure
+from analysis.figures.table import Column, Table
+from analysis.figures.value import Observer
 
 
 @pytest.fixture(scope="module")
@@ -103,14 +95,14 @@ def test_a_crowded_table_breaks_lines_and_no_word() -> None:
     """With estimates and intervals in most columns, the head of a narrow one was cut in the middle of a word."""
     heads = ["Observer", "Squared difference of accuracy", *(f"Measure {number}" for number in range(6))]
     cells = ["efficientnet-lite0", "0.274", *["0.356 [0.281, 0.431]"] * 6]
-    pdf = pdf_module._opened(Document("Crowded", "", (), ()))
+    pdf = _opened(Document("Crowded", "", (), ()))
     pdf.set_font("DejaVu", "B", 7.0)
     needed = [
         max(pdf.get_string_width(word) for word in f"{head} {cell}".split())
         for head, cell in zip(heads, cells, strict=True)
     ]
     pdf.set_font("DejaVu", "", 7.0)
-    widths = pdf_module._widths(pdf, [heads, cells], [0.0] * len(heads))
+    widths = _widths(pdf, [heads, cells], [0.0] * len(heads))
     pdf.output()  # closes the files of its letters
-    assert sum(widths) == pytest.approx(pdf_module._TEXT)
+    assert sum(widths) == pytest.approx(_TEXT)
     assert all(width > need + 0.8 for width, need in zip(widths, needed, strict=True))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.classifiers import load_classifier
-from analysis.counterfactuals import load_generator
+from analysis.classifiers.loading import load_classifier
+from analysis.counterfactuals.specifications import load_generator
 from analysis.errors import ClassifierUnavailable
 from analysis.examples import folder_of, located
 

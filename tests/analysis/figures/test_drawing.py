@@ -8,24 +8,13 @@ from pathlib import Path
 import pytest
 from matplotlib.text import Text
 
+from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput
-from analysis.figures import (
-    Figure,
-    Line,
-    Observer,
-    PlottedCurve,
-    PlottedDifficulty,
-    Points,
-    curve_figure,
-    difficulty_figure,
-    similarity_figure,
-    style_of,
-)
 from analysis.figures.drawing import draw
-from analysis.figures.paper import installed_fonts, sheet_to_file, to_file
-from analysis.figures.rows import Pair
-from analysis.figures.sheet import draw_sheet
-from analysis.proportions import exact_bound
+from analysis.figures.paper import draw_sheet, installed_fonts, sheet_to_file, to_file
+from analysis.figures.performance import PlottedCurve, PlottedDifficulty, curve_figure, difficulty_figure
+from analysis.figures.rows import Pair, similarity_figure
+from analysis.figures.value import Figure, Line, Observer, Points, style_of
 
 #: Two bins whose mean visual changes nearly meet, and rates of 0 and 1.
 BINS = ((0.01, 12, 1.0), (0.074, 30, 0.8), (0.076, 9, 0.5), (0.99, 20, 0.0))

@@ -9,24 +9,12 @@ import numpy as np
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.figures import (
-    Cells,
-    Estimates,
-    Figure,
-    IndexRow,
-    Names,
-    Observer,
-    Pair,
-    TimeBin,
-    index_figure,
-    matrix_figure,
-    similarity_figure,
-    times_figure,
-)
 from analysis.figures.drawing import draw
 from analysis.figures.page import to_plotly
 from analysis.figures.paper import to_file
-from analysis.figures.style import SCALES, cell_colour, text_colour
+from analysis.figures.performance import TimeBin, times_figure
+from analysis.figures.rows import IndexRow, Names, Pair, index_figure, matrix_figure, similarity_figure
+from analysis.figures.value import SCALES, Cells, Estimates, Figure, Observer, cell_colour, text_colour
 from tests.analysis.figures.series import series_of
 
 NAMES = ("gaussian noise", "uniform noise", "frost")

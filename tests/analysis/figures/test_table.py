@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.figures import Column, Table
-from analysis.figures.table import latex
+from analysis.figures.table import Column, Table, latex
 from tests.limits import LIMIT
 
 COLUMNS = (Column("model", "Model"), Column("hmri", "HMRI", "estimate"), Column("n", "Answers", "count"))

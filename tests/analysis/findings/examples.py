@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeVar
 
-from analysis.findings.model import Comparison, Curve, Discrimination, Entry, Findings
+from analysis.entry import Entry
+from analysis.findings.model.comparisons import Comparison
+from analysis.findings.model.curves import Curve, Discrimination
+from analysis.findings.model.findings import Findings
 
 E = TypeVar("E", bound=Entry)
 STORED = Findings.read((Path(__file__).parent / "stored" / "findings-3.json").read_bytes())

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.categories import CATEGORIES
-from analysis.findings import analyse
-from analysis.tables import SESSIONS
+from analysis.findings.analysing import analyse
+from analysis.tables.sessions import SESSIONS
 from tests.analysis.curves.truths import gradual
 
 WRONG_CLASSIFIER = "near-sighted"

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from analysis.findings.abscissa import condition_number, condition_scale
 from analysis.findings.observations import read_predictions, read_trials
+from analysis.findings.outcomes import condition_number, condition_scale
 from tests.analysis.findings.studies import imported
 
 

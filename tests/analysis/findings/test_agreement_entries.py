@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement import error_consistency
-from analysis.findings import analyse
-from analysis.findings.abscissa import condition_scale
+from analysis.agreement.pairs import error_consistency
 from analysis.findings.agreement import agreement_entries, conditions_of
+from analysis.findings.analysing import analyse
 from analysis.findings.fits import FitSettings
 from analysis.findings.observations import read_trials
+from analysis.findings.outcomes import condition_scale
 from analysis.reporting.results_text import agreement_sentences
 from humanexp.results.charts import chart_of
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, imported

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from analysis.compute import executor
-from analysis.curves import CleanTrials, fit_curve
+from analysis.curves.fit import fit_curve
+from analysis.curves.trials import CleanTrials
 from analysis.errors import InvalidInput, TableRefused
 from analysis.findings.observations import digest_of
 from tests.analysis.curves.truths import gradual

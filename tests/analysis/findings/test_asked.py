@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from analysis.findings.asked import asked_entries
-from analysis.findings.model import AskedCounts
-from analysis.tables import ANSWERS
+from analysis.findings.answers import asked_entries
+from analysis.findings.model.people import AskedCounts
+from analysis.tables.trials import ANSWERS
 
 KINDS = ("label", "miss", "refusal", "unreadable")
 

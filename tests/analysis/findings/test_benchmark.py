@@ -14,7 +14,8 @@ from scipy.stats import t
 
 from analysis.findings.benchmark import benchmark_table, corrected_difference
 from analysis.findings.benchmark_parts import Experiment
-from analysis.findings.model import HUMANS, Standing
+from analysis.findings.model.agreement import Standing
+from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import Observations, joined, read_predictions, read_trials
 from analysis.published_trials import read_published_trials
 

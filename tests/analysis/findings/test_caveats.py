@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.findings.caveats import (
+from analysis.findings.curve_entries import (
     CONSISTENCY,
     MRSI_BY_NOISE,
     PEOPLE_WITH_OTHERS,
@@ -13,7 +13,7 @@ from analysis.findings.caveats import (
     curve_caveats,
     guessing_notes,
 )
-from analysis.findings.model import Findings
+from analysis.findings.model.findings import Findings
 from analysis.findings.observations import Observations, joined
 from humanexp.results.charts import chart_of, choices_of
 from humanexp.results.charts.chart import Chart

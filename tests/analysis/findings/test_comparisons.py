@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.curves import bin_index
-from analysis.tables import STIMULI
+from analysis.curves.binning import bin_index
+from analysis.tables.stimuli import STIMULI
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.findings.consistency import classifier_agreement, human_agreement
 from analysis.findings.observations import read_predictions, read_trials
+from analysis.findings.outcomes import classifier_agreement, human_agreement
 from tests.analysis.findings.studies import study
 
 

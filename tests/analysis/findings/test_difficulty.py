@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.findings.difficulty import difficulty_entries
+from analysis.findings.leaderboard import difficulty_entries
 from analysis.findings.observations import CLEAN, Observations
 
 

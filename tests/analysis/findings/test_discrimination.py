@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from analysis.errors import TableRefused
-from analysis.findings import analyse
+from analysis.findings.analysing import analyse
 from analysis.findings.discrimination import discrimination_entries
-from analysis.findings.model import Discrimination
+from analysis.findings.model.curves import Discrimination
 
 
 def entries(frame: pd.DataFrame) -> list[Discrimination]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from analysis.findings.flow import inclusion_flow
-from analysis.tables import SESSIONS
+from analysis.findings.sensitivity import inclusion_flow
+from analysis.tables.sessions import SESSIONS
 
 
 def table(*rows: tuple[str, bool | None, str, bool]) -> object:

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.findings.levels import level_entries
-from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS
+from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS
 from tests.analysis.findings.studies import analysed
 
 FUNCTIONS = ("brightness", "frost")

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from analysis.findings.model import HUMANS, LEVEL, Findings
+from analysis.findings.model.entry import HUMANS
+from analysis.findings.model.findings import Findings
+from analysis.study.analysis_plan import LEVEL
 
 STORED = Path(__file__).parent / "stored"
 

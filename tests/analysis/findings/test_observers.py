@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement import error_consistency
-from analysis.findings import error_consistency as error_consistency_module, observers
-from analysis.findings.error_consistency import error_consistency_entries
+from analysis.agreement.pairs import error_consistency
+from analysis.findings import agreement
+from analysis.findings.agreement import error_consistency_entries
+from analysis.findings.answers import accuracy_entries, human_accuracy_entries, ordered_conditions
 from analysis.findings.observations import read_predictions, read_trials
-from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from tests.analysis.findings.studies import imported, study
 
 NOBODY = read_predictions(None)[0]
@@ -28,7 +28,7 @@ def test_human_accuracy_is_the_mean_over_observers_not_over_trials() -> None:
 
 def test_conditions_are_ordered_by_number_then_name() -> None:
     people = read_trials(imported({"bw": 0.5, "c100": 0.5, "c05": 0.5, "c10": 0.5}, people=1, each=1))
-    assert observers.ordered_conditions(people) == ["c05", "c10", "c100", "bw"]
+    assert ordered_conditions(people) == ["c05", "c10", "c100", "bw"]
 
 
 def test_every_pair_equals_the_statistic_on_common_pictures() -> None:
@@ -94,7 +94,7 @@ def test_pictures_of_one_original_count_together() -> None:
 
 
 def test_too_many_pairs_leave_out_those_that_share_least(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_consistency_module, "MOST_PAIRS", 2)
+    monkeypatch.setattr(agreement, "MOST_PAIRS", 2)
     trials = imported({"0.1": 0.8}, people=3, each=12)
     trials = trials[(trials["participant"] != "P-2") | (np.arange(len(trials)) % 2 == 0)]
     found, notes = error_consistency_entries(read_trials(trials), NOBODY)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.curves import CleanTrials
+from analysis.curves.trials import CleanTrials
 from analysis.findings.fits import FitSettings, fit_outcomes
 from analysis.findings.observations import Observations, joined
 from analysis.findings.outcomes import Outcomes, categories_of, counted_weights, people_weights

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.findings import analyse
-from analysis.findings.model import Findings, VerdictOnOne
+from analysis.findings.analysing import analyse
+from analysis.findings.model.comparisons import VerdictOnOne
+from analysis.findings.model.findings import Findings
 from analysis.findings.persons import family_of, stands_anyway
 from tests.analysis.findings.studies import study
 

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.findings import analyse
-from analysis.findings.model import Findings
+from analysis.findings.analysing import analyse
+from analysis.findings.model.findings import Findings
 from tests.analysis.findings.studies import sessions_of, study
 
 pytestmark = pytest.mark.verify

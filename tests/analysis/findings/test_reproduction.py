@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.findings import __main__ as command
+from analysis.findings import __main__
+from analysis.findings.__main__ import main
 from analysis.findings.reproduction import TOLERANCE, analyse_export, describe_analysis, differences
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,8 +42,8 @@ def test_numbers_of_another_platform_may_differ_by_a_billionth(
     capsys: pytest.CaptureFixture,
 ) -> None:
     (tmp_path / "findings.json").write_text(json.dumps({"curves": [{"area": 0.5}]}))
-    monkeypatch.setattr(command, "analyse_export", lambda folder: {"curves": [{"area": 0.5 + moved_by}]})
-    assert command.main([str(tmp_path), "--check"]) == status
+    monkeypatch.setattr(__main__, "analyse_export", lambda folder: {"curves": [{"area": 0.5 + moved_by}]})
+    assert main([str(tmp_path), "--check"]) == status
     assert said in capsys.readouterr().out
 
 
@@ -52,10 +53,10 @@ def test_folders_that_cannot_be_analysed_are_refused(tmp_path: Path, capsys: pyt
     description = describe_analysis(study="s", settings={"seed": 1})
     assert {"python", "numpy", "scipy"} <= description["made_with"].keys()
     (tmp_path / "analysis.json").write_text(json.dumps(description))
-    assert command.main([str(tmp_path)]) == 2
+    assert main([str(tmp_path)]) == 2
     assert "neither trials.parquet nor trials.csv" in capsys.readouterr().err
     pd.DataFrame({"study": ["s"]}).to_csv(tmp_path / "trials.csv", index=False)
-    assert command.main([str(tmp_path)]) == 2
+    assert main([str(tmp_path)]) == 2
     assert "column 'participant' is missing" in capsys.readouterr().err
 
 

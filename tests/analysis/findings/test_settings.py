@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.findings import analyse
-from analysis.spec import AnalysisPlan
+from analysis.findings.analysing import analyse
+from analysis.study.analysis_plan import AnalysisPlan
 
 
 def test_defaults_are_those_of_the_analysis() -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.findings.model import JudgedImage, Validation
+from analysis.findings.model.checks import JudgedImage, Validation
 from analysis.findings.validation import validation_entries
 
 

@@ -18,7 +18,7 @@ from analysis.claims.models import (
     withheld_words,
 )
 from analysis.curves.categories import equal_categories, pictures_needed
-from analysis.findings import analyse
+from analysis.findings.analysing import analyse
 from analysis.reporting.results_text import comparison_sentences
 from humanexp.results.charts.indices import comparisons_table
 from humanexp.results.headline import headline_of

@@ -9,8 +9,7 @@ from PIL import Image
 
 from analysis.corruptions import corrupt
 from analysis.corruptions.imagenet_c import LEVELS
-from analysis.generation import prepare_original
-from analysis.generation.originals import Framing
+from analysis.generation.originals import Framing, prepare_original
 
 
 def write_tree(

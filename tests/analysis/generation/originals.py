@@ -11,7 +11,8 @@ import numpy as np
 from PIL import Image
 
 from analysis.errors import PictureRefused
-from analysis.generation import Original, inspect_originals
+from analysis.generation.originals import inspect_originals
+from analysis.original import Original
 from tests.analysis.visual_change import pairs
 
 

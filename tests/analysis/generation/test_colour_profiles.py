@@ -8,8 +8,7 @@ import pytest
 from PIL import Image, ImageCms
 
 from analysis.errors import PictureRefused
-from analysis.generation import prepare_original
-from analysis.generation.originals import read_picture
+from analysis.generation.originals import prepare_original, read_picture
 from tests.analysis.generation.icc import ADOBE_RGB, DISPLAY_P3, SRGB, grey_profile, ink_profile, rgb_profile
 from tests.analysis.generation.originals import coloured
 

@@ -14,8 +14,15 @@ import pytest
 from PIL import Image
 
 from analysis.errors import PictureRefused, StorageFailed
-from analysis.generation import decode_png, encode_png
-from analysis.generation.files import UNFINISHED, digest, is_intact, storage_sentence, write_atomically
+from analysis.generation.files import (
+    UNFINISHED,
+    decode_png,
+    digest,
+    encode_png,
+    is_intact,
+    storage_sentence,
+    write_atomically,
+)
 from tests.analysis.generation.originals import coloured
 
 ROOT = Path(__file__).parents[3]

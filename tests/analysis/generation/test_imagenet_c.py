@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from analysis.errors import PictureRefused
-from analysis.generation import METRIC_NAME, decode_png, prepare_original
+from analysis.generation.files import decode_png
 from analysis.generation.imagenet_c import (
     PUBLISHED_FUNCTIONS,
     cut_into_import_shards,
@@ -16,7 +16,9 @@ from analysis.generation.imagenet_c import (
     measure_likeness,
     plan_import,
 )
-from analysis.visual_change import visual_change
+from analysis.generation.originals import prepare_original
+from analysis.generation.shards import METRIC_NAME
+from analysis.visual_change.vif import visual_change
 from tests.analysis.generation.imagenet_c_tree import write_tree
 from tests.analysis.generation.originals import write_originals
 

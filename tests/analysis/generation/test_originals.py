@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from analysis.errors import PictureRefused, UnknownName
-from analysis.generation import inspect_originals, prepare_original
+from analysis.generation.originals import inspect_originals, prepare_original
 from tests.analysis.generation.originals import check_original, coloured
 
 SCENE = coloured(3, 160, 240)

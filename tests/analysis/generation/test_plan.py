@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.errors import InvalidInput, UnknownName
-from analysis.generation import Original, pilot_originals, plan_stimuli
-from analysis.generation.plan import order_originals
-from analysis.visual_change import PilotMap
+from analysis.generation.plan import order_originals, pilot_originals, plan_stimuli
+from analysis.original import Original
+from analysis.visual_change.targeting import PilotMap
 
 
 def pilot(name: str, reach: float = 0.95) -> PilotMap:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from analysis.corruptions import CORRUPTIONS, corrupt
-from analysis.generation import Original, PilotShard, fit_pilot_shard, pilot_originals, plan_stimuli, prepare_reference
-from analysis.generation.plan import field_seed, order_originals
+from analysis.generation.plan import field_seed, order_originals, pilot_originals, plan_stimuli
 from analysis.generation.reach_survey import SurveyShard, cut_survey, survey_shard, survey_sizes, with_survey
-from analysis.visual_change import PilotMap
+from analysis.generation.shards import PilotShard, fit_pilot_shard, prepare_reference
+from analysis.original import Original
+from analysis.visual_change.targeting import PilotMap
 from tests.analysis.generation.originals import write_originals
 
 NAMES = ("brightness", "color_jitter", "gaussian_noise")

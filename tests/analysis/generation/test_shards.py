@@ -12,21 +12,20 @@ from PIL import Image
 
 from analysis.corruptions import corrupt
 from analysis.errors import InvalidInput, PictureRefused
-from analysis.generation import (
+from analysis.generation.files import UNFINISHED, decode_png, digest, encode_png
+from analysis.generation.originals import prepare_original
+from analysis.generation.plan import plan_stimuli
+from analysis.generation.shards import (
     METRIC_NAME,
+    SHARD_STIMULI,
     PilotShard,
     cut_into_shards,
-    decode_png,
-    encode_png,
     fit_pilot_shard,
     generate_shard,
-    plan_stimuli,
-    prepare_original,
 )
-from analysis.generation.files import UNFINISHED, digest
-from analysis.generation.shards import SHARD_STIMULI
-from analysis.tables import STIMULI
-from analysis.visual_change import TOLERANCE, visual_change
+from analysis.tables.stimuli import STIMULI
+from analysis.visual_change.targeting import TOLERANCE
+from analysis.visual_change.vif import visual_change
 from tests.analysis.generation.originals import coloured, write_originals
 
 SIZE_PX = 112

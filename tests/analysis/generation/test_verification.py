@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 
 from analysis.corruptions import corrupt, find_corruption
-from analysis.generation import (
-    StimulusRecord,
-    Verification,
-    VerificationShard,
-    encode_png,
-    prepare_original,
-    verify_shard,
-)
-from analysis.generation.files import digest
-from analysis.generation.verification import Named
-from analysis.visual_change import visual_change
+from analysis.generation.files import digest, encode_png
+from analysis.generation.originals import prepare_original
+from analysis.generation.verification import Named, StimulusRecord, Verification, VerificationShard, verify_shard
+from analysis.visual_change.vif import visual_change
 from tests.analysis.generation.originals import write_originals
 
 SIZE_PX = 112

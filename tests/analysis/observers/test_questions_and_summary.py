@@ -9,8 +9,9 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
-from analysis.observers import WORDINGS, AskPlan, place_preference, summarise
-from analysis.tables import ANSWERS
+from analysis.observers.questions import WORDINGS, AskPlan
+from analysis.observers.summary import place_preference, summarise
+from analysis.tables.trials import ANSWERS
 
 
 class TestQuestions:

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.agreement import shape_bias
-from analysis.categories import CATEGORIES
-from analysis.cue_conflicts import conflicts
-from analysis.observers import read_answer
+from analysis.agreement.shape_bias import shape_bias
+from analysis.categories import CATEGORIES, conflicts
+from analysis.observers.scoring import read_answer
 
 
 @pytest.mark.parametrize(

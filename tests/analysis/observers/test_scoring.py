@@ -9,16 +9,9 @@ import pytest
 
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import InvalidInput
-from analysis.observers import (
-    AskPlan,
-    ForcedChoice,
-    LabelScores,
-    decide,
-    place_preference,
-    read_answer,
-    replies,
-    text_of,
-)
+from analysis.observers.questions import AskPlan, ForcedChoice
+from analysis.observers.scoring import LabelScores, decide, read_answer, replies, text_of
+from analysis.observers.summary import place_preference
 
 LABELS = ("cat", "dog", "oven")
 

@@ -5,7 +5,7 @@ from scipy.stats import binom
 
 from analysis.claims import persons as words
 from analysis.errors import InvalidInput
-from analysis.persons import bias_of_area, machines_at_most
+from analysis.persons.calibration import bias_of_area, machines_at_most
 
 
 @pytest.mark.parametrize(("flagged", "people", "catch"), [(0, 40, 0.9), (2, 40, 0.6), (5, 100, 0.3), (1, 12, 0.9)])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from analysis.arrays import IntArray
-from analysis.persons import PEOPLE, AnswerTable, Effects, Judged, Pictures, judge_people, machine_share
-from analysis.persons.calibration import is_flagged
-from analysis.persons.score import simulated
+from analysis.persons.calibration import Judged, is_flagged, judge_people, machine_share
+from analysis.persons.score import PEOPLE, AnswerTable, Effects, Pictures, simulated
 from tests.analysis.persons.test_score import answers, table
 
 #: Machines as they are: no imitators, no guessers.

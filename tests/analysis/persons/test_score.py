@@ -7,8 +7,17 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
-from analysis.persons import MACHINES, PEOPLE, AnswerTable, Effects, Pictures, SentinelAnswers, log_likelihood, scores
-from analysis.persons.score import simulated
+from analysis.persons.score import (
+    MACHINES,
+    PEOPLE,
+    AnswerTable,
+    Effects,
+    Pictures,
+    SentinelAnswers,
+    log_likelihood,
+    scores,
+    simulated,
+)
 
 PLAIN = Effects(0.0, ((0.0, 1.0),))
 PICTURES = 60

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from analysis.errors import InvalidInput, PictureRefused
-from analysis.persons import SENTINELS, Sentinel, high_pass, register_sentinel, sentinel_cost, silhouette
+from analysis.persons.sentinels import SENTINELS, Sentinel, high_pass, register_sentinel, sentinel_cost, silhouette
 
 
 def disc(background: int = 220) -> np.ndarray:

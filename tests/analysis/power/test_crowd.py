@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 
 from analysis.errors import InvalidInput
-from analysis.power import Crowd, LogisticDrop, marginal_logit, simulate_answers
+from analysis.power.crowd import Crowd, LogisticDrop, marginal_logit, simulate_answers
 
 
 def test_area_of_the_true_curve_is_exact() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from analysis.claims.models import planned_words
 from analysis.errors import InvalidInput
-from analysis.power import Crowd, LogisticDrop, ModelsReport, PlannedStudy, estimate_models
-from analysis.power.crowd import simulate_study
+from analysis.power.crowd import Crowd, LogisticDrop, simulate_study
+from analysis.power.models import ModelsReport, estimate_models
+from analysis.power.study import PlannedStudy
 
 CURVE = LogisticDrop(0.93, 1 / 16, 0.55, 0.12)
 

@@ -9,15 +9,10 @@ import pytest
 from scipy.stats import norm
 
 from analysis.errors import InvalidInput
-from analysis.power import (
-    Crowd,
-    LogisticDrop,
-    PlannedStudy,
-    RecruitersReport,
-    SizeReport,
-    estimate_sizes,
-    plan_recruiters,
-)
+from analysis.power.crowd import Crowd, LogisticDrop
+from analysis.power.recruiters import RecruitersReport, plan_recruiters
+from analysis.power.sizes import SizeReport, estimate_sizes
+from analysis.power.study import PlannedStudy
 
 STUDY = PlannedStudy(Crowd(100, 20, originals=500), curve=LogisticDrop(bend=0.6, width=0.12), recruiters=(60, 40))
 

@@ -8,17 +8,9 @@ import pytest
 from scipy.special import ndtr
 
 from analysis.errors import InvalidInput
-from analysis.power import (
-    Crowd,
-    LogisticDrop,
-    PlannedStudy,
-    PowerReport,
-    SizeReport,
-    estimate_sizes,
-    fit_power_curve,
-    resized,
-)
-from analysis.power.figures import believed_figure, power_figure
+from analysis.power.crowd import Crowd, LogisticDrop
+from analysis.power.sizes import SizeReport, believed_figure, estimate_sizes, fit_power_curve, power_figure, resized
+from analysis.power.study import PlannedStudy, PowerReport
 from tests.analysis.figures.series import series_of
 
 SMALL = PlannedStudy(Crowd(30, 14, originals=100), curve=LogisticDrop(0.93, 1 / 16, 0.7, 0.1), clean_answers=100)

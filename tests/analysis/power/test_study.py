@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.power import Crowd, LogisticDrop, PlannedStudy, estimate_power
+from analysis.power.crowd import Crowd, LogisticDrop
+from analysis.power.study import PlannedStudy, estimate_power
 
 SMALL = PlannedStudy(
     Crowd(30, 14, originals=100),

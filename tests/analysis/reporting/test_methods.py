@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
-from analysis.acceptance import load_rule_set
-from analysis.findings import analyse
-from analysis.findings.model import Findings, Rise
-from analysis.reporting import FrozenPlan, freeze_plan, methods_paragraphs, results_text
-from analysis.spec.protocol import load_protocol
-from analysis.tables import SESSIONS, STIMULI
+from analysis.findings.analysing import analyse
+from analysis.findings.model.curves import Rise
+from analysis.findings.model.findings import Findings
+from analysis.reporting import results_text
+from analysis.reporting.methods import methods_paragraphs
+from analysis.reporting.plan import FrozenPlan, freeze_plan
+from analysis.study.protocol import load_protocol
+from analysis.study.rules import load_rule_set
+from analysis.tables.sessions import SESSIONS
+from analysis.tables.stimuli import STIMULI
 from tests.analysis.findings.examples import like, told_apart
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, study
 

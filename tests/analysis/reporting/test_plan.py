@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InvalidInput
-from analysis.findings.model import Findings
-from analysis.reporting import Deviation, FrozenPlan, deviations, freeze_plan
+from analysis.findings.model.findings import Findings
+from analysis.reporting.plan import Deviation, FrozenPlan, deviations, freeze_plan
 from tests.analysis.findings.examples import STORED, findings as example, like
 
 SETTINGS = {"seed": 7, "n_bootstrap": 1000, "level": 0.95, "margin": 0.03, "selection": None}

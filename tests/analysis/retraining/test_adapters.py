@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier, require_gradients
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.preprocessing import Preprocessing
-from analysis.classifiers.torchvision_import import import_torchvision
+from analysis.classifiers.weights import import_torchvision
 from analysis.errors import ClassifierUnavailable
-from analysis.retraining import Recipe, fine_tune
+from analysis.retraining.training import Recipe, fine_tune
 from tests.analysis.classifiers import small_networks as small
 from tests.analysis.retraining.test_training import Colours
 

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.curves import CleanTrials, fit_curve
+from analysis.curves.fit import fit_curve
+from analysis.curves.trials import CleanTrials
 from analysis.errors import LabelSpaceMismatch, OriginalsOverlap, TableRefused
 from analysis.metrics import compare
-from analysis.retraining import before_and_after
-from analysis.retraining.comparison import difference_interval
-from analysis.tables import PREDICTIONS
+from analysis.retraining.comparison import before_and_after, difference_interval
+from analysis.tables.stimuli import PREDICTIONS
 from tests.analysis.findings.studies import study
 
 N_ORIGINALS = 150

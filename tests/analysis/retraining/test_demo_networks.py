@@ -11,14 +11,18 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import classify, load_classifier, require_gradients
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import TorchNetwork, require_gradients
+from analysis.classifiers.port import classify
 from analysis.classifiers.shards import ShownStimulus, prediction_rows
 from analysis.corruptions import corrupt
 from analysis.examples.pictures import TRAINING_SEEDS, draw
-from analysis.retraining import Recipe, before_and_after, check_disjoint, fine_tune
-from analysis.tables import PREDICTIONS, TRIALS
-from analysis.visual_change import VifReference
+from analysis.retraining.comparison import before_and_after
+from analysis.retraining.held_out import check_disjoint
+from analysis.retraining.training import Recipe, fine_tune
+from analysis.tables.stimuli import PREDICTIONS
+from analysis.tables.trials import TRIALS
+from analysis.visual_change.vif import VifReference
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 
 CORRUPTION = "gaussian_noise"

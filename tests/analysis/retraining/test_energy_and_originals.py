@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InvalidInput, OriginalsOverlap
-from analysis.retraining import Energy, check_disjoint, split_originals
-from analysis.retraining.energy import usual_power_w
+from analysis.retraining.energy import Energy, usual_power_w
+from analysis.retraining.held_out import check_disjoint, split_originals
 
 
 def test_energy_by_hand() -> None:

@@ -15,8 +15,8 @@ from analysis.categories import CATEGORIES
 from analysis.classifiers.networks import TorchNetwork
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import InvalidInput
-from analysis.retraining import Recipe, fine_tune, hold_out, warnings_after, warnings_before
-from analysis.retraining.held_out import Epoch, Looked, epoch_of, is_over, kept_epoch
+from analysis.retraining.held_out import Epoch, Looked, epoch_of, hold_out, is_over, kept_epoch
+from analysis.retraining.training import Recipe, fine_tune, warnings_after, warnings_before
 
 SIDE = 8
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
-from analysis.retraining.metering import Meter
+from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH, Meter
 
 
 def package(folder: Path, name: str, microjoules: int | str) -> Path:

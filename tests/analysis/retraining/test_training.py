@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import load_classifier, require_gradients
 from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
-from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.loading import load_classifier
+from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.errors import InvalidInput
-from analysis.retraining import Recipe, fine_tune
+from analysis.retraining.training import Recipe, fine_tune
 from tests.analysis.classifiers import small_networks as small
 
 

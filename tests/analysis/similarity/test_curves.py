@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.curves import fit_curve
-from analysis.differences import AnswersToOne
+from analysis.curves.fit import fit_curve
+from analysis.differences.answers import AnswersToOne
 from analysis.errors import BandsMissing
-from analysis.similarity import CurveSimilarity, alike_classes, bands_overlap, compare_all
+from analysis.similarity.curves import CurveSimilarity, compare_all
+from analysis.similarity.family import alike_classes
+from analysis.similarity.verdicts import bands_overlap
 from tests.analysis.curves.truths import crowd, gradual
 
 Truth = Callable[[np.ndarray], np.ndarray]

@@ -6,10 +6,9 @@ from scipy import optimize, stats
 from statsmodels.discrete.discrete_model import Probit
 
 from analysis.errors import InvalidInput, TooFewResponses
-from analysis.similarity import PlainPairs, d_prime_of, discrimination_test, share_right
-from analysis.similarity.criteria import Crowd
-from analysis.similarity.discrimination import DiscriminationTest
-from analysis.spec.design import DiscriminationForm
+from analysis.similarity.discrimination import DiscriminationTest, PlainPairs, discrimination_test
+from analysis.similarity.sensitivity import Crowd, d_prime_of, share_right
+from analysis.study.design import DiscriminationForm
 
 
 def answers(n: int, k: int) -> np.ndarray:

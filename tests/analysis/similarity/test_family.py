@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from analysis.compute import ProcessExecutor, executor
-from analysis.curves import fit_curves
-from analysis.power import Crowd, LogisticDrop, PlannedStudy, estimate_power, simulate_answers
-from analysis.similarity import reuse_saving
+from analysis.curves.fit import fit_curves
+from analysis.power.crowd import Crowd, LogisticDrop, simulate_answers
+from analysis.power.study import PlannedStudy, estimate_power
+from analysis.similarity.family import reuse_saving
 
 
 @pytest.fixture(scope="module")

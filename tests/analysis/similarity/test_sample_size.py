@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput
-from analysis.proportions import exact_bound
-from analysis.similarity import PlannedPairs, people_for_equivalence, people_to_detect
-from analysis.similarity.sample_size import _expected
+from analysis.similarity.sample_size import PlannedPairs, _expected, people_for_equivalence, people_to_detect
 
 ALIKE = PlannedPairs(2, 4, bias=0.0, bias_sd=0.0, careless=0.0, plain_missed=0.0)
 

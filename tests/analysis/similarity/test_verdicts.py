@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.similarity import holm, verdict_of
+from analysis.similarity.verdicts import holm, verdict_of
 
 
 def test_hand_computed_correction() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.timing import is_set_aside
+from analysis.timing.rules import is_set_aside
 
 SEEN = {"visible_whole_trial": True, "focused_whole_trial": True, "last_input_ms": 1500.0, "input_watched_ms": 800.0}
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.timing import certify
-from analysis.timing.certificate import EDGES
+from analysis.timing.certificate import EDGES, certify
 from analysis.timing.figure import timing_to_file
 
 T = 20.0  # 50 Hz: 200 ms are ten frames

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.timing import TIMING_RULE, TIMING_RULES, timing_ok
+from analysis.timing.rules import TIMING_RULE, TIMING_RULES, timing_ok
 
 T = 1000 / 60
 GOOD = {

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.visual_change import measure_coverage, measure_paper_coverage
-from analysis.visual_change.comparison import NARROW_BINS, ChangeCounts, compare_sets, level_spreads
+from analysis.visual_change.coverage import (
+    NARROW_BINS,
+    ChangeCounts,
+    compare_sets,
+    level_spreads,
+    measure_coverage,
+    measure_paper_coverage,
+)
 
 
 def counted(changes: list[float]) -> dict[int, int]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.errors import InvalidInput
-from analysis.visual_change import coverage_report, coverage_words, measure_coverage, measure_paper_coverage
+from analysis.visual_change.coverage import coverage_report, coverage_words, measure_coverage, measure_paper_coverage
 
 
 def test_counts_by_hand() -> None:

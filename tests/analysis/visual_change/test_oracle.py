@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.corruptions import CORRUPTIONS, corrupt
-from analysis.visual_change import VifReference, grey, vif
+from analysis.visual_change.vif import VifReference, grey, vif
 from tests.analysis.visual_change import oracle, pairs
 from tests.analysis.visual_change.photographs import needs_photographs, photograph
 

@@ -5,7 +5,8 @@ import pytest
 
 from analysis.corruptions import CORRUPTIONS, corrupt
 from analysis.errors import PictureRefused
-from analysis.visual_change import PixelVifReference, VifReference, grey
+from analysis.visual_change.pixel import PixelVifReference
+from analysis.visual_change.vif import VifReference, grey
 from tests.analysis.visual_change import pairs
 from tests.analysis.visual_change.photographs import needs_photographs, photograph
 

@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.corruptions import CORRUPTIONS, Corruption, corrupt
-from analysis.corruptions.registry import apply_corruption, stream_seed
+from analysis.corruptions import CORRUPTIONS, corrupt
+from analysis.corruptions.registry import Corruption, apply_corruption, stream_seed
 from analysis.errors import InvalidInput, UnknownName
-from analysis.visual_change import TOLERANCE, PilotMap, VifReference, draw_targets, fit_pilot_map, reach_target
-from analysis.visual_change.pilot import redrawn_seed
-from analysis.visual_change.targeting import MAXIMUM_HALVINGS, MAXIMUM_STEPS
+from analysis.visual_change.targeting import (
+    MAXIMUM_HALVINGS,
+    MAXIMUM_STEPS,
+    TOLERANCE,
+    PilotMap,
+    draw_targets,
+    fit_pilot_map,
+    reach_target,
+    redrawn_seed,
+)
+from analysis.visual_change.vif import VifReference
 from tests.analysis.visual_change import pairs
 
 

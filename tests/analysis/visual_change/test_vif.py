@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.corruptions import CORRUPTIONS, corrupt
 from analysis.errors import PictureRefused
-from analysis.visual_change import METRIC, VifReference, grey, vif, visual_change
-from analysis.visual_change.vif import _filter, _halve, _taps
+from analysis.visual_change.vif import METRIC, VifReference, _filter, _halve, _taps, grey, vif, visual_change
 from tests.analysis.visual_change import pairs
 
 REFERENCE = json.loads(Path(__file__).with_name("vif_reference.json").read_text())

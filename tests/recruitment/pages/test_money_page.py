@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from analysis.spec import Link
+from analysis.study.link import Link
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.settlement import clear
 from humanexp.recruiters.models.campaigns import Assignment, Campaign

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from analysis.spec import Link
+from analysis.study.link import Link
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session

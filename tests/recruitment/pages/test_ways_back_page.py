@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from analysis.spec import Link
+from analysis.study.link import Link
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.models import WayBack
 from humanexp.studies.models import Study

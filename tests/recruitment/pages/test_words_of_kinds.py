@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from analysis.spec.link import Link
+from analysis.study.link import Link
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, RecruiterAccount
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.registry import currency_of

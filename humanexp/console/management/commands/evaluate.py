@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analysis.classifiers.arithmetic import PRECISIONS
+from analysis.classifiers.networks import PRECISIONS
 from analysis.errors import InvalidInput
-from analysis.observers import WORDINGS, AskPlan
+from analysis.observers.questions import WORDINGS, AskPlan
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations import selectors, services
 from humanexp.evaluations.budget import Caps

@@ -91,15 +91,14 @@ class Command(OwnedCommand):
 
 
 def _recipe(options: dict[str, Any]) -> Any:
-    from analysis.retraining import Recipe
+    from analysis.retraining.training import Recipe
 
     names = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")
     return Recipe(**{name: options[name] for name in names})
 
 
 def _power(options: dict[str, Any]) -> dict[str, float]:
-    from analysis.retraining import Energy
-    from analysis.retraining.energy import usual_power_w
+    from analysis.retraining.energy import Energy, usual_power_w
 
     power = options["power"] if options["power"] is not None else usual_power_w(options["device"])
     given = {"power_w": power, "overhead": options["overhead"], "kg_co2_per_kwh": options["carbon"]}

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analysis.tables import text_of
+from analysis.tables.reading import text_of
 from humanexp.recruiters.people import (
     exclude_family,
     exclude_people,

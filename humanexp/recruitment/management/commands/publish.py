@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from analysis.spec.terms import WorkerRequirements
+from analysis.study.terms import WorkerRequirements
 from humanexp.ledger.hit_calls import entry_url
 from humanexp.ledger.terms import suggested_terms
 from humanexp.recruiters import money

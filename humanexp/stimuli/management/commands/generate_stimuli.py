@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.corruptions.imagenet_c import LEVELS
-from analysis.visual_change import coverage_words
+from analysis.visual_change.coverage import coverage_words
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analysis.visual_change.comparison import level_spreads
+from analysis.visual_change.coverage import level_spreads
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState

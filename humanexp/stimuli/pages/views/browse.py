@@ -14,7 +14,8 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
-from analysis.corruptions import Corruption, find_corruption
+from analysis.corruptions import find_corruption
+from analysis.corruptions.registry import Corruption
 from analysis.errors import UnknownName
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.core.storage import current_path

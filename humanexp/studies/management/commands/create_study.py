@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from analysis.acceptance import RULE_SETS, RuleSet, read_rule_set
-from analysis.spec.study import StudyConfiguration
+from analysis.study.rules import RULE_SETS, RuleSet, read_rule_set
+from analysis.study.study import StudyConfiguration
 from humanexp.core.commands import OwnedCommand
 from humanexp.studies import services
 
