@@ -116,8 +116,8 @@ class PlatformSide:
 
     def _consent(self, taken: list[tuple[str, str, str]]) -> dict[str, str]:
         """Rows of people who did everything here; one in fifty never came by, one in four is excluded afterwards."""
-        from humanexp.participation import services as participation
         from humanexp.participation.models import Session
+        from humanexp.participation.services.sessions import receipt_for
         from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
         from humanexp.recruiters.people import person_for
         from humanexp.screening.models import Verdict
@@ -160,7 +160,7 @@ class PlatformSide:
                 rule_version="1",
                 decided_at=now,
             )
-            receipts[assignment_id] = participation.receipt_for(session=session)
+            receipts[assignment_id] = receipt_for(session=session)
         return receipts
 
     def _stop(self) -> None:

@@ -55,9 +55,10 @@ def main(
     terms = Terms(participants=participants, seconds=seconds, ramp=ramp, cycle=cycle, database=database)
     with site("load", database=database, settings_module="humanexp.settings") as cluster:
         from humanexp.console import supervisor
+        from humanexp.console.supervisor import Addresses
 
         entry = prepare(participants)
-        addresses = supervisor.Addresses.free()
+        addresses = Addresses.free()
         # Each participant has an address of their own, as a proxy would tell it.
         extra = {"PUBLIC_URL": addresses.web, "TRUST_PROXY_HEADER": "1"}
         with supervisor.started("web", addresses, extra) as server:
@@ -164,7 +165,7 @@ def prepare(participants: int) -> str:
     from humanexp.ledger.hit_calls import entry_url
     from humanexp.ledger.sender import send
     from humanexp.recruiting.launch import LaunchTerms, publish
-    from humanexp.studies import services as studies
+    from humanexp.studies.services.studies import create_study, start_collecting
 
     make_stimuli(count_per_function=max(400, 3 * participants))
     configuration = StudyConfiguration.from_dict(
@@ -175,7 +176,7 @@ def prepare(participants: int) -> str:
             "design": {"sessions": participants, "answers_per_stimulus": 10},
         }
     )
-    study = studies.start_collecting(study=studies.create_study(configuration=configuration))
+    study = start_collecting(study=create_study(configuration=configuration))
     campaign = publish(
         study=study,
         terms=LaunchTerms(to="link", assignments=participants, reward_cents=0, contact="ada@example.org"),

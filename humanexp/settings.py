@@ -265,9 +265,9 @@ ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
 MFA_ADAPTER = "humanexp.core.second_factors.Adapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_FORMS = {
-    "authenticate": "humanexp.core.pages.factor_forms.CodeForm",
-    "authenticate_webauthn": "humanexp.core.pages.factor_forms.PasskeyForm",
-    "reauthenticate": "humanexp.core.pages.factor_forms.ConfirmingCodeForm",
+    "authenticate": "humanexp.core.pages.account_forms.CodeForm",
+    "authenticate_webauthn": "humanexp.core.pages.account_forms.PasskeyForm",
+    "reauthenticate": "humanexp.core.pages.account_forms.ConfirmingCodeForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True

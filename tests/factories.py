@@ -16,12 +16,12 @@ from analysis.design.plan import StudyPlan
 from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.participation import services as participation
 from humanexp.participation.models import FINISHED, Session
-from humanexp.participation.selectors.working_times import minutes_of
+from humanexp.participation.selectors.sessions import minutes_of
+from humanexp.participation.services.sessions import Agreement, issue_token, open_session, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study
+from humanexp.studies.services import studies
 
 SIZE_PX = 24
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
@@ -190,10 +190,8 @@ def collecting_study(*, by: User | None = None, **changes: Any) -> Study:
 
 
 def new_session(study, code="P-1", scripted=False):
-    participant = participation.participant_for(family=study.family, code=code, scripted=scripted)
-    return participation.open_session(
-        study=study, participant=participant, scripted=scripted, agreement=participation.Agreement(version="1")
-    )
+    participant = participant_for(family=study.family, code=code, scripted=scripted)
+    return open_session(study=study, participant=participant, scripted=scripted, agreement=Agreement(version="1"))
 
 
 class Tab:
@@ -201,7 +199,7 @@ class Tab:
 
     def __init__(self, client, session, lease="tab-00000001", token=None):
         self.client, self.lease = client, lease
-        self.headers = {"Authorization": f"Bearer {token or participation.issue_token(session=session)}"}
+        self.headers = {"Authorization": f"Bearer {token or issue_token(session=session)}"}
 
     def take_lease(self):
         return self.post("lease/", {"lease": self.lease})

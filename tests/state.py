@@ -10,11 +10,11 @@ from humanexp.entry import admission
 from humanexp.participation import session_cache
 from humanexp.participation.services import previewing
 from humanexp.recruiters import registry
-from humanexp.results import selectors as results
+from humanexp.results.selectors import _read
 from humanexp.studies import plans
 
 #: Caches whose keys are rows: the next test's row may have the same number.
-_OF_ROWS = (plans._lines, plans._planned_names, plans._cells, previewing._read, session_cache.course_of, results._read)
+_OF_ROWS = (plans._lines, plans._planned_names, plans._cells, previewing._read, session_cache.course_of, _read)
 _DICTIONARIES = (fingerprints._compared, registry._opened, registry._settled, shards._held)
 
 

@@ -12,7 +12,7 @@ class ConsoleConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.console.access import jobs_shown_to
-        from humanexp.console.preflight.gate import refuse
+        from humanexp.console.preflight.check import refuse
         from humanexp.jobs.selectors import register_rule
         from humanexp.recruiting import approvals
 

@@ -11,10 +11,10 @@ from humanexp.console.services import RETRAIN
 from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.evaluations.models import Retraining
-from humanexp.evaluations.services import retraining as retrainings
+from humanexp.evaluations.services.retraining import train_and_compare
 from humanexp.jobs.registry import Progress, handler
 from humanexp.results.tables import trials_of
-from humanexp.screening import services as screening
+from humanexp.screening.services import judge_study
 from humanexp.studies.models import Study
 
 
@@ -41,9 +41,9 @@ def retrain(
     trials = None
     if study_id is not None:
         study = Study.objects.get(pk=study_id)
-        screening.judge_study(study)
+        judge_study(study)
         trials = trials_of(study)
-    report = retrainings.train_and_compare(row, trials, progress, allow_download=allow_download, allow_code=allow_code)
+    report = train_and_compare(row, trials, progress, allow_download=allow_download, allow_code=allow_code)
     return {"rows": len(report["rows"]), "clean": report["clean"]["after"]}
 
 

@@ -12,10 +12,11 @@ from django.utils.text import slugify
 from analysis.published_trials import REQUIRED
 from analysis.tables.reading import header_of
 from humanexp.core.errors import InputRefused
-from humanexp.evaluations import services as evaluations
+from humanexp.evaluations.services import evaluations
+from humanexp.evaluations.services.evaluations import How
 from humanexp.jobs import runner
-from humanexp.results import services as results
 from humanexp.results.charts.agreement import benchmark_table
+from humanexp.results.services.importing import import_trials
 from humanexp.studies.models import Study
 
 if TYPE_CHECKING:
@@ -62,12 +63,12 @@ def _folders(folder: Path, pictures: Mapping[str, Path]) -> Iterator[PublishedFo
             yield PublishedFolder(name, files, pictures.get(name, usual))
 
 
-def score(*, folders: Sequence[PublishedFolder], spec: str, name: str, how: evaluations.How, tell: Tell) -> list[Study]:
+def score(*, folders: Sequence[PublishedFolder], spec: str, name: str, how: How, tell: Tell) -> list[Study]:
     """Import what is missing and let the model answer wherever there are pictures; returns the studies of these."""
     studies = []
     without = []
     for one in folders:
-        imported = results.import_trials(paths=one.files, name=one.name, pictures=one.pictures)
+        imported = import_trials(paths=one.files, name=one.name, pictures=one.pictures)
         for note in imported.notes:
             tell(f"{one.name}: {note}")
         study = Study.objects.select_related("stimulus_set").get(pk=imported.trial_import.study_id)

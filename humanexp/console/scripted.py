@@ -16,18 +16,16 @@ from analysis.categories import conflicts
 from analysis.persons.sentinels import CUE_CONFLICT
 from humanexp.core.errors import StudyRefused
 from humanexp.ledger.payments import unaccepted_places
-from humanexp.participation.selectors import session_for_token
+from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.recruiters.campaigns import campaigns_of
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import CampaignState
-from humanexp.simulation.browser.driver import BrowserParticipant, chromium
-from humanexp.simulation.connection import PatientConnection
+from humanexp.simulation.browser import BrowserParticipant, chromium
 from humanexp.simulation.observers import ObserverModel
-from humanexp.simulation.panellist import Panellist
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
 from humanexp.simulation.personas import TruePicture, cast, personas
-from humanexp.simulation.worker import MarketplaceWorker
+from humanexp.simulation.workers import MarketplaceWorker, Panellist, PatientConnection
 from humanexp.studies.models import Population, Study
 
 #: Sessions that are answered at the same time.

@@ -12,11 +12,12 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
-from humanexp.evaluations.services import retraining as retrainings
+from humanexp.evaluations.services.retraining import Wanted, describe
 from humanexp.evaluations.specs import SHELF
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.participation.selectors import session_counts
+from humanexp.jobs.selectors import latest_for
+from humanexp.participation.selectors.sessions import session_counts
 from humanexp.studies.models import Study
 
 RETRAIN = "console.retrain"
@@ -36,8 +37,8 @@ def retrain(
     The other arguments are those of `humanexp.evaluations.services.retraining.Wanted`. The very same while it is under
     way is the job that there is.
     """
-    described = retrainings.Wanted(**wanted, people_of=study.slug if study else "")
-    row = retrainings.describe(described, by=by, owner=owner)
+    described = Wanted(**wanted, people_of=study.slug if study else "")
+    row = describe(described, by=by, owner=owner)
     if study is not None and study.stimulus_set_id not in (row.stimulus_set_id, row.evaluation_set_id):
         raise InvalidRequest(
             f"The people of {study.slug} saw other stimuli than {row.stimulus_set}: name their study.",
@@ -48,7 +49,7 @@ def retrain(
             f"No one has finished a session of {study.slug} yet: wait, or compare with no one.",
             fields={"study": "with answers"},
         )
-    under_way = job_selectors.latest_for(row.job_subject, RETRAIN)
+    under_way = latest_for(row.job_subject, RETRAIN)
     if under_way is not None and not under_way.is_finished:
         return row, under_way
     record(

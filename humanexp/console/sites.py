@@ -30,7 +30,8 @@ from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, StateRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
+from humanexp.jobs.selectors import latest_for
 from humanexp.ledger.budgets import set_month_cap
 from humanexp.recruiters import keys, registry
 from humanexp.recruiters.registry import Kind, OwnSite
@@ -88,7 +89,7 @@ def may_start(kind: Kind) -> bool:
 def standing_of(kind: Kind, site: OwnSite) -> Standing:
     row = LocalSite.objects.filter(kind=kind.code).first() or LocalSite(kind=kind.code)
     may = may_start(kind)
-    job = job_selectors.latest_for(f"recruiter:{kind.code}", JOB)
+    job = latest_for(f"recruiter:{kind.code}", JOB)
     return Standing(
         kind=kind,
         site=site,

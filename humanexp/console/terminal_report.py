@@ -13,8 +13,8 @@ from analysis.findings.model.findings import Findings
 from analysis.reporting.results_text import recruiter_sentences
 from humanexp.ledger.figures import PaymentSummary
 from humanexp.recruiters import money
-from humanexp.results.charts import conditions_of
 from humanexp.results.charts.agreement import benchmark_table
+from humanexp.results.charts.chart import conditions_of
 from humanexp.results.headline import headline_of, interval_text, readable
 
 #: Wider tables than this are left to the JSON.

@@ -16,8 +16,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import NotAllowed
+from humanexp.core.limits import caller_of
 from humanexp.core.models import User
 from humanexp.core.sealing import sealed, unsealed
 

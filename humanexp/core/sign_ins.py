@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from humanexp.core.audit import record
 from humanexp.core.models import SignIn, User
-from humanexp.core.services import end_sessions, record_attempt, record_sign_in
+from humanexp.core.services.accounts import end_sessions, record_attempt, record_sign_in
 
 
 @receiver(user_logged_in)

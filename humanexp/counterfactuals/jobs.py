@@ -7,17 +7,17 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from humanexp.core import file_store
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.services import rounds
+from humanexp.counterfactuals.services import rounds, searching
+from humanexp.counterfactuals.services.rounds import start_round
 from humanexp.counterfactuals.services.searching import run_search
-from humanexp.counterfactuals.services.transfer import run_transfer
+from humanexp.counterfactuals.services.transfer import GROUP_KIND, run_transfer
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs.registry import Progress, handler
-from humanexp.stimuli.selectors import bring_originals
+from humanexp.stimuli.selectors.sets import bring_originals
 
 
-@handler(services.SEARCH_KIND, title=gettext_noop("Counterfactuals are searched"))
+@handler(searching.SEARCH_KIND, title=gettext_noop("Counterfactuals are searched"))
 def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     """Search for counterfactuals; with people as the oracle, make the pictures of the first round."""
     run = SearchRun.objects.select_related("source_set").get(pk=run_id)
@@ -29,7 +29,7 @@ def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     return {"oor": run.scores["pooled"]["oor"], "n_valid": run.scores["pooled"]["n_valid"]}
 
 
-@handler(services.ROUND_KIND, title=gettext_noop("A round is judged"))
+@handler(searching.ROUND_KIND, title=gettext_noop("A round is judged"))
 def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     """Take people's verdicts on a round, and make the pictures of the next one."""
     judged = Round.objects.select_related("run__source_set", "study").get(pk=round_id)
@@ -38,7 +38,7 @@ def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     return {"next_step": following.opened.step if following.opened else None, "waits": following.waits}
 
 
-@handler(services.GROUP_KIND, title=gettext_noop("Models are tested on each other's pictures"))
+@handler(GROUP_KIND, title=gettext_noop("Models are tested on each other's pictures"))
 def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
     """Test every model of a group of searches on the pictures made against the others."""
     return dict(run_transfer(group_key, progress))
@@ -51,7 +51,7 @@ def look(progress: Progress) -> dict[str, Any]:
     waiting = list(Round.objects.select_related("run", "study").filter(state=RoundState.OPEN))
     for number, one in enumerate(waiting):
         progress(number, len(waiting), "rounds looked at")
-        begun += services.start_round(one=one, only_complete=True) is not None
+        begun += start_round(one=one, only_complete=True) is not None
     return {"begun": begun}
 
 

@@ -26,7 +26,8 @@ from humanexp.core.errors import (
 )
 from humanexp.core.limits import SharedAllowance
 from humanexp.ledger.payments import places_left
-from humanexp.participation import selectors as participation
+from humanexp.participation.selectors import sessions
+from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.recruiters.campaigns import asks_whether_repeated, outcome_of, ticket_behind
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
@@ -149,7 +150,7 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
     # Who is recruited by name takes no place before the recruiter lists them.
     if campaign.capabilities.vouches or len(begun) < least:
         return
-    under_way = set(participation.under_way(begun).values_list("pk", flat=True))
+    under_way = set(sessions.under_way(begun).values_list("pk", flat=True))
     BEGUN.forget(begun - under_way)
     # without this caller's sessions, and the one that is about to begin
     free = places_left(campaign) + len(under_way) + 1
@@ -227,7 +228,7 @@ def check_first_time(campaign: Campaign, took_part: bool | None) -> None:
 
 def way_out_of(*, campaign: Campaign, token: str) -> tuple[Outcome, WayOut] | None:
     """How the person behind a session goes back, once it has ended; nothing before."""
-    session = participation.session_for_token(token)
+    session = session_for_token(token)
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = assignment_behind(session)

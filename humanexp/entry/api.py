@@ -17,15 +17,15 @@ from rest_framework.response import Response
 
 from analysis.study.study import LANGUAGE_TAG
 from humanexp.core.api.problems import MEDIA_TYPE, ProblemOut, problem_body
-from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, TokenRefused
+from humanexp.core.limits import caller_of
 from humanexp.entry.admission import decline, outcome_of_refusal, turn_away, way_out_of
 from humanexp.entry.arrival import Arrival, enter, new_handoff
 from humanexp.entry.resumption import GoOnRefused, Proof, confirm, is_confirmed
 from humanexp.entry.visitors import code_for
-from humanexp.participation import services as participation
-from humanexp.participation.api.audited import AuditedView
+from humanexp.participation.api.authentication import AuditedView
 from humanexp.participation.api.views import AlwaysJson
+from humanexp.participation.services.sessions import issue_token
 from humanexp.recruiters.campaigns import campaign_by_entry
 from humanexp.recruiters.facts import run_address
 from humanexp.recruiters.models.campaigns import Campaign
@@ -33,7 +33,7 @@ from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.tickets import Code, GiveBack, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruiting.polling import finish_link
 from humanexp.recruiting.ways_back import follow
-from humanexp.studies.languages import languages_of
+from humanexp.studies.facts import languages_of
 
 
 class OpenRequest(serializers.Serializer[Any]):
@@ -316,7 +316,7 @@ class Confirm(EntryView):
         given = ConfirmRequest(data=request.data)
         given.is_valid(raise_exception=True)
         session = confirm(**given.validated_data)
-        return Response({"token": participation.issue_token(session=session)})
+        return Response({"token": issue_token(session=session)})
 
 
 class Deletion(TokenView):

@@ -19,8 +19,10 @@ from humanexp.entry.admission import (
 )
 from humanexp.entry.resumption import GoOnRefused, Proof, admit, handoff_for, name_of, remember_opening, session_behind
 from humanexp.entry.visitors import go_on_under, participation_id, visitor_id
-from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import FINISHED, Session, SessionState
+from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation.services import leaving
+from humanexp.participation.services.sessions import Agreement, SentBy, issue_token, note_deadline, open_session
 from humanexp.recruiters.campaigns import minutes_told, recruiter_of, sessions_allowed
 from humanexp.recruiters.facts import Consent, consent_of, facts_of
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
@@ -128,7 +130,7 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
             remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
         if not session.is_verified:
             request_verification(campaign=campaign)
-        token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
+        token, handoff = issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
 
 
@@ -170,7 +172,7 @@ def _check_age(consent: Consent, arrival: Arrival) -> None:
 
 def new_handoff(*, campaign: Campaign, token: str) -> str:
     """A fresh one-time code for the window of the study, after a reload or a closed window."""
-    session = participation_selectors.session_for_token(token)
+    session = session_for_token(token)
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     return handoff_for(session=session, assignment=assignment_of(session))
@@ -180,7 +182,7 @@ def _note_deadline(campaign: Campaign, assignment: Assignment, session: Session)
     """Until when the recruiter takes the work: it counts from the acceptance, which came no later than the opening."""
     if not campaign.capabilities.vouches or assignment.opened_at is None:
         return
-    participation.note_deadline(session=session, due_at=assignment.opened_at + campaign.assignment_duration)
+    note_deadline(session=session, due_at=assignment.opened_at + campaign.assignment_duration)
 
 
 def _lock(person: RecruitedPerson) -> RecruitedPerson:
@@ -311,11 +313,11 @@ def _session_for(
     is_limited = bool(arrival.caller) and not arrival.scripted
     if is_limited:
         check_opening(campaign=campaign, caller=arrival.caller)
-    session = participation.open_session(
+    session = open_session(
         study=campaign.study,
         participant=person.participant,
         scripted=arrival.scripted,
-        agreement=participation.Agreement(
+        agreement=Agreement(
             version=consent.version,
             digest=consent.digest,
             language=consent.language,
@@ -323,7 +325,7 @@ def _session_for(
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=not campaign.capabilities.vouches,
-        sent_by=participation.SentBy(recruiter=recruiter_of(campaign), seen_before=arrival.seen_before),
+        sent_by=SentBy(recruiter=recruiter_of(campaign), seen_before=arrival.seen_before),
     )
     promise_curve(campaign=campaign, session=session)
     AgreedText.objects.get_or_create(
@@ -345,4 +347,4 @@ def _session_for(
 def promise_curve(*, campaign: Campaign, session: Session) -> None:
     """Part of the transaction that opens the session."""
     if campaign.capabilities.is_public:
-        participation.promise_curve(session=session, compared_with=campaign.compared_with)
+        leaving.promise_curve(session=session, compared_with=campaign.compared_with)

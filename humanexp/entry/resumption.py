@@ -19,8 +19,10 @@ from humanexp.core.errors import AlreadyBegun, TokenRefused
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.entry.models import ResumeConfirmation
-from humanexp.participation import credentials, selectors as participation_selectors, services as participation
+from humanexp.participation import credentials
 from humanexp.participation.models import Session, SessionState
+from humanexp.participation.selectors.sessions import session_of
+from humanexp.participation.services.sessions import issue_handoff
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.ways_back import use_release
 
@@ -87,7 +89,7 @@ def session_behind(secret: str) -> Session | None:
     if not secret:
         return None
     try:
-        return participation_selectors.session_of(credentials.RESUME_SECRET.read(secret))
+        return session_of(credentials.RESUME_SECRET.read(secret))
     except TokenRefused:
         return None
 
@@ -184,4 +186,4 @@ def _hash(opening: str) -> str:
 
 def handoff_for(*, session: Session, assignment: Assignment | None) -> str:
     """A one-time code for the window of the study, which keeps the secret under the person's name."""
-    return participation.issue_handoff(session=session, keep_as=assignment.resume_name if assignment else "")
+    return issue_handoff(session=session, keep_as=assignment.resume_name if assignment else "")

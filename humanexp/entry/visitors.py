@@ -22,8 +22,9 @@ from humanexp.core.keys import pseudonym
 from humanexp.core.limits import SharedAllowance
 from humanexp.entry.models import DeletionCode
 from humanexp.entry.resumption import Proof, opened_by, session_behind
-from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import FINISHED, Session, SessionState
+from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation.services.leaving import take_back
 from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import VISITOR, RecruitedPerson
@@ -77,7 +78,7 @@ ATTEMPTS = SharedAllowance("deletion codes", per_s=1 / 60, burst=10)
 
 def code_for(*, token: str) -> str:
     """The code of a session that has ended, where its person came without an id; empty otherwise."""
-    session = participation_selectors.session_for_token(token)
+    session = session_for_token(token)
     has_ended = session.state in FINISHED or (session.state == SessionState.OPEN and session.left_at is not None)
     if not (has_ended and gives_codes(session.study.configuration) and _is_anonymous(session)):
         return ""
@@ -109,7 +110,7 @@ def delete_by_code(*, campaign: Campaign, code: str, caller: str) -> None:
         raise StudyRefused("The last day for having answers deleted is over. The answers are not changed.")
     if found.session.state == SessionState.WITHDRAWN:
         return
-    participation.take_back(session=found.session)
+    take_back(session=found.session)
     found.used_at = clock.now()
     found.save(update_fields=["used_at"])
     record(action="delete-by-code", subject=f"session:{found.session.code}", study=found.session.study.slug)

@@ -8,18 +8,18 @@ from django.utils.translation import gettext_noop
 from analysis.classifiers.networks import Precision
 from analysis.classifiers.shards import Asked
 from analysis.observers.questions import AskPlan
-from humanexp.evaluations import services
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
-from humanexp.evaluations.services import shelving
+from humanexp.evaluations.services import asking, evaluations, shelving
 from humanexp.evaluations.services.asking import ask_about_set
 from humanexp.evaluations.services.gold import rate_originals
+from humanexp.evaluations.services.observers import Decoding
 from humanexp.evaluations.services.prediction import predict_stimulus_set
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.models import SourceSet
 
 
-@handler(services.JOB_KIND, title=gettext_noop("A network classifies stimuli"))
+@handler(evaluations.JOB_KIND, title=gettext_noop("A network classifies stimuli"))
 def evaluate(
     progress: Progress,
     *,
@@ -43,7 +43,7 @@ def evaluate(
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 
-@handler(services.TOGETHER_KIND, title=gettext_noop("Networks classify stimuli"))
+@handler(evaluations.TOGETHER_KIND, title=gettext_noop("Networks classify stimuli"))
 def evaluate_together(
     progress: Progress,
     *,
@@ -72,7 +72,7 @@ def evaluate_together(
     return {"counts": [run.count for run, _ in wanted], "accuracy_clean": [run.accuracy_clean for run, _ in wanted]}
 
 
-@handler(services.ASK_KIND, title=gettext_noop("A model is asked about stimuli"))
+@handler(asking.ASK_KIND, title=gettext_noop("A model is asked about stimuli"))
 def ask(
     progress: Progress,
     *,
@@ -87,7 +87,7 @@ def ask(
     """Ask a model in words about every stimulus of the set; what an earlier attempt was told is not asked again."""
     run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
     questions = AskPlan(**{**plan, "wordings": tuple(plan["wordings"])})
-    decoding = services.Decoding(temperature=temperature, device=device, precision=precision)
+    decoding = Decoding(temperature=temperature, device=device, precision=precision)
     ask_about_set(run, spec, questions, Caps(**caps), decoding, progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
@@ -99,7 +99,7 @@ def check_model(progress: Progress, *, model_id: int) -> dict[str, Any]:
     return {"refusal": row.refusal}
 
 
-@handler(services.GOLD_KIND, title=gettext_noop("Easy pictures are looked for"))
+@handler(evaluations.GOLD_KIND, title=gettext_noop("Easy pictures are looked for"))
 def select_gold(
     progress: Progress, *, source_set_id: int, specs: list[str], device: str, allow_code: bool
 ) -> dict[str, Any]:

@@ -9,7 +9,7 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.core.metrics import register_source
         from humanexp.core.probes import register_question
-        from humanexp.jobs.monitoring import figures, runner_fault
+        from humanexp.jobs.watch import figures, runner_fault
 
         register_question("runner", runner_fault)
         register_source(figures)

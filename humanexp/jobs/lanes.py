@@ -10,13 +10,12 @@ from typing import Protocol
 
 from django.db import connections
 
-from humanexp.jobs import heartbeat, services
-from humanexp.jobs.heartbeat import Pulse
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.registry import kinds_in_lane
 from humanexp.jobs.runner import Patience, run_one, runner_name
-from humanexp.jobs.watch import Watch
+from humanexp.jobs.watch import Pulse, Watch, keep
 
 logger = logging.getLogger(__name__)
 SWEEP_S = 2.0
@@ -65,9 +64,9 @@ class Lane:
         # The prompt lane is never busy for long.
         if self._is_prompt and time.monotonic() - self._swept_at > SWEEP_S:
             self._watch.sweep()
-            services.schedule_periodic()
+            jobs.schedule_periodic()
             self._swept_at = time.monotonic()
-        job = services.claim(runner=self.runner, kinds=kinds_in_lane(is_prompt=self._is_prompt))
+        job = jobs.claim(runner=self.runner, kinds=kinds_in_lane(is_prompt=self._is_prompt))
         self._alive()
         if job is None:
             return False
@@ -89,7 +88,7 @@ class Lane:
 
         def hand_back() -> None:
             try:
-                services.hand_back(job=job, runner=self.runner)
+                jobs.hand_back(job=job, runner=self.runner)
             finally:
                 connections.close_all()
 
@@ -130,7 +129,7 @@ def run_forever(stop: Told, *, poll_s: float = 0.5) -> bool:
     its job is back in the queue, and the process has to end at once.
     """
     name, pulse, ended = runner_name(), Pulse(), threading.Event()
-    heart = threading.Thread(target=heartbeat.keep, args=(name, pulse, ended), name="heartbeat", daemon=True)
+    heart = threading.Thread(target=keep, args=(name, pulse, ended), name="heartbeat", daemon=True)
     prompt, long = (Lane(name, pulse, is_prompt=is_prompt, poll_s=poll_s) for is_prompt in (True, False))
     for thread in (heart, prompt.thread, long.thread):
         thread.start()

@@ -18,7 +18,7 @@ from django.db.utils import Error as AnyDatabaseError
 from analysis.errors import AnalysisError
 from humanexp.core import request_ids
 from humanexp.core.errors import ApplicationError, JobCancelled, JobError, JobHandedBack
-from humanexp.jobs import services
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.registry import registered
@@ -75,9 +75,7 @@ class StoredProgress:
         self._written_at = now
         rate = self._rate.after(done, now)
         try:
-            is_ours = services.report(
-                job=self.job, runner=self.runner, done=done, total=total, message=message, rate=rate
-            )
+            is_ours = jobs.report(job=self.job, runner=self.runner, done=done, total=total, message=message, rate=rate)
         except AnyDatabaseError as error:
             # The work need not stop because its progress cannot be told; in a transaction it is lost anyhow.
             if self.patience is None or connection.in_atomic_block or not is_outage(error):
@@ -116,22 +114,22 @@ def _ending(job: Job, runner: str, patience: Patience | None) -> Callable[[], ob
     try:
         known = registered(job.kind)
         result = known.run(StoredProgress(job, runner, patience), **known.checked(job.parameters))
-        ending: Callable[[], object] = partial(services.finish, job=job, runner=runner, result=result or {})
+        ending: Callable[[], object] = partial(jobs.finish, job=job, runner=runner, result=result or {})
     except JobHandedBack:
-        return partial(services.hand_back, job=job, runner=runner)
+        return partial(jobs.hand_back, job=job, runner=runner)
     except JobCancelled:
-        ending = partial(services.stopped, job=job, runner=runner)
+        ending = partial(jobs.stopped, job=job, runner=runner)
     except Exception as error:  # noqa: BLE001  the job runner is one of the two boundaries
         if patience is not None and is_outage(error):
             connections.close_all()
             if not job.error:
                 logger.warning("job %s waits for the database or the disk: %s", job, error)
-            return partial(services.hand_back, job=job, runner=runner, why=str(error), wait_s=patience.pause_s(job))
+            return partial(jobs.hand_back, job=job, runner=runner, why=str(error), wait_s=patience.pause_s(job))
         if isinstance(error, ApplicationError | AnalysisError):  # a refusal: trying again would refuse again
-            ending = partial(services.fail, job=job, runner=runner, error=str(error), retry=False)
+            ending = partial(jobs.fail, job=job, runner=runner, error=str(error), retry=False)
         else:
             logger.exception("job %s failed", job)
-            ending = partial(services.fail, job=job, runner=runner, error=traceback.format_exc(limit=-6), retry=True)
+            ending = partial(jobs.fail, job=job, runner=runner, error=traceback.format_exc(limit=-6), retry=True)
     if patience is not None:
         patience.forget(job)
     return ending
@@ -140,7 +138,7 @@ def _ending(job: Job, runner: str, patience: Patience | None) -> Callable[[], ob
 def run_waiting(*, kinds: list[str] | None = None) -> int:
     """Run every job that waits now, in this process; used by commands that cannot go on without the result."""
     runner, count = runner_name(), 0
-    while (job := services.claim(runner=runner, kinds=kinds)) is not None:
+    while (job := jobs.claim(runner=runner, kinds=kinds)) is not None:
         run_one(job, runner)
         count += 1
     return count
@@ -172,7 +170,7 @@ def _beat(job: Job, runner: str, stop: threading.Event, alive: Callable[[], obje
     try:
         while not stop.wait(HEARTBEAT_S):
             try:
-                services.renew(job=job, runner=runner)
+                jobs.renew(job=job, runner=runner)
                 alive()
             except AnyDatabaseError:  # one missed beat is no end: the lease outlasts several
                 logger.warning("the lease of job %s could not be renewed; trying again", job.pk, exc_info=True)

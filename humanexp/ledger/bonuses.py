@@ -26,7 +26,7 @@ from humanexp.ledger.owed import Hold, finished_not_submitted, first_bonus, owed
 from humanexp.ledger.rejections import record_about
 from humanexp.ledger.settlement import plan_bonus, plan_equal_bonuses
 from humanexp.ledger.wages import EQUAL_TOP_UP, TOP_UP, TopUpPlan, awaiting_top_up, top_up_offer, top_up_plan
-from humanexp.participation import services as participation
+from humanexp.participation.services.places import verify_session
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.money import Charge
@@ -115,7 +115,7 @@ def _payable(assignment: Assignment, by: User) -> Assignment | None:
 def _vouch_for(assignment: Assignment) -> None:
     """Who decides to pay vouches for the work."""
     if assignment.session is not None:
-        participation.verify_session(session=assignment.session)
+        verify_session(session=assignment.session)
 
 
 #: Lines of one list.

@@ -26,7 +26,7 @@ from humanexp.recruiters.models.campaigns import Campaign, Hit
 from humanexp.recruiters.models.people import QualificationType
 from humanexp.recruiters.port import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
 from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState, WriteState, advance
-from humanexp.studies.languages import code_in, language_of_study
+from humanexp.studies.facts import code_in, language_of_study
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from humanexp.core.models import User
 from humanexp.jobs import services as jobs
 from humanexp.ledger.budgets import place_cents
 from humanexp.ledger.models.calls import Call, CallKind
-from humanexp.participation import selectors as participation_selectors
+from humanexp.participation.selectors.sessions import counted_sessions
 from humanexp.recruiters.campaigns import sessions_allowed
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruiters.models.people import QualificationType, RecruitedPerson
@@ -207,7 +207,7 @@ def mark_as_taken_part(*, person: RecruitedPerson) -> None:
     """
     if not capabilities_of(person.environment).vouches:
         return
-    held = participation_selectors.counted_sessions(person.participant_id).count()
+    held = counted_sessions(person.participant_id).count()
     qualification = type_for(environment=person.environment, family=person.family)
     if held >= sessions_allowed(person):
         plan_grant(person=person, qualification=qualification)

@@ -16,8 +16,8 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from humanexp.core import clock
 from humanexp.ledger.models.calls import MONEY, Call, CallKind, Payment
-from humanexp.participation import selectors as participation
 from humanexp.participation.models import FINISHED, Session, SessionState
+from humanexp.participation.selectors.sessions import is_at_work, kept_slots
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models.campaigns import UNMATCHED, Assignment, Campaign, Hit
 from humanexp.recruiters.states import LISTED, UNSETTLED, AssignmentState, CampaignState, WriteState
@@ -340,7 +340,7 @@ def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
         return campaign.assignments_taken.filter(state__in=LISTED)
     begun = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
     begun = begun.exclude(session__state=SessionState.WITHDRAWN).exclude(session__left_at__isnull=False)
-    return begun.filter(participation.is_at_work("session"))
+    return begun.filter(is_at_work("session"))
 
 
 def places_left(campaign: Campaign, tally: Tally | None = None) -> int:
@@ -364,4 +364,4 @@ def free_sessions(study: Study, tally: Tally | None = None) -> int:
     campaigns = tally.campaigns.values() if tally is not None else study.campaigns.all()
     promising = (one for one in campaigns if one.state == CampaignState.LIVE)
     promised = sum(places_left(campaign, tally) for campaign in promising)
-    return max(0, study.planned_sessions - participation.kept_slots(study) - promised)
+    return max(0, study.planned_sessions - kept_slots(study) - promised)

@@ -23,7 +23,7 @@ from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import OVERRIDE_DAYS, UNMATCHED, Assignment, override_until
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import AssignmentState, ProposalState, WriteState, advance
-from humanexp.screening import selectors as screening
+from humanexp.screening.selectors import verdicts_on
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
@@ -54,7 +54,7 @@ def signs_against(assignment: Assignment) -> tuple[str, ...]:
     if assignment.evidence in UNMATCHED:
         signs.append(str(assignment.get_evidence_display()))
     if assignment.session is not None:
-        verdict = screening.verdicts_on([assignment.session]).get(assignment.session.pk)
+        verdict = verdicts_on([assignment.session]).get(assignment.session.pk)
         if verdict is not None:
             signs += [str(sign) for sign in (*verdict.reasons, *verdict.flags)]
     return tuple(dict.fromkeys(signs))

@@ -27,7 +27,7 @@ from humanexp.recruiters.models.campaigns import OVERRIDE_DAYS, Assignment, Camp
 from humanexp.recruiters.money import Charge
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import GONE, LISTED, AssignmentState, WriteState, advance
-from humanexp.screening import services as screening
+from humanexp.screening.services import decide
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
@@ -369,5 +369,5 @@ def exclude_but_pay(*, session: Session, written_reason: str, by: User) -> Payme
     assignment = Assignment.objects.filter(session=session).first()
     if assignment is None:
         raise Conflict("No submission belongs to this session, so there is nothing to pay.")
-    screening.decide(session=session, accepted=False, written_reason=written_reason, by=by)
+    decide(session=session, accepted=False, written_reason=written_reason, by=by)
     return clear(assignment=assignment, by=by)

@@ -25,8 +25,8 @@ from humanexp.recruiters.models.campaigns import Assignment, Hit
 from humanexp.recruiters.registry import currency_of
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.screening.models import Verdict
-from humanexp.studies import selectors as studies
 from humanexp.studies.models import Population, Study
+from humanexp.studies.selectors import configuration_of
 
 #: From so many people on, their times suggest something.
 PILOT_FROM = 5
@@ -118,7 +118,7 @@ def planned_pilot(study: Study) -> int | None:
 
 def planned_hourly_cents(study: Study) -> int:
     """As the plan says it, or as its reward and its minutes give it; in the smallest unit of a currency."""
-    terms = studies.configuration_of(study).recruitment if study.configuration else Terms()
+    terms = configuration_of(study).recruitment if study.configuration else Terms()
     return terms.planned_hourly_cents
 
 

@@ -6,15 +6,17 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from humanexp.jobs.registry import Progress, handler
-from humanexp.notices import services
+from humanexp.notices.services.addresses import follow_settings
+from humanexp.notices.services.looking import call_while_well, look, look_at_certificate
+from humanexp.notices.services.sending import send
 
 
 @handler("notices.tell", title=gettext_noop("People are told what needs them"), every_s=60, is_prompt=True)
 def tell(progress: Progress) -> dict[str, Any]:
     """Find what has come up and what is resolved, and send it. Takes seconds, whatever the addresses do."""
-    services.follow_settings()
-    looked = services.look()
-    sent = services.send()
+    follow_settings()
+    looked = look()
+    sent = send()
     progress(1, 1, "")
     return {**asdict(looked), "sent": asdict(sent)}
 
@@ -22,7 +24,7 @@ def tell(progress: Progress) -> dict[str, Any]:
 @handler("notices.alive", title=gettext_noop("The certificate and the site are watched"), every_s=60, is_prompt=True)
 def alive(progress: Progress) -> dict[str, Any]:
     """Look at the certificate, and call the address that notices silence."""
-    services.look_at_certificate()
-    silent_because = services.call_while_well()
+    look_at_certificate()
+    silent_because = call_while_well()
     progress(1, 1, silent_because[:300])
     return {"silent_because": silent_because}

@@ -12,10 +12,9 @@ class ParticipationConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core.metrics import register_source
-        from humanexp.participation.answer_coverage import ANSWERS
         from humanexp.participation.monitoring import figures
         from humanexp.participation.pages.live.figures import SESSIONS
-        from humanexp.participation.tallies import register_tally
+        from humanexp.participation.tallies import ANSWERS, register_tally
 
         register_source(figures)
         register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="participation:live", order=42))

@@ -6,8 +6,10 @@ from django.utils.translation import gettext_noop
 
 from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
-from humanexp.participation.services import erase_withdrawn, keep_working_times, showing
+from humanexp.participation.services import showing
+from humanexp.participation.services.leaving import erase_withdrawn
 from humanexp.participation.services.previewing import sweep_previews
+from humanexp.participation.services.sessions import keep_working_times
 from humanexp.participation.tallies import TALLY, due_tallies, make_tally
 from humanexp.studies.models import Study
 

@@ -6,10 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from humanexp.participation import credentials, selectors, services
+from humanexp.participation import credentials
 from humanexp.participation.models import FINISHED, Session
+from humanexp.participation.selectors.own_results import own_result_address
+from humanexp.participation.selectors.sessions import session_of
 from humanexp.participation.services import previewing, showing
-from humanexp.participation.services.answering import StoredAnswer, picture_trials
+from humanexp.participation.services.answering import StoredAnswer, complete, picture_trials, store_response, take_lease
+from humanexp.participation.services.leaving import (
+    Closing,
+    closing_of,
+    leave_session,
+    open_questions,
+    store_closing_answers,
+)
+from humanexp.participation.services.sessions import Exchanged, exchange_handoff, look_behind, receipt_for
+from humanexp.participation.services.setting_up import store_set_up
 from humanexp.participation.services.showing import note_fetched
 from humanexp.participation.session_cache import Course, PlannedTrial
 
@@ -18,7 +29,7 @@ from humanexp.participation.session_cache import Course, PlannedTrial
 class Sittings:
     """One function for each call; every one takes the claim of its own kind of token."""
 
-    exchange_handoff: Callable[..., services.Exchanged]
+    exchange_handoff: Callable[..., Exchanged]
     look_behind: Callable[..., list[str]]
     session_of: Callable[[Any], Session]
     take_lease: Callable[..., str]
@@ -33,7 +44,7 @@ class Sittings:
     open_questions: Callable[[Session], Sequence[str]]
     #: what the address of the participant's own result says; empty: there is none
     own_result: Callable[[Session], str]
-    closing_of: Callable[[Session], services.Closing]
+    closing_of: Callable[[Session], Closing]
     store_closing_answers: Callable[..., None]
     store_set_up: Callable[..., object]
     leave_session: Callable[..., Session]
@@ -45,27 +56,27 @@ def _proofs(session: Session) -> dict[str, str]:
     """The receipt says that every answer is stored; whoever ran out of time can only be found by the code."""
     code = {"completion_code": credentials.completion_code(session.code)}
     if session.state in FINISHED:
-        return {"receipt": services.receipt_for(session=session), **code}
+        return {"receipt": receipt_for(session=session), **code}
     return code if session.out_of_time else {}
 
 
 #: Participants' sessions.
 STORED = Sittings(
-    exchange_handoff=services.exchange_handoff,
-    look_behind=services.look_behind,
-    session_of=selectors.session_of,
-    take_lease=services.take_lease,
+    exchange_handoff=exchange_handoff,
+    look_behind=look_behind,
+    session_of=session_of,
+    take_lease=take_lease,
     picture_trials=picture_trials,
     show=showing.show,
     note_fetched=note_fetched,
-    store_response=services.store_response,
-    complete=services.complete,
-    open_questions=services.open_questions,
-    closing_of=services.closing_of,
-    own_result=selectors.own_result_address,
-    store_closing_answers=services.store_closing_answers,
-    store_set_up=services.store_set_up,
-    leave_session=services.leave_session,
+    store_response=store_response,
+    complete=complete,
+    open_questions=open_questions,
+    closing_of=closing_of,
+    own_result=own_result_address,
+    store_closing_answers=store_closing_answers,
+    store_set_up=store_set_up,
+    leave_session=leave_session,
     proofs=_proofs,
 )
 

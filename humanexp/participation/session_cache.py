@@ -9,12 +9,15 @@ from typing import Any
 
 from analysis.study.protocol import ProtocolConfig
 from humanexp.core.errors import NotFound
-from humanexp.participation import minimum_duration, selectors
+from humanexp.participation import minimum_duration
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.implausible_speed import too_fast_ms
+from humanexp.participation.minimum_duration import too_fast_ms
 from humanexp.participation.models import Trial
 from humanexp.participation.pictures import Picture
-from humanexp.studies.tasks import TASKS, Task
+from humanexp.participation.selectors import answers
+from humanexp.participation.selectors.sessions import session_of
+from humanexp.studies.tasks import TASKS
+from humanexp.studies.tasks.base import Task
 
 #: Sessions in memory; one of a hundred trials takes about 50 kB.
 KEPT = 1000
@@ -89,13 +92,13 @@ def course_of(claim: SessionClaim) -> Course:
 
     Whether the token is still good is not looked at when the course is in memory: every call asks the session's row.
     """
-    session = selectors.session_of(claim)
+    session = session_of(claim)
     study = session.study
     protocol = ProtocolConfig.from_dict(study.protocol.configuration) if study.protocol else None
     rows = Trial.objects.filter(session=session).order_by("position")
     columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted")
     trials: list[PlannedTrial] = []
-    shown = [f"{name}__{part}" for name in selectors.PICTURES for part in Picture._fields]
+    shown = [f"{name}__{part}" for name in answers.PICTURES for part in Picture._fields]
     for row in rows.values_list(*columns, *shown):
         (pk, position, block, name, correct, mask_seed, wanted), parts = row[: len(columns)], row[len(columns) :]
         task = TASKS[name]

@@ -14,10 +14,10 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from humanexp.core import clock
-from humanexp.core.epochs import Epoch
+from humanexp.core.clock import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.models import FINISHED, DamagedPicture, Session, SessionState, counting
-from humanexp.participation.selectors.working_times import minutes_of
+from humanexp.participation.selectors.sessions import minutes_of
 from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruiters.models.people import RecruitedPerson

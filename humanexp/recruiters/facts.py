@@ -24,8 +24,7 @@ from humanexp.participation.selectors.own_results import CURVE_ROLES
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.site_terms import SiteTerms
-from humanexp.studies.facts import StudyFacts, tasks_of
-from humanexp.studies.languages import code_in, language_of_study
+from humanexp.studies.facts import StudyFacts, code_in, language_of_study, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import plan_head
 

@@ -16,8 +16,8 @@ from analysis.entry import Entry
 from analysis.study.link import Link as LinkSettings
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
-from humanexp.participation import services as participation
 from humanexp.participation.models import SessionState
+from humanexp.participation.services.sessions import receipt_for
 from humanexp.recruiters.models.campaigns import Assignment, Hit
 from humanexp.recruiters.money import NO_FEES, FeeTable
 from humanexp.recruiters.port import (
@@ -192,7 +192,7 @@ def _report(assignment: Assignment, offer_id: str) -> SubmissionReport:
         offer_id=offer_id,
         state=AssignmentState.SUBMITTED,
         submitted_at=session.completed_at or session.opened_at,
-        answers={"receipt": participation.receipt_for(session=session)},
+        answers={"receipt": receipt_for(session=session)},
     )
 
 

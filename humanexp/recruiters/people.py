@@ -15,8 +15,8 @@ from humanexp.core.errors import InputRefused, InvalidRequest, NotAllowed
 from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.core.models import User
-from humanexp.participation import services as participation
 from humanexp.participation.models import Session, SessionState, counting
+from humanexp.participation.services.sessions import participant_for, scripted_participant
 from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import FROM, Exclusion, RecruitedPerson, id_here
@@ -129,10 +129,10 @@ def person_for(*, environment: str, worker_id: str, family: StudyFamily, scripte
     if person is not None:
         return person
     if scripted:
-        participant = participation.scripted_participant(family=family)
+        participant = scripted_participant(family=family)
     else:
         code = code_of(environment=environment, worker_id=worker_id, family=family)
-        participant = participation.participant_for(family=family, code=code)
+        participant = participant_for(family=family, code=code)
     person, _ = RecruitedPerson.objects.get_or_create(
         environment=environment, worker_id=worker_id, family=family, defaults={"participant": participant}
     )

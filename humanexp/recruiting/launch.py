@@ -32,9 +32,10 @@ from humanexp.recruiting.approvals import check_approval
 from humanexp.recruiting.batches import batch_plan, plan_first, takes_batches
 from humanexp.recruiting.currencies import check_currency_named
 from humanexp.recruiting.links import check_exported
-from humanexp.studies import permissions, services as studies
+from humanexp.studies import permissions
 from humanexp.studies.models import Origin, Population, Study, StudyState
 from humanexp.studies.roles import Action
+from humanexp.studies.services import studies
 
 #: HITs this small cost half the fee; the price is that the recruiter no longer keeps a worker to one of them. We do.
 SMALL_HIT = money.LARGE_HIT - 1

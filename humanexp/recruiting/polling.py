@@ -21,8 +21,10 @@ from humanexp.jobs import services as jobs
 from humanexp.ledger.lease import pause, resume
 from humanexp.ledger.outbox import Report, mark_as_taken_part
 from humanexp.ledger.settlement import adopt_approval
-from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
+from humanexp.participation.selectors.sessions import session_for_token
+from humanexp.participation.services.places import release_slot, verify_session
+from humanexp.participation.services.sessions import mark_submitted, receipt_is_valid, withdraw_session
 from humanexp.recruiters.campaigns import campaigns_with_hits, hits_to_ask_about, listed_by_hit, unfinished_campaigns
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruiters.people import person_for
@@ -287,7 +289,7 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: SubmissionReport, rep
         _give_up_namesakes(row, report)
         ask_for_return(row, found)
         if row.session is not None and row.session.state == SessionState.COMPLETED:
-            participation.mark_submitted(session=row.session, at=found.submitted_at)
+            mark_submitted(session=row.session, at=found.submitted_at)
     if found.state == AssignmentState.APPROVED and row.state != AssignmentState.APPROVED:
         adopt_approval(assignment=row)
         advance(row, AssignmentState.APPROVED, decided_at=found.decided_at or clock.now())
@@ -303,7 +305,7 @@ def _verified(row: Assignment, evidence: Evidence) -> Evidence:
 
     Whoever did the work in several HITs at once has more sessions than count: a person decides about their pay.
     """
-    counts = row.session is None or participation.verify_session(session=row.session)
+    counts = row.session is None or verify_session(session=row.session)
     if row.person is not None:
         mark_as_taken_part(person=row.person)
     finished = (Evidence.RECEIPT, Evidence.SESSION, Evidence.OUT_OF_TIME, Evidence.HALF_UNDONE, Evidence.NO_PICTURES)
@@ -341,7 +343,7 @@ def _bring_back_session(row: Assignment, found: SubmissionReport) -> None:
         person=row.person, campaign__study=row.campaign.study_id, session__isnull=False
     ).exclude(state__in=LISTED)
     for other in elsewhere.select_for_update(of=("self",)).select_related("session"):
-        if other.session is not None and participation.receipt_is_valid(session=other.session, receipt=receipt):
+        if other.session is not None and receipt_is_valid(session=other.session, receipt=receipt):
             move_session(other, row)
             return
 
@@ -352,7 +354,7 @@ def weigh(assignment: Assignment, found: SubmissionReport) -> Evidence:
     if session is not None:
         if session.out_of_time:
             return weigh_cut_short(session)
-        has_receipt = bool(receipt) and participation.receipt_is_valid(session=session, receipt=receipt)
+        has_receipt = bool(receipt) and receipt_is_valid(session=session, receipt=receipt)
         if not has_receipt and session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
             return Evidence.UNFINISHED
         if session.fetched is not None and not session.fetched:
@@ -364,7 +366,7 @@ def weigh(assignment: Assignment, found: SubmissionReport) -> Evidence:
             environment=assignment.environment, assignment_id=assignment.assignment_id, session__isnull=False
         )
         for namesake in namesakes.select_related("session"):
-            if namesake.session and participation.receipt_is_valid(session=namesake.session, receipt=receipt):
+            if namesake.session and receipt_is_valid(session=namesake.session, receipt=receipt):
                 return Evidence.OTHER_WORKER
     return Evidence.UNKNOWN
 
@@ -402,18 +404,18 @@ def _give_up(assignment: Assignment) -> bool:
     if locked.state != AssignmentState.OPENED:
         return False  # submitted, or given up by another poll, in this very moment
     if session is not None and session.state == SessionState.OPEN and session.left_at is None:
-        participation.withdraw_session(session=session)
+        withdraw_session(session=session)
         if assignment.person is not None:
             mark_as_taken_part(person=assignment.person)
     elif session is not None:
-        participation.release_slot(session=session)
+        release_slot(session=session)
     advance(locked, AssignmentState.RETURNED)
     return True
 
 
 def finish_link(*, campaign: Campaign, token: str) -> None:
     """Somebody who came by a plain link has finished; `sync` finds the same a little later."""
-    session = participation_selectors.session_for_token(token)
+    session = session_for_token(token)
     if campaign.capabilities.vouches or session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = assignment_behind(session)

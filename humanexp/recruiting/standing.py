@@ -26,8 +26,12 @@ from humanexp.jobs import services as jobs
 from humanexp.ledger.deliveries import RETURNED_WITHIN
 from humanexp.ledger.models.calls import CallKind, Payment
 from humanexp.ledger.outbox import mark_as_taken_part, plan_about, plan_resuming, request_sending
-from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.selectors import sessions
+from humanexp.participation.services import places
+from humanexp.participation.services.leaving import take_back
+from humanexp.participation.services.places import tie_rivals, verify_session
+from humanexp.participation.services.sessions import mark_submitted, revoke_tokens
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruiters.people import assignment_of
 from humanexp.recruiters.port import OfferReport, SubmissionReport
@@ -74,7 +78,7 @@ def go_on_elsewhere(assignment: Assignment) -> None:
     """The window in which it was begun is out; the device that goes on is checked like the first."""
     if assignment.session is None:
         return
-    participation.revoke_tokens(session=assignment.session)
+    revoke_tokens(session=assignment.session)
     subject = f"session:{assignment.session.code}"
     record(action="go-on-elsewhere", subject=subject, study=assignment.session.study.slug)
 
@@ -82,7 +86,7 @@ def go_on_elsewhere(assignment: Assignment) -> None:
 def _is_silent(session: Session) -> bool:
     """No answer for a while. That a page was loaded tells nothing: a script loads it for ever."""
     latest = Response.objects.filter(session=session).aggregate(latest=Max("received_at"))["latest"]
-    return (latest or session.opened_at) < clock.now() - participation_selectors.SILENT_AFTER
+    return (latest or session.opened_at) < clock.now() - sessions.SILENT_AFTER
 
 
 def set_aside(assignment: Assignment) -> Session | None:
@@ -90,7 +94,7 @@ def set_aside(assignment: Assignment) -> Session | None:
     session = assignment.session
     if session is None:
         return None
-    participation.set_aside(session=session)
+    places.set_aside(session=session)
     assignment.session = None
     assignment.save(update_fields=["session"])
     return session
@@ -98,7 +102,7 @@ def set_aside(assignment: Assignment) -> Session | None:
 
 def keep_beside(aside: Session, session: Session) -> None:
     """Tie a session that was set aside, and all before it, to the one that was begun instead."""
-    participation.tie_rivals(session=session, rivals=[aside.pk, *aside.rivals.values_list("pk", flat=True)])
+    tie_rivals(session=session, rivals=[aside.pk, *aside.rivals.values_list("pk", flat=True)])
     record(action="begin-anew", subject=f"session:{session.code}", study=session.study.slug, beside=aside.code)
 
 
@@ -121,12 +125,12 @@ def decide(*, assignment: Assignment) -> Assignment:
     if first is None or first == session:
         return row
     may_count = session.is_verified
-    participation.set_aside(session=session)
+    places.set_aside(session=session)
     row.session = first
     row.save(update_fields=["session"])
-    participation.tie_rivals(session=first, rivals=[session.pk, *session.rivals.values_list("pk", flat=True)])
+    tie_rivals(session=first, rivals=[session.pk, *session.rivals.values_list("pk", flat=True)])
     if may_count:
-        participation.verify_session(session=first)
+        verify_session(session=first)
     return row
 
 
@@ -220,7 +224,7 @@ def _count(row: Assignment, hit: Hit) -> bool:
     if row.hit_id is None:
         row.hit = hit
         row.save(update_fields=["hit"])
-    counts = row.session is None or participation.verify_session(session=row.session)
+    counts = row.session is None or verify_session(session=row.session)
     if row.person is not None:
         mark_as_taken_part(person=row.person)
     return counts
@@ -295,8 +299,8 @@ def _run_out(row: Assignment, hit: Hit, report: SubmissionReport) -> None:
 def _end(session: Session) -> None:
     """With what was begun beside it under the same id."""
     for rival in session.rivals.exclude(state=SessionState.WITHDRAWN):
-        participation.take_back(session=rival)
-    participation.take_back(session=session)
+        take_back(session=rival)
+    take_back(session=session)
 
 
 def states_to_read(campaign: Campaign, hit: Hit, about: OfferReport) -> tuple[set[str], datetime | None]:
@@ -342,7 +346,7 @@ def mark_finished(*, campaign: Campaign) -> None:
     late = campaign.assignments_taken.filter(state=AssignmentState.TIMED_OUT, session__state=SessionState.COMPLETED)
     for row in late.select_related("session"):
         if row.session is not None:
-            participation.mark_submitted(session=row.session, at=row.submitted_at or clock.now())
+            mark_submitted(session=row.session, at=row.submitted_at or clock.now())
             Assignment.objects.filter(pk=row.pk).update(evidence=Evidence.SESSION)
     cut_short = campaign.assignments_taken.filter(state=AssignmentState.TIMED_OUT, session__out_of_time=True)
     for row in cut_short.filter(evidence=Evidence.NONE).select_related("session"):

@@ -17,8 +17,8 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, StudyRefused, TokenRefused
 from humanexp.core.models import User
-from humanexp.participation import services as participation
 from humanexp.participation.models import SessionState
+from humanexp.participation.services.sessions import issue_handoff, revoke_tokens
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.models import WayBack, WayBackKind
 from humanexp.studies import permissions
@@ -87,7 +87,7 @@ def follow(*, campaign: Campaign, link: str) -> str:
     session = way.assignment.session
     if session is None:
         raise TokenRefused
-    return participation.issue_handoff(session=session, keep_as=way.assignment.resume_name)
+    return issue_handoff(session=session, keep_as=way.assignment.resume_name)
 
 
 def use_release(*, assignment: Assignment) -> bool:
@@ -113,7 +113,7 @@ def _let_in(way: WayBack) -> bool:
         unused = unused.filter(used_at=None)
     if not unused.update(used_at=clock.now()):
         return False
-    participation.revoke_tokens(session=assignment.session)
+    revoke_tokens(session=assignment.session)
     assignment.opening_hash = ""
     assignment.save(update_fields=["opening_hash"])
     _record("use-way-back", way, None)

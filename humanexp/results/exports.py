@@ -18,7 +18,7 @@ from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS, STIMULI
 from analysis.tables.trials import ANSWERS, TRIALS
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
-from humanexp.results.charts import sheet_names, sheet_of
+from humanexp.results.charts.curves import sheet_names, sheet_of
 from humanexp.results.inclusion import withdrawn_sentence
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_since
@@ -37,9 +37,8 @@ from humanexp.results.tables import (
     trial_chunks,
 )
 from humanexp.screening.selectors import certificate_of
-from humanexp.stimuli import selectors as stimuli
 from humanexp.stimuli.selectors import coverage
-from humanexp.stimuli.selectors.sets import NOT_MEASURED
+from humanexp.stimuli.selectors.sets import NOT_MEASURED, manifest_rows
 from humanexp.studies.models import Population, Study
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
         if frame is not None and len(frame):
             yield schema, [frame]
     if study.stimulus_set is not None and study.stimulus_set.metric != NOT_MEASURED:
-        rows = batches_of(CHUNK, stimuli.manifest_rows(study.stimulus_set))
+        rows = batches_of(CHUNK, manifest_rows(study.stimulus_set))
         yield STIMULI, (STIMULI.frame(chunk) for chunk in rows)
 
 

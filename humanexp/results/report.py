@@ -22,7 +22,8 @@ from analysis.figures.table import Column, Table
 from analysis.figures.value import Figure
 from analysis.findings.model.findings import Findings
 from analysis.findings.model.people import AskedObserver
-from humanexp.results.charts import chart_of, choices_of, sheet_names, sheet_of
+from humanexp.results.charts.curves import sheet_names, sheet_of
+from humanexp.results.charts.registry import chart_of, choices_of
 from humanexp.results.headline import headline_of
 from humanexp.results.inclusion import Step
 

@@ -12,12 +12,12 @@ from pydantic import JsonValue
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.storage import media_path
-from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import latest_for, unfinished
 from humanexp.participation.models import Session
 from humanexp.participation.selectors.sessions import taken_back
+from humanexp.results.inclusion import Selection
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
-from humanexp.results.selection import Selection
 from humanexp.studies.models import Study
 from humanexp.studies.selectors import subject_of
 
@@ -81,11 +81,11 @@ def latest_report(run: AnalysisRun) -> Report | None:
 
 def report_job(study: Study) -> Job | None:
     """The newest job that writes a report on this study."""
-    return jobs.latest_for(subject_of(study), REPORT)
+    return latest_for(subject_of(study), REPORT)
 
 
 def analyses_under_way(study: Study) -> list[Job]:
-    return list(jobs.unfinished().filter(subject=subject_of(study), kind=ANALYSE))
+    return list(unfinished().filter(subject=subject_of(study), kind=ANALYSE))
 
 
 def findings(run: AnalysisRun) -> Findings:
@@ -122,4 +122,4 @@ def trial_import_of(study: Study) -> TrialImport | None:
 
 def analysis_job(study: Study) -> Job | None:
     """The newest job that analyses this study."""
-    return jobs.latest_for(subject_of(study), ANALYSE)
+    return latest_for(subject_of(study), ANALYSE)

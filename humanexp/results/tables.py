@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, TypedDict, cast
 from analysis.study.analysis_plan import AnalysisPlan, Estimand, ObserverModel
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
-from humanexp.evaluations import selectors as evaluations
-from humanexp.participation import selectors as participation
+from humanexp.evaluations.selectors import answers_for, predictions_for
 from humanexp.participation.models import Session, SessionState, counting
+from humanexp.participation.selectors.answers import iter_trial_rows, unfetched_answers
+from humanexp.participation.selectors.sessions import session_counts
+from humanexp.participation.selectors.set_ups import closing_rows, longer_windows, set_up_rows
 from humanexp.results.models import TrialImport
-from humanexp.screening import selectors as screening
 from humanexp.screening.models import Verdict
-from humanexp.stimuli import selectors as stimuli
+from humanexp.screening.selectors import accepted_sessions, current_verdicts, excluded_counts
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors.sets import NOT_MEASURED, has_levels
-from humanexp.studies import selectors as studies
+from humanexp.stimuli.selectors.sets import NOT_MEASURED, has_levels, manifest
 from humanexp.studies.models import Origin, Study
+from humanexp.studies.selectors import configuration_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ def analysis_settings(study: Study) -> PlannedSettings:
     """What the study decided about its analysis before anybody looked, by the name of the argument."""
     if not study.configuration:
         return cast(PlannedSettings, AnalysisPlan().settings())
-    configuration = studies.configuration_of(study)
+    configuration = configuration_of(study)
     # Without weights of their own recruiters count by the places that are planned with them.
     weights = configuration.recruiter_weights
     return cast(PlannedSettings, configuration.analysis.settings() | {"recruiter_weights": weights})
@@ -99,8 +100,8 @@ def trial_chunks(study: Study) -> Iterator[pd.DataFrame]:
         for start in range(0, len(frame), CHUNK):
             yield frame.iloc[start : start + CHUNK]
         return
-    accepted = screening.accepted_sessions(study) - left_out(study)
-    for chunk in batches_of(CHUNK, participation.iter_trial_rows(study)):
+    accepted = accepted_sessions(study) - left_out(study)
+    for chunk in batches_of(CHUNK, iter_trial_rows(study)):
         yield TRIALS.frame(row | {"accepted": row["session"] in accepted} for row in chunk)
 
 
@@ -120,7 +121,7 @@ def predictions_of(study: Study) -> pd.DataFrame:
         return _with_evaluated(study, published)
     if study.stimulus_set is None:
         return PREDICTIONS.frame([])
-    return _without(evaluations.predictions_for(study.stimulus_set), study, keep=_person_families(study))
+    return _without(predictions_for(study.stimulus_set), study, keep=_person_families(study))
 
 
 def curve_predictions_of(study: Study) -> pd.DataFrame:
@@ -130,7 +131,7 @@ def curve_predictions_of(study: Study) -> pd.DataFrame:
 
 def _person_families(study: Study) -> frozenset[str]:
     """Families of sentinels of persons that the study shows."""
-    asked = studies.configuration_of(study).design.persons if study.configuration else None
+    asked = configuration_of(study).design.persons if study.configuration else None
     if asked is None or not asked.per_session or study.stimulus_set is None:
         return frozenset()
     return frozenset(asked.families or study.stimulus_set.person_families)
@@ -164,7 +165,7 @@ def level_predictions_of(study: Study) -> pd.DataFrame | None:
     for other in others.order_by("-completed_at"):
         if not has_levels(other):
             continue
-        predictions = evaluations.predictions_for(other)
+        predictions = predictions_for(other)
         if predictions.empty:
             continue
         of_levels = other.stimuli.exclude(corruption__in=["none", *other.person_families])
@@ -178,7 +179,7 @@ def answers_of(study: Study) -> pd.DataFrame | None:
     """Answers of models that were asked in words, columns of the ANSWERS schema; None where none was asked."""
     from analysis.tables.trials import ANSWERS
 
-    made = None if study.stimulus_set is None else evaluations.answers_for(study.stimulus_set)
+    made = None if study.stimulus_set is None else answers_for(study.stimulus_set)
     if made is None or study.origin != Origin.IMPORTED:
         return made
     rows = _on_published_pictures(study, made, set(_imported(study, "classifier")["participant"]))
@@ -189,7 +190,7 @@ def stimuli_of(study: Study) -> pd.DataFrame | None:
     """The study's stimuli, columns of the STIMULI schema."""
     if study.stimulus_set is None or study.stimulus_set.metric == NOT_MEASURED:
         return None
-    return stimuli.manifest(study.stimulus_set)
+    return manifest(study.stimulus_set)
 
 
 def sessions_of(study: Study) -> pd.DataFrame | None:
@@ -201,9 +202,9 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
 
     if study.origin == Origin.IMPORTED:
         return None
-    verdicts, out = screening.current_verdicts(study), left_out(study)
-    windows = participation.longer_windows(study)
-    unfetched = participation.unfetched_answers(Session.objects.filter(study=study))
+    verdicts, out = current_verdicts(study), left_out(study)
+    windows = longer_windows(study)
+    unfetched = unfetched_answers(Session.objects.filter(study=study))
     rows = []
     for session in Session.objects.filter(study=study).select_related("participant").order_by("pk").iterator():
         verdict = verdicts.get(session.pk)
@@ -237,8 +238,8 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
 
 def left_out(study: Study) -> set[str]:
     """Codes of sessions with a longer answer window, where the plan says that these do not count."""
-    plan = studies.configuration_of(study).analysis if study.configuration else AnalysisPlan()
-    return set() if plan.count_longer_windows else set(participation.longer_windows(study))
+    plan = configuration_of(study).analysis if study.configuration else AnalysisPlan()
+    return set() if plan.count_longer_windows else set(longer_windows(study))
 
 
 def _reasons(verdict: Verdict | None, *, is_out: bool) -> str | None:
@@ -254,14 +255,14 @@ def closing_of(study: Study) -> pd.DataFrame:
     """What participants said at the end, columns of the CLOSING schema; texts that nobody cleared are left out."""
     from analysis.tables.sessions import CLOSING
 
-    return CLOSING.frame(list(participation.closing_rows(study)))
+    return CLOSING.frame(list(closing_rows(study)))
 
 
 def setup_of(study: Study) -> pd.DataFrame:
     """What was measured and asked before practice, columns of the SETUP schema; values are coarse."""
     from analysis.tables.sessions import SETUP
 
-    return SETUP.frame(list(participation.set_up_rows(study)))
+    return SETUP.frame(list(set_up_rows(study)))
 
 
 def session_summary(study: Study) -> dict[str, object]:
@@ -269,12 +270,12 @@ def session_summary(study: Study) -> dict[str, object]:
     if study.origin == Origin.IMPORTED:
         count = int(_imported(study, "human")["session"].nunique())
         return {"opened": count, "submitted": count, "accepted": count, "excluded": {}}
-    counts, accepted = participation.session_counts(study), screening.accepted_sessions(study)
+    counts, accepted = session_counts(study), accepted_sessions(study)
     out = accepted & left_out(study)
     return {
         **counts,
         "accepted": len(accepted - out),
-        "excluded": screening.excluded_counts(study) | ({LONGER_WINDOW: len(out)} if out else {}),
+        "excluded": excluded_counts(study) | ({LONGER_WINDOW: len(out)} if out else {}),
     }
 
 
@@ -306,7 +307,7 @@ def _with_evaluated(study: Study, published: pd.DataFrame) -> pd.DataFrame:
 
     if study.stimulus_set is None:
         return published
-    made = evaluations.predictions_for(study.stimulus_set)
+    made = predictions_for(study.stimulus_set)
     if made.empty:
         return published
     rows = _on_published_pictures(study, made, set(published["classifier"]))

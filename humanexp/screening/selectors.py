@@ -13,8 +13,9 @@ from analysis.acceptance.golds import Gold, gold_slack, tally_golds
 from analysis.study.rules import RuleSet
 from analysis.timing.certificate import TimingCertificate, certify
 from humanexp.jobs.registry import Progress, silent
-from humanexp.participation import selectors as participation
 from humanexp.participation.models import FINISHED, Session, SessionState, Trial, counting
+from humanexp.participation.selectors.answers import gold_answers, iter_timing_rows
+from humanexp.participation.selectors.sessions import counted_sessions
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS
@@ -165,7 +166,7 @@ def finished_count(study: Study) -> int:
 
 def other_sessions(session: Session) -> list[Session]:
     """The same person's other finished sessions of the study family."""
-    mine = participation.counted_sessions(session.participant_id).filter(state__in=JUDGED_STATES)
+    mine = counted_sessions(session.participant_id).filter(state__in=JUDGED_STATES)
     return list(mine.exclude(pk=session.pk).select_related("study").order_by("pk"))
 
 
@@ -180,7 +181,7 @@ def gold_performance(study: Study, rules: RuleSet | None = None) -> list[Gold]:
     found = latest_verdicts(study).values_list("session_id", "reasons", "evidence")
     latest = {session: (reasons, evidence) for session, reasons, evidence in found}
     slack = {session: gold_slack(reasons, evidence, rules) for session, (reasons, evidence) in latest.items()}
-    answers = participation.gold_answers(study)
+    answers = gold_answers(study)
     return tally_golds(
         (slack.get(session), original, category, right) for session, original, category, right in answers
     )
@@ -195,7 +196,7 @@ def people_shown(study: Study, originals: Collection[str]) -> set[int]:
 def certificate_of(study: Study, report: Progress = silent) -> TimingCertificate:
     """Every timed answer after practice that was not taken back: practice may be in slow motion, and enters nothing."""
     timed = {name for name, task in TASKS.items() if task.is_timed}
-    return certify(_reported(participation.iter_timing_rows(study, timed), report))
+    return certify(_reported(iter_timing_rows(study, timed), report))
 
 
 def _reported(rows: Iterator[dict[str, Any]], report: Progress) -> Iterator[dict[str, Any]]:

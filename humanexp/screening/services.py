@@ -15,11 +15,12 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import JobState
 from humanexp.jobs.registry import Progress, silent
-from humanexp.participation import selectors as participation
+from humanexp.jobs.selectors import latest_for
 from humanexp.participation.models import Session
+from humanexp.participation.selectors.answers import rows_of, session_rows
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies import permissions
@@ -47,7 +48,7 @@ def judge_session(session: Session, *, rules: RuleSet | None = None) -> Verdict:
     if session.state not in selectors.JUDGED_STATES:
         raise Conflict("A session is judged when every trial is answered.")
     rules = rules or rules_of(session.study)
-    rows = participation.session_rows(session)
+    rows = session_rows(session)
     verdict = _judge(session, rules, rows=rows)
     if _is_pooled(SessionRecord.from_rows(rows), rules):
         for other in selectors.other_sessions(session):
@@ -104,7 +105,7 @@ def judge_soon(*, study: Study, by: User) -> list[Verdict] | None:
 def _have_judged(study: Study, by: User | None = None) -> None:
     """Queue a job that judges the study anew; one that still waits will do."""
     subject = f"study:{study.slug}"
-    job = job_selectors.latest_for(subject, JUDGE_STUDY)
+    job = latest_for(subject, JUDGE_STUDY)
     if job is None or job.state != JobState.QUEUED:
         jobs.submit(JUDGE_STUDY, subject=subject, by=by, study_id=study.pk)
 
@@ -149,7 +150,7 @@ def _is_pooled(record: SessionRecord, rules: RuleSet) -> bool:
 
 def _judge_together(study: Study, sessions: Sequence[Session], rules: RuleSet) -> dict[int, Verdict]:
     """The same as judging one after the other; of most nothing changes, and those cost no transaction."""
-    rows, found = participation.rows_of(sessions, study), selectors.verdicts_on(sessions)
+    rows, found = rows_of(sessions, study), selectors.verdicts_on(sessions)
     withdrawn = selectors.withdrawn_golds(study).keys()
     for session in sessions:
         mine = rows[session.code]
@@ -251,7 +252,7 @@ def _record(
 ) -> SessionRecord:
     """What the rules read of a session; what is not handed in is read from the database."""
     return SessionRecord.from_rows(
-        participation.session_rows(session) if rows is None else rows,
+        session_rows(session) if rows is None else rows,
         withdrawn=selectors.withdrawn_golds(session.study).keys() if withdrawn is None else withdrawn,
         fetched=session.fetched,
     )

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import random_stream
 from humanexp.simulation.personas import Answer, Persona, TruePicture
+from humanexp.simulation.workers import ParticipationFailed, PatientConnection
 
 #: Pictures of one trial, in tasks that show several.
 PICTURES: Mapping[str, int] = {"discrimination": 2, "abx": 3}

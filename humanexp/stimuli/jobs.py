@@ -8,14 +8,16 @@ from django.utils.translation import gettext_noop
 from analysis.errors import AnalysisError
 from humanexp.core.errors import JobError
 from humanexp.jobs.registry import Progress, handler
-from humanexp.stimuli import services
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors import stimulus_set_by_pk
+from humanexp.stimuli.selectors.sets import stimulus_set_by_pk
+from humanexp.stimuli.services import generation, imagenet_c, importing
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import delete_stimulus_set
 from humanexp.stimuli.services.imagenet_c import import_pictures
+from humanexp.stimuli.services.importing import run_import
 
 
-@handler(services.JOB_KIND, title=gettext_noop("Stimuli are made"))
+@handler(generation.JOB_KIND, title=gettext_noop("Stimuli are made"))
 def generate(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
     """Make the stimuli of a set; a picture that cannot be used ends the job with its name."""
     try:
@@ -24,22 +26,22 @@ def generate(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
         raise JobError(str(error)) from error
 
 
-@handler(services.DELETION_KIND, title=gettext_noop("Stimuli are deleted"))
+@handler(generation.DELETION_KIND, title=gettext_noop("Stimuli are deleted"))
 def delete(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
     """Delete a set; one that an earlier try deleted is gone already."""
     stimulus_set = StimulusSet.objects.filter(pk=stimulus_set_id).first()
-    return {"count": services.delete_stimulus_set(stimulus_set=stimulus_set, progress=progress)} if stimulus_set else {}
+    return {"count": delete_stimulus_set(stimulus_set=stimulus_set, progress=progress)} if stimulus_set else {}
 
 
-@handler(services.IMPORT_JOB_KIND, title=gettext_noop("ImageNet-C is imported"))
+@handler(imagenet_c.IMPORT_JOB_KIND, title=gettext_noop("ImageNet-C is imported"))
 def import_imagenet_c(progress: Progress, *, stimulus_set_id: int, folder: str, n_pictures: int) -> dict[str, Any]:
     """Take over the pictures of a folder in the layout of ImageNet-C."""
     stimulus_set = stimulus_set_by_pk(stimulus_set_id)
     return {"count": import_pictures(stimulus_set, Path(folder), n_pictures, progress)}
 
 
-@handler(services.IMPORT_IMAGES_KIND, title=gettext_noop("Pictures are imported"), takes=services.run_import)
+@handler(importing.IMPORT_IMAGES_KIND, title=gettext_noop("Pictures are imported"), takes=run_import)
 def import_images(progress: Progress, **parameters: Any) -> dict[str, Any]:
     """Import pictures that were uploaded, or lie in the storage."""
-    report = services.run_import(progress, **parameters)
+    report = run_import(progress, **parameters)
     return {"count": report.n_images} if report else {}

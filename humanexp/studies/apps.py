@@ -12,10 +12,10 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core import ownership
-        from humanexp.stimuli import sufficiency
+        from humanexp.stimuli.selectors.sources import register
         from humanexp.studies.permissions import grant_by_role
         from humanexp.studies.presets import answers_for
 
         ownership.register(grant_by_role)
-        sufficiency.register(answers_for)
+        register(answers_for)
         register_study_tab(StudyTab(key="design", label=_("Design"), url_name="studies:design", order=20))

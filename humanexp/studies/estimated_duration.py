@@ -11,7 +11,8 @@ from analysis.study.protocol import ProtocolConfig
 from analysis.study.study import StudyConfiguration
 from humanexp.studies.models import Study
 from humanexp.studies.plans import plan_head
-from humanexp.studies.tasks import TASKS, Task
+from humanexp.studies.tasks import TASKS
+from humanexp.studies.tasks.base import Task
 
 #: A picture, a definition and two questions, at leisure.
 JUDGING_MS = 12_000

@@ -1,4 +1,4 @@
-"""What participants are told of a study: every page and advertisement is composed from these facts."""
+"""What people are told of a study, in its language."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from django.conf import settings
+
 from analysis.study.link import LinkPay
 from analysis.study.terms import PayOnLeaving
+from humanexp.core.languages import brought_language
+from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS
 
 #: Days from a withdrawal until its answers are erased; consent, "Stop and leave?" and the goodbye name them.
@@ -100,3 +104,26 @@ def tasks_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
     pairs = design.get("discrimination")
     compared = () if not pairs else ("abx",) if pairs.get("form") == "abx" else ("discrimination",)
     return (*(() if design.get("main_trials") == 0 else ("categorisation",)), *compared)
+
+
+def language_of_study(study: Study) -> str:
+    """The tag of the language in which its pages begin."""
+    return str(study.configuration.get("language") or "en")
+
+
+def bundles_of(study: Study) -> dict[str, str]:
+    """Digests of the text bundles that it brings, by tag."""
+    return dict(study.configuration.get("languages") or {})
+
+
+def languages_of(study: Study) -> dict[str, str]:
+    """Names of all its languages, by tag."""
+    brought = [one for digest in bundles_of(study).values() if (one := brought_language(digest))]
+    return {**dict(settings.LANGUAGES), **{one.bundle.tag: one.bundle.name for one in brought}}
+
+
+def code_in(study: Study, tag: str) -> str:
+    """How Django calls a language of this study: a brought one has a code of its own."""
+    digest = bundles_of(study).get(tag)
+    brought = brought_language(digest) if digest else None
+    return brought.code if brought else tag

@@ -8,7 +8,7 @@ from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
 from humanexp.studies.models import PowerEstimate
 from humanexp.studies.selectors import POWER
-from humanexp.studies.services import simulate_power
+from humanexp.studies.services.power_estimates import simulate_power
 
 
 @handler(POWER, title=gettext_noop("Power is simulated"), former=("experiments.power",))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy as _
 
-from humanexp.stimuli.sufficiency import Answer
+from humanexp.stimuli.selectors.sources import Answer
 
 if TYPE_CHECKING:
     from analysis.design.planner import Sufficiency

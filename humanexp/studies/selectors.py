@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.models import User
-from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import PowerEstimate, Study
 
@@ -62,7 +62,7 @@ def subject_of(study: Study) -> str:
 
 def power_job(study: Study) -> Job | None:
     """The newest one."""
-    return jobs.latest_for(subject_of(study), POWER)
+    return latest_for(subject_of(study), POWER)
 
 
 def estimates_of(study: Study) -> QuerySet[PowerEstimate]:

@@ -6,7 +6,7 @@ import pytest
 
 from humanexp.participation.models import Session
 from humanexp.results.tables import sessions_of
-from humanexp.screening import services as screening
+from humanexp.screening.services import judge_session
 
 REASON = "pictures not fetched"
 
@@ -25,7 +25,7 @@ def take_part(tab, session, *, looks: bool) -> None:
 def test_a_bot_that_fetches_no_picture_carries_that(tab, session, looks, client, django_user_model):
     take_part(tab, session, looks=looks)
     session = Session.objects.get(pk=session.pk)
-    verdict = screening.judge_session(session)
+    verdict = judge_session(session)
     assert (REASON in verdict.flags) is not looks
     assert REASON not in verdict.reasons, "evidence for a person, which excludes nobody by itself"
     table = sessions_of(session.study)

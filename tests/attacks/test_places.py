@@ -19,9 +19,9 @@ from humanexp.ledger.models.calls import MARKS, Call
 from humanexp.ledger.payments import free_sessions, places_left
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import settle
-from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.selectors import session_for_token
+from humanexp.participation.selectors import sessions
+from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
@@ -261,7 +261,7 @@ class TestLink:
             assert caller(link, f"203.0.113.{number}").open(worker_id).status_code == 201
         home = caller(link, "192.0.2.1")
         assert home.open("panel-7").status_code == 409
-        Session.objects.update(opened_at=clock.now() - 2 * participation.SILENT_AFTER, last_seen_at=clock.now())
+        Session.objects.update(opened_at=clock.now() - 2 * sessions.SILENT_AFTER, last_seen_at=clock.now())
         assert home.open("panel-7").status_code == 201
 
     def test_a_small_study_is_not_closed_from_one_address(self, caller: Callable[..., Caller]) -> None:
@@ -270,7 +270,7 @@ class TestLink:
         script = caller(small, "203.0.113.1")
         tokens = [reply.json()["token"] for _ in range(24) if (reply := script.open(secrets.token_hex(8))).ok]
         assert len(tokens) == 8
-        Session.objects.update(opened_at=clock.now() - 2 * participation.SILENT_AFTER)
+        Session.objects.update(opened_at=clock.now() - 2 * sessions.SILENT_AFTER)
         for token in tokens:
             script.run(token, "POST", "lease/", {"lease": LEASE}).raise_for_status()
         assert places_left(small) == 24

@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from humanexp.console.archives import sealing
+from humanexp.console.archives import keys
 from humanexp.console.archives.backing_up import back_up
 from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
@@ -264,7 +264,7 @@ def test_an_archive_restored_on_another_machine_pays_nobody_twice(
     side: Side, copy: Copy, study: Study, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what else went out after it: `test_restored_money`."""
-    monkeypatch.setattr(sealing, "_N", 2**4)
+    monkeypatch.setattr(keys, "_N", 2**4)
     shelf = Shelf(tmp_path / "archives")
     back_up(to=tmp_path / "archives", passphrase=WORDS, is_verified=False, keep=None, progress=silent)
     pay(side)

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from humanexp.console.archives import sealing
+from humanexp.console.archives import keys
 from humanexp.console.archives.backing_up import back_up
 from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
@@ -35,7 +35,7 @@ WORDS = "correct horse battery"
 def study(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
-    monkeypatch.setattr(sealing, "_N", 2**4)
+    monkeypatch.setattr(keys, "_N", 2**4)
     call_command("migrate", verbosity=0)
     for code in ("link", "marketplace", "sandbox", "production"):  # what an earlier test's flush took away
         RecruiterAccount.objects.get_or_create(environment=code)

@@ -21,21 +21,23 @@ from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.outbox import retry_hit
 from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, reject, set_review_policy
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
-from humanexp.participation import services as participation
+from humanexp.participation.services.leaving import undo_withdrawal
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruiting.batches import continue_batches
 from humanexp.recruiting.extension import extend, prolong, stop, stop_campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.people import notify
 from humanexp.recruiting.ways_back import make_personal_link, release
-from humanexp.results import services as results
-from humanexp.screening import services as screening
-from humanexp.studies import services as studies
+from humanexp.results.services.analysing import freeze_analysis_plan, request_analysis
+from humanexp.results.services.reporting import request_report
+from humanexp.screening.services import decide, judge_soon, return_to_rules
 from humanexp.studies.models import Study
 from humanexp.studies.power import PowerQuestion
 from humanexp.studies.roles import Role
 from humanexp.studies.selectors import configuration_of
-from humanexp.studies.services import members as membership
+from humanexp.studies.services import studies
+from humanexp.studies.services.members import change_role, invite, remove
+from humanexp.studies.services.power_estimates import request_power
 from tests.factories import new_session
 from tests.recruitment.studies import make_study
 
@@ -91,25 +93,25 @@ SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
     "personal link": (REVIEW, lambda on, by: make_personal_link(assignment=on.assignment, by=by)),
     "undo a withdrawal": (
         REVIEW,
-        lambda on, by: participation.undo_withdrawal(session=on.session, by=by, reason="It was not them."),
+        lambda on, by: undo_withdrawal(session=on.session, by=by, reason="It was not them."),
     ),
-    "judge": (REVIEW, lambda on, by: screening.judge_soon(study=on.study, by=by)),
+    "judge": (REVIEW, lambda on, by: judge_soon(study=on.study, by=by)),
     "decide": (
         REVIEW,
-        lambda on, by: screening.decide(session=on.session, accepted=False, written_reason="They fell asleep.", by=by),
+        lambda on, by: decide(session=on.session, accepted=False, written_reason="They fell asleep.", by=by),
     ),
-    "return to rules": (REVIEW, lambda on, by: screening.return_to_rules(session=on.session, by=by)),
+    "return to rules": (REVIEW, lambda on, by: return_to_rules(session=on.session, by=by)),
     "revise": (LAUNCH, lambda on, by: studies.revise_study(study=on.study, configuration=on.configuration, by=by)),
     "power": (
         LAUNCH,
-        lambda on, by: studies.request_power(study=on.study, question=PowerQuestion(people=4), by=by),
+        lambda on, by: request_power(study=on.study, question=PowerQuestion(people=4), by=by),
     ),
-    "analyse": (LAUNCH, lambda on, by: results.request_analysis(study=on.study, by=by)),
-    "freeze": (LAUNCH, lambda on, by: results.freeze_analysis_plan(study=on.study, by=by)),
-    "report": (LAUNCH, lambda on, by: results.request_report(run=on, by=by)),
-    "invite": (OWNER, lambda on, by: membership.invite(study=on.study, username="stranger", role="owner", by=by)),
-    "change a role": (OWNER, lambda on, by: membership.change_role(member=on.member, role="owner", by=by)),
-    "remove": (OWNER, lambda on, by: membership.remove(member=on.member, by=by)),
+    "analyse": (LAUNCH, lambda on, by: request_analysis(study=on.study, by=by)),
+    "freeze": (LAUNCH, lambda on, by: freeze_analysis_plan(study=on.study, by=by)),
+    "report": (LAUNCH, lambda on, by: request_report(run=on, by=by)),
+    "invite": (OWNER, lambda on, by: invite(study=on.study, username="stranger", role="owner", by=by)),
+    "change a role": (OWNER, lambda on, by: change_role(member=on.member, role="owner", by=by)),
+    "remove": (OWNER, lambda on, by: remove(member=on.member, by=by)),
 }
 
 

@@ -9,17 +9,17 @@ from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import AuditEvent
 from humanexp.jobs.registry import silent
-from humanexp.participation import selectors, services
-from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.pages.live.figures import SESSIONS, kept_figures
 from humanexp.participation.pages.live.rows import page_of
-from humanexp.participation.tallies import make_tally
+from humanexp.participation.selectors.answers import gold_answers, iter_trial_rows, rows_of, rule_rows_of, session_rows
+from humanexp.participation.services.leaving import erase_withdrawn, undo_withdrawal
+from humanexp.participation.tallies import answer_counts, make_tally
 from humanexp.results import tables
-from humanexp.screening import selectors as screening, services as judging
 from humanexp.screening.models import Verdict
 from humanexp.screening.pages.review import golds_of
-from humanexp.screening.selectors import certificate_of
+from humanexp.screening.selectors import accepted_sessions, certificate_of, current_verdicts, gold_performance
+from humanexp.screening.services import forget_erased, judge_session
 from humanexp.studies.facts import KEPT_DAYS
 from tests.clocks import LaterClock
 from tests.factories import Tab, active_minutes, new_session
@@ -34,7 +34,7 @@ def finish(client, session, lease="tab-00000001"):
     done = tab.post("complete/", {"environment": {"screen_width_px": 1920}})
     assert done.status_code == 200, done.content
     session.refresh_from_db()
-    judging.judge_session(session)
+    judge_session(session)
     return tab
 
 
@@ -54,15 +54,15 @@ def seen_by_analyses(study, session):
     """What every reader of answers gives."""
     rows = list(study.sessions.all())
     return {
-        "trial rows": list(selectors.iter_trial_rows(study)),
-        "one session": selectors.session_rows(session),
-        "some sessions": selectors.rows_of(rows, study)[session.code],
-        "rows for rules": selectors.rule_rows_of(rows)[session.pk],
-        "golds": selectors.gold_answers(study),
-        "gold performance": screening.gold_performance(study),
+        "trial rows": list(iter_trial_rows(study)),
+        "one session": session_rows(session),
+        "some sessions": rows_of(rows, study)[session.code],
+        "rows for rules": rule_rows_of(rows)[session.pk],
+        "golds": gold_answers(study),
+        "gold performance": gold_performance(study),
         "golds page": golds_of(study),
-        "accepted": screening.accepted_sessions(study),
-        "verdicts": screening.current_verdicts(study),
+        "accepted": accepted_sessions(study),
+        "verdicts": current_verdicts(study),
         "counts": answer_counts(study),
         "figures": figures_now(study),
         "certificate": certificate_of(study).model_dump(),
@@ -84,8 +84,8 @@ def test_a_withdrawn_session_is_hidden_from_every_analysis_as_if_it_were_erased(
     assert Response.objects.filter(session=victim).count() == victim.total, "nothing is lost yet"
     hidden = seen_by_analyses(study, victim)
     later.go(days=KEPT_DAYS + 1)
-    assert services.erase_withdrawn() == {"sessions": 1, "answers": victim.total}
-    assert judging.forget_erased() == 1 and not Verdict.objects.filter(session=victim).exists()
+    assert erase_withdrawn() == {"sessions": 1, "answers": victim.total}
+    assert forget_erased() == 1 and not Verdict.objects.filter(session=victim).exists()
     erased = seen_by_analyses(study, victim)
     for name, value in before.items():
         assert hidden[name] == erased[name], name
@@ -109,7 +109,7 @@ def test_a_theft_is_undone_and_the_thief_s_token_is_void(client, study, tab, ses
     assert tab.post("withdraw/", {}).status_code == 200
     ada = get_user_model().objects.create_user("ada", is_staff=True)
     session.refresh_from_db()
-    back = services.undo_withdrawal(session=session, by=ada, reason="She wrote that it was not her.")
+    back = undo_withdrawal(session=session, by=ada, reason="She wrote that it was not her.")
     assert (back.state, back.cursor, back.erase_after) == (SessionState.OPEN, 5, None)
     assert Response.objects.filter(session=session).count() == 5
     assert tab.get("status/").status_code == 401 and tab.answer(5).status_code == 401
@@ -126,9 +126,9 @@ def test_a_finished_session_is_finished_again(client, study):
     tab = finish(client, session)
     tab.post("withdraw/", {})
     session.refresh_from_db()
-    back = services.undo_withdrawal(session=session, by=None, reason="A mistake.")
-    assert back.state == SessionState.COMPLETED and len(list(selectors.iter_trial_rows(study))) == session.total
-    assert screening.current_verdicts(study).keys() == {session.pk}
+    back = undo_withdrawal(session=session, by=None, reason="A mistake.")
+    assert back.state == SessionState.COMPLETED and len(list(iter_trial_rows(study))) == session.total
+    assert current_verdicts(study).keys() == {session.pk}
 
 
 def test_a_slot_and_a_number_that_were_given_away_have_a_second_holder(client, tab, study, session):
@@ -137,7 +137,7 @@ def test_a_slot_and_a_number_that_were_given_away_have_a_second_holder(client, t
     again = new_session(study, session.participant.code)
     assert (again.slot, again.number) == (session.slot, session.number)
     session.refresh_from_db()
-    back = services.undo_withdrawal(session=session, by=None, reason="It was not them.")
+    back = undo_withdrawal(session=session, by=None, reason="It was not them.")
     assert (back.slot, back.holds_slot, back.number, back.state) == (again.slot, False, 2, SessionState.OPEN)
     assert AuditEvent.objects.get(action="undo-withdrawal").facts["slot_given_away"]
     # The plan goes on as if it were not there.
@@ -148,21 +148,21 @@ def test_a_slot_and_a_number_that_were_given_away_have_a_second_holder(client, t
 def test_it_is_undone_with_a_reason_and_before_the_answers_are_erased(client, tab, study, session, later):
     tab.answer(0)
     with pytest.raises(Conflict, match="is not withdrawn"):
-        services.undo_withdrawal(session=session, by=None, reason="Why not.")
+        undo_withdrawal(session=session, by=None, reason="Why not.")
     tab.post("withdraw/", {})
     session.refresh_from_db()
     for reason in ("", "   ", "x" * 501):
         with pytest.raises(InvalidRequest, match="Write why"):
-            services.undo_withdrawal(session=session, by=None, reason=reason)
+            undo_withdrawal(session=session, by=None, reason=reason)
     later.go(days=KEPT_DAYS - 1)
-    assert services.erase_withdrawn() == {"sessions": 0, "answers": 0}
+    assert erase_withdrawn() == {"sessions": 0, "answers": 0}
     later.go(days=2)
-    assert services.erase_withdrawn() == {"sessions": 1, "answers": 1}
+    assert erase_withdrawn() == {"sessions": 1, "answers": 1}
     with pytest.raises(Conflict, match="nothing is left"):
-        services.undo_withdrawal(session=session, by=None, reason="Too late.")
+        undo_withdrawal(session=session, by=None, reason="Too late.")
     entry = AuditEvent.objects.get(action="erase-withdrawn")
     assert (entry.subject, entry.facts) == (f"session:{session.code}", {"answers": 1})
-    assert services.erase_withdrawn() == {"sessions": 0, "answers": 0}
+    assert erase_withdrawn() == {"sessions": 0, "answers": 0}
     session.refresh_from_db()
     assert session.environment == {} and session.cursor == 1
 

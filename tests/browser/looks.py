@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from humanexp.simulation.browser.page import PATIENCE_MS
+from humanexp.simulation.browser import PATIENCE_MS
 
 _AGAIN_MS = 50
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}

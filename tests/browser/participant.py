@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.categories import RESPONSE_GRID
 from humanexp.participation.models import Session
-from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
+from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
 
 
 def agrees(page: Any, entry: Any, *, by_keyboard: bool = False) -> Any:

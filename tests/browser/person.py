@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from analysis.categories import RESPONSE_GRID
-from humanexp.participation import services
 from humanexp.participation.models import Session
-from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
+from humanexp.participation.services.sessions import issue_handoff
+from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
 from tests.browser.looks import refused
 
 _KEPT = """() => new Promise((resolve) => {
@@ -36,7 +36,7 @@ class Person(StudyPage):
 
     def enters(self, session: Session, keep_as: str = "") -> None:
         """`keep_as`: the name of the secret on the person's own computer; empty: other people use it."""
-        self.page.goto(f"{self.address}/run/#{services.issue_handoff(session=session, keep_as=keep_as)}")
+        self.page.goto(f"{self.address}/run/#{issue_handoff(session=session, keep_as=keep_as)}")
 
     def reads(self, text: str) -> None:
         self.page.wait_for_selector(f"text={text}", timeout=PATIENCE_MS)

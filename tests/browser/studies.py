@@ -26,12 +26,15 @@ from analysis.study.terms import Terms
 from analysis.study.validation import ValidationDesign
 from humanexp.core.text_bundles import TextBundle
 from humanexp.jobs import runner
-from humanexp.participation import services as participation
 from humanexp.participation.models import Response, Session
-from humanexp.stimuli import services as stimuli
+from humanexp.participation.services import sessions
+from humanexp.participation.services.sessions import Agreement, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
-from humanexp.studies import services as studies
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.models import Study
+from humanexp.studies.services import studies
+from humanexp.studies.services.languages import with_bundles
 
 SIZE_PX = 112
 NO_BLOCKS = Ethics()
@@ -81,9 +84,9 @@ def stimulus_set(folder: Path, *, name: str, corruptions: Sequence[str], count: 
     if key in _kept:
         _kept[key].put_back()
         return StimulusSet.objects.get(name=name)
-    made = stimuli.create_stimulus_set(
-        stimuli.Described(
-            source_set=stimuli.import_images(source=folder, name="drawings").source_set,
+    made = create_stimulus_set(
+        Described(
+            source_set=import_images(source=folder, name="drawings").source_set,
             name=name,
             corruptions=list(corruptions),
             count=count,
@@ -92,7 +95,7 @@ def stimulus_set(folder: Path, *, name: str, corruptions: Sequence[str], count: 
             with_plain=True,
         )
     )
-    stimuli.start_generation(stimulus_set=made)
+    start_generation(stimulus_set=made)
     runner.run_waiting()
     _kept[key] = Kept.now(folder.parent / f"kept-{len(_kept)}")
     made.refresh_from_db()
@@ -126,7 +129,7 @@ def make_study(
         debrief="Thank you: this is what the study is about.",
         recruitment=Terms(places=dict(places or {})),
     )
-    studies.with_bundles(configuration, {bundle.tag: bundle for bundle in brings})
+    with_bundles(configuration, {bundle.tag: bundle for bundle in brings})
     return studies.start_collecting(study=studies.create_study(configuration=configuration))
 
 
@@ -175,10 +178,8 @@ DESIGNS: dict[str, Callable[[], DesignConfig]] = {
 
 
 def open_session(study: Study, code: str = "P-TEST01") -> Session:
-    participant = participation.participant_for(family=study.family, code=code)
-    return participation.open_session(
-        study=study, participant=participant, agreement=participation.Agreement(version="1")
-    )
+    participant = participant_for(family=study.family, code=code)
+    return sessions.open_session(study=study, participant=participant, agreement=Agreement(version="1"))
 
 
 def right_answers(session: Session) -> dict[int, str]:

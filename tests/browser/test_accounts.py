@@ -9,8 +9,8 @@ import pytest
 from allauth.mfa.models import Authenticator
 from playwright.sync_api import expect
 
-from humanexp.core import services
 from humanexp.core.models import User
+from humanexp.core.services.accounts import set_active
 from tests.browser.looks import PHONE, fits, refused
 from tests.browser.researcher import PASSWORD
 
@@ -120,7 +120,7 @@ def test_a_passkey_of_a_closed_account_signs_nobody_in(page: Any, ada: User, key
     page.wait_for_selector(".who")
     add_passkey(page, live_server.url)
     User.objects.create_superuser("head")
-    services.set_active(user=ada, is_active=False)
+    set_active(user=ada, is_active=False)
     page.goto(f"{live_server.url}/login/")
     page.click("text=Sign in with a passkey")
     page.wait_for_selector("text=This account is closed")

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from analysis.categories import CATEGORIES
 from humanexp.core import clock
-from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun, Retraining
+from humanexp.evaluations.services import evaluations
 from humanexp.jobs import runner
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from tests.browser.axe import violations
@@ -89,7 +89,7 @@ def test_a_table_is_refused_corrected_looked_at_and_taken(page: Any, site: str, 
     looked_at(page, "preview")
     page.get_by_role("button", name="Take these predictions").click()
     page.wait_for_selector("h1:has-text('elsewhere')")
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     page.reload()
     expect(main).to_contain_text("40 stimuli of pets classified", use_inner_text=True)
     looked_at(page, "run")

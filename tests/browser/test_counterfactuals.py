@@ -9,11 +9,12 @@ import pytest
 from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
+from humanexp.counterfactuals.services import searching
+from humanexp.counterfactuals.services.searching import create_search
 from humanexp.jobs import runner
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.services.importing import import_images
 from tests.browser.axe import violations
 from tests.browser.looks import fits
 from tests.browser.researcher import sign_in
@@ -28,7 +29,7 @@ def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
     for category in CATEGORIES:
         (tmp_path / "drawn" / category).mkdir(parents=True)
         (tmp_path / "drawn" / category / "1.png").write_bytes(encode_png(draw(category, 3, 112)))
-    stimuli.import_images(source=tmp_path / "drawn", name="drawn")
+    import_images(source=tmp_path / "drawn", name="drawn")
     asked = {
         "source_set": SourceSet.objects.get(name="drawn"), "classifier": CLEAN, "size_px": 112,
         "budget": 2,
@@ -38,8 +39,8 @@ def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
         name="people", generator="corruption:frost", oracle="crowd:", cap_cents=9000, population="scripted", **asked
     )
     for run in (pixel, people):
-        services.create_search(run=run, pictures=6)
-    runner.run_waiting(kinds=[services.SEARCH_KIND])
+        create_search(run=run, pictures=6)
+    runner.run_waiting(kinds=[searching.SEARCH_KIND])
     sign_in(page, live_server.url)
     return page
 

@@ -50,13 +50,13 @@ def campaign_of(transactional_db: None, own_media: None, drawings: Path, platfor
 
 def check_submission(recruiter: RecruiterSite, session: Session) -> None:
     """Everything is stored, once, and the recruiter has the receipt."""
-    from humanexp.participation import services as participation
+    from humanexp.participation.services.sessions import receipt_is_valid
 
     session.refresh_from_db()
     assert session.state == SessionState.COMPLETED
     assert Response.objects.filter(session=session).count() == session.total
     assert [form["assignmentId"] for form in recruiter.submitted] == ["A1"]
-    assert participation.receipt_is_valid(session=session, receipt=recruiter.submitted[0]["receipt"])
+    assert receipt_is_valid(session=session, receipt=recruiter.submitted[0]["receipt"])
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,12 @@ def test_a_phone_is_told_before_it_accepts_or_agrees_to_anything(
 def test_a_window_too_small_for_the_pictures_is_said_before_the_first_trial(
     page: Any, platform: str, campaign_of: Any
 ) -> None:
-    from humanexp.participation import services as participation
+    from humanexp.participation.services.sessions import issue_handoff
 
     study = campaign_of("categorisation").study
     session = studies.open_session(study)
     page.set_viewport_size({"width": 600, "height": 700})
-    page.goto(f"{platform}/run/#{participation.issue_handoff(session=session)}")
+    page.goto(f"{platform}/run/#{issue_handoff(session=session)}")
     participant = Participant(page, page.keyboard)
     participant.passes_the_checks()
     page.wait_for_selector("text=The pictures do not fit into this window yet")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from humanexp.participation import services as participation
 from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.services.sessions import receipt_for, receipt_is_valid
 from humanexp.recruiters.facts import HOUSE_VERSION
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
@@ -43,7 +43,7 @@ def check_session(session: Session, *, by_keyboard: bool) -> str:
     assert answers.count() == session.total
     if by_keyboard:
         assert {click["input"] for answer in answers for click in answer.clicks} == {"key"}
-    assert participation.receipt_is_valid(session=session, receipt=participation.receipt_for(session=session))
+    assert receipt_is_valid(session=session, receipt=receipt_for(session=session))
     return session.consent_version
 
 

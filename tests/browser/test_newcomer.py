@@ -14,7 +14,8 @@ from humanexp.ledger.models.calls import CallKind, Payment
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
-from humanexp.screening import selectors as screening
+from humanexp.screening import selectors
+from humanexp.screening.selectors import excluded_counts
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import refused
@@ -79,7 +80,7 @@ def test_launch_watch_review_pay(ada: Hand, study: Study, market: MarketplaceSer
     ada.reads("$4.00 is owed to people: the lab pays it out, and writes that down at the recruiter's desk.")
     looks_right(ada, "ledger")
     assert {payment.kind for payment in Payment.objects.all()} == {CallKind.REWARD}
-    assert screening.excluded_counts(study)[screening.BY_HAND] == 1
+    assert excluded_counts(study)[selectors.BY_HAND] == 1
     assert page.complaints == [] and refused(page) == []
 
 

@@ -10,8 +10,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from humanexp.participation import services
 from humanexp.participation.models import Response, Session
+from humanexp.participation.services.sessions import note_deadline
 from tests.browser import studies
 from tests.browser.looks import fits
 from tests.browser.person import Person, lets_time_pass
@@ -46,7 +46,7 @@ def to_the_first_round(page: Any, address: str, session: Session) -> Person:
 
 def test_a_person_who_is_away_is_asked_and_loses_three_trials(page: Any, live_server: Any, session: Session) -> None:
     page.clock.install()
-    services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=40))
+    note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=40))
     right = right_answers(session)
     person = to_the_first_round(page, live_server.url, session)
     person.clicks(right[2])
@@ -139,14 +139,14 @@ def test_no_round_begins_that_would_not_be_over_in_time(page: Any, live_server: 
     person = Person(page, live_server.url)
     person.arrives(session)
     right = right_answers(session)
-    services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=9))
+    note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=9))
     person.answers_round(session, lambda position: right[position])
     person.presses("start")
     person.sees("deadline")
     expect(page.locator("[data-screen=deadline] [data-value=time]")).not_to_be_empty()
     fits_on_both(page, "deadline")
     person.presses("continue")
-    services.note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=3))
+    note_deadline(session=session, due_at=timezone.now() + timedelta(minutes=3))
     person.answers_round(session, lambda position: right[position])
     person.sees("time-short")
     expect(page.locator("[data-screen=time-short]")).to_contain_text("the rounds that you have finished count")

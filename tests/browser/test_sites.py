@@ -13,8 +13,8 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from analysis.study.link import Link
-from humanexp.participation import services as participation
 from humanexp.participation.models import ClosingAnswers, Session
+from humanexp.participation.services.sessions import note_deadline
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.tickets import Outcome
@@ -235,7 +235,7 @@ def test_whose_time_ends_before_the_next_round_goes_back_like_who_finished(
     person = Person(page, live_server.url)
     person.sees("checks")
     due_at = timezone.now() + timedelta(minutes=minutes_left)
-    participation.note_deadline(session=Session.objects.get(), due_at=due_at)
+    note_deadline(session=Session.objects.get(), due_at=due_at)
     Session.objects.update(cursor=answered)
     page.reload()
     person.sees(screen)

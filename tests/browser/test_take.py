@@ -14,13 +14,13 @@ import pytest
 from django.test import RequestFactory
 from playwright.sync_api import expect
 
-from humanexp.core.caller_hash import caller_of
+from humanexp.core.limits import caller_of
 from humanexp.entry import admission
 from humanexp.ledger.figures import payment_summary
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import settle
-from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
+from humanexp.participation.selectors.answers import unfetched_answers
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
@@ -87,7 +87,7 @@ def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: Ma
     fits(page, "recruitment-frame-under-way")
     assert window.context.cookies(platform) == []
     does_everything(window, platform)
-    assert set(participation.unfetched_answers(Session.objects.all()).values()) == {0}, "a page looks before it answers"
+    assert set(unfetched_answers(Session.objects.all()).values()) == {0}, "a page looks before it answers"
     window.close()
     frame.get_by_role("heading", name="Done. Thank you for taking part.").wait_for(timeout=PATIENCE_MS)
     fits(page, "recruitment-frame-done")

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from analysis.tables.trials import TIMING_COLUMNS
-from humanexp.participation import services
 from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.services.sessions import exchange_handoff, issue_handoff, issue_token
 from tests.browser import studies
 from tests.browser.looks import fits, refused
 from tests.browser.person import Person
@@ -55,7 +55,7 @@ def test_every_answer_is_stored_once_with_its_timing(page: Any, live_server: Any
     assert session.environment["self_report"] == {"sight": "yes", "colour_sight": "yes"}
     status = page.request.get(
         f"{live_server.url}/api/v1/run/status/",
-        headers={"Authorization": f"Bearer {services.issue_token(session=session)}"},
+        headers={"Authorization": f"Bearer {issue_token(session=session)}"},
     ).json()
     expect(page.locator('[data-value="code"]')).to_have_text(status["completion_code"], use_inner_text=True)
     debrief = page.locator('[data-value="debrief"]')
@@ -200,7 +200,7 @@ def test_pairs_are_shown_one_after_the_other_and_answered_by_key(page: Any, live
 def test_a_phone_is_refused_kindly_and_its_link_still_works_on_a_computer(
     chromium: Any, page: Any, live_server: Any, session: Session
 ) -> None:
-    link = f"{live_server.url}/run/#{services.issue_handoff(session=session)}"
+    link = f"{live_server.url}/run/#{issue_handoff(session=session)}"
     context = chromium.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     phone = context.new_page()
     phone.goto(link)
@@ -215,8 +215,8 @@ def test_used_and_forged_links_get_a_plain_refusal(page: Any, live_server: Any, 
     person = Person(page, live_server.url)
     page.goto(f"{live_server.url}/run/")
     person.sees("unopened")
-    used = services.issue_handoff(session=session)
-    services.exchange_handoff(code=used)
+    used = issue_handoff(session=session)
+    exchange_handoff(code=used)
     for code in (used, f"{used[:-1]}_", "nonsense", "%E0%A4%A"):
         page.goto(f"{live_server.url}/run/#{code}")
         person.sees("expired")

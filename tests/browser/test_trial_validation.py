@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from humanexp.participation import services
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS
+from humanexp.participation.services.sessions import issue_handoff
+from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS
 from tests.browser import studies
 from tests.browser.looks import fits
 from tests.browser.person import Judge
@@ -190,7 +190,7 @@ def test_the_server_is_asked_before_a_phone_uses_up_its_link(chromium: Any, live
     """A timed study would refuse it and keep the link good; this one lets it in, once."""
     context = chromium.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     phone = context.new_page()
-    code = services.issue_handoff(session=judging)
+    code = issue_handoff(session=judging)
     calls: list[str] = []
     phone.on("request", lambda request: calls.append(request.url.partition("/api/v1/run/")[2]))
     phone.goto(f"{live_server.url}/run/#{code}")

@@ -15,9 +15,9 @@ from playwright.sync_api import expect
 from humanexp.core import clock
 from humanexp.ledger.budgets import raise_cap
 from humanexp.ledger.sender import send
-from humanexp.participation import services as participation
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.selectors import SILENT_AFTER
+from humanexp.participation.selectors.sessions import SILENT_AFTER
+from humanexp.participation.services.sessions import note_deadline
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting import standing
@@ -88,7 +88,7 @@ def test_a_late_finisher_is_owed_and_paid(
     assert Assignment.objects.get().state == AssignmentState.TIMED_OUT
     Participant(tab, tab.keyboard).does_everything("categorisation")
     Person(tab, live_server.url).sees("closing")
-    participation.note_deadline(session=Session.objects.get(), due_at=clock.now() - timedelta(seconds=1))
+    note_deadline(session=Session.objects.get(), due_at=clock.now() - timedelta(seconds=1))
     tab.reload()
     Person(tab, live_server.url).sees("closing")
     expect(tab.locator("[data-screen=closing]")).to_contain_text(

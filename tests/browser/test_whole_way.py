@@ -19,7 +19,7 @@ from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.results.models import AnalysisRun
-from humanexp.screening import services as screening
+from humanexp.screening.services import judge_session
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
@@ -119,7 +119,7 @@ def answers(study: Study, code: str) -> Session:
         state="completed", cursor=len(trials), completed_at=clock.now(), pictures_fetched=fetched
     )
     session.refresh_from_db()
-    screening.judge_session(session)
+    judge_session(session)
     return session
 
 

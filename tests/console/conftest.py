@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.simulation.connection import PatientConnection
+from humanexp.simulation.workers import PatientConnection
 
 
 @pytest.fixture

@@ -23,11 +23,11 @@ from humanexp.participation.models import Session
 from humanexp.recruiters.models.campaigns import Assignment
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.screening.services import append_verdict
-from humanexp.studies import services
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import may, members_of
 from humanexp.studies.roles import MAY, Action, Role
 from humanexp.studies.selectors import visible_to
+from humanexp.studies.services.studies import start_collecting
 from tests.factories import draft_study, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
@@ -246,7 +246,7 @@ def test_an_address_that_nobody_declared_is_refused_to_its_owner(
 def test_jobs_of_a_study_belong_to_its_people(study: Study, people: dict[str, User], client: Client) -> None:
     job = jobs.submit("results.analyse", subject=f"study:{study.pk}", study_id=study.pk)
     judging = jobs.submit("screening.judge_study", subject=f"study:{study.slug}", study_id=study.pk)
-    one = new_session(services.start_collecting(study=study))
+    one = new_session(start_collecting(study=study))
     of_session = jobs.submit("screening.judge", subject=f"session:{one.code}", session_id=one.pk)
     of_recruiter = jobs.submit("recruitment.send", subject="recruiter:production", environment="production")
     other = jobs.submit("participation.sweep_previews", subject="house")

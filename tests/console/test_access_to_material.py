@@ -13,11 +13,12 @@ from humanexp.console.access import MATERIAL, MATERIALS
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, Lab, User
 from humanexp.core.ownership import Right, may
-from humanexp.evaluations import services as evaluations
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.services import evaluations
 from humanexp.jobs import services as jobs
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.stimuli.services.generation import request_deletion, start_generation
+from humanexp.stimuli.services.sources import delete_source_set, describe_source_set, freeze_source_set
 from humanexp.studies.models import Study
 from tests.factories import draft_study, make_stimulus_set
 
@@ -126,11 +127,11 @@ def test_the_services_refuse_without_any_page(study: Study, people: dict[str, Us
         stimulus_set=stimulus_set, spec="export:fixtures/classifiers/clean.pt2", name="net", by=people["owner"]
     )
     refused = (
-        lambda: stimuli.freeze_source_set(source_set=source_set, by=stranger),
-        lambda: stimuli.describe_source_set(source_set=source_set, provenance="", licence="mine", by=stranger),
-        lambda: stimuli.delete_source_set(source_set=source_set, by=stranger),
-        lambda: stimuli.start_generation(stimulus_set=stimulus_set, by=stranger),
-        lambda: stimuli.request_deletion(stimulus_set=stimulus_set, by=stranger),
+        lambda: freeze_source_set(source_set=source_set, by=stranger),
+        lambda: describe_source_set(source_set=source_set, provenance="", licence="mine", by=stranger),
+        lambda: delete_source_set(source_set=source_set, by=stranger),
+        lambda: start_generation(stimulus_set=stimulus_set, by=stranger),
+        lambda: request_deletion(stimulus_set=stimulus_set, by=stranger),
         lambda: evaluations.evaluate(stimulus_set=stimulus_set, spec=run.spec, name="net", by=stranger),
         lambda: evaluations.evaluate(stimulus_set=stimulus_set, spec=run.spec, name="other", by=people["viewer"]),
         lambda: evaluations.delete(run=run, by=people["analyst"]),
@@ -155,8 +156,8 @@ def test_acts_on_them_stand_in_the_record(study: Study, people: dict[str, User])
     jobs.cancel(job=job)
     run.refresh_from_db()
     evaluations.delete(run=run, by=owner)
-    stimuli.describe_source_set(source_set=stimulus_set.source_set, provenance="ours", licence="", by=owner)
-    stimuli.freeze_source_set(source_set=stimulus_set.source_set, by=owner)
+    describe_source_set(source_set=stimulus_set.source_set, provenance="ours", licence="", by=owner)
+    freeze_source_set(source_set=stimulus_set.source_set, by=owner)
     told = list(AuditEvent.objects.filter(by=owner).exclude(study=study.slug).values_list("action", flat=True))
     assert told[::-1] == [
         "evaluate", "replace-predictions", "delete-predictions", "describe-pictures", "freeze-pictures",

@@ -18,10 +18,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from humanexp.console.archives import moving, packed, restoring, sealing, tables, verifying
+from humanexp.console.archives import keys, moving, restoring, tables, verifying
 from humanexp.console.archives.backing_up import Made, back_up
 from humanexp.console.archives.databases import opened, scratch
-from humanexp.console.archives.files import stored_files
+from humanexp.console.archives.files import stored_files, unpacked
+from humanexp.console.archives.keys import passphrase
+from humanexp.console.archives.restoring import Restored
 from humanexp.console.archives.shelf import Shelf
 from humanexp.console.archives.verifying import ArchiveDamaged, facts_now
 from humanexp.console.doctor_checks import backups
@@ -45,7 +47,7 @@ WORDS = "correct horse battery"
 @pytest.fixture
 def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody guesses here."""
-    monkeypatch.setattr(sealing, "_N", 2**4)
+    monkeypatch.setattr(keys, "_N", 2**4)
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +89,7 @@ def save(to: Path, **changed: Any) -> Made:
     return back_up(to=to, **{"passphrase": WORDS, "is_verified": True, "keep": None, "progress": silent, **changed})
 
 
-def bring_back(to: Path, **changed: Any) -> restoring.Restored:
+def bring_back(to: Path, **changed: Any) -> Restored:
     shelf = Shelf(to)
     wanted = {"passphrase": WORDS, "with_keys": True, "is_rehearsal": False, "progress": silent, **changed}
     return restoring.restore(shelf=shelf, name=shelf.names()[-1], **wanted)
@@ -328,7 +330,7 @@ def test_missing_and_altered_files_come_back_alone(lab: Tab, media: Path, tmp_pa
 
 @pytest.mark.verify
 def test_a_single_file(lab: Tab, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(sealing.VARIABLE, WORDS)
+    monkeypatch.setenv(keys.VARIABLE, WORDS)
     before, file = all_facts(), tmp_path / "all.tar"
     call_command("backup", "--to", str(file), stdout=StringIO())
     with pytest.raises(CommandError, match="is a file already"):
@@ -346,7 +348,7 @@ def test_a_single_file_that_leads_elsewhere(name: str, tmp_path: Path) -> None:
         member = tarfile.TarInfo(name)
         member.size = 4
         tar.addfile(member, BytesIO(b"evil"))
-    with pytest.raises(InputRefused, match="which no archive"), packed.unpacked(tmp_path / "evil.tar"):
+    with pytest.raises(InputRefused, match="which no archive"), unpacked(tmp_path / "evil.tar"):
         pytest.fail("it was unpacked")
     assert [path.name for path in tmp_path.rglob("*evil*")] == ["evil.tar"]
 
@@ -357,15 +359,15 @@ class TestPassphrase:
         file.write_text(f"{WORDS}\n")
         file.chmod(0o640)
         with pytest.raises(InputRefused, match="chmod go="):
-            sealing.passphrase(file)
+            passphrase(file)
         file.chmod(0o600)
-        assert sealing.passphrase(file) == WORDS
+        assert passphrase(file) == WORDS
 
     def test_that_is_short_or_missing_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(sealing.VARIABLE, "short")
+        monkeypatch.setenv(keys.VARIABLE, "short")
         with pytest.raises(CommandError, match="shorter than 12"):
             call_command("backup", "--to", str(tmp_path / "archives"))
-        monkeypatch.delenv(sealing.VARIABLE)
+        monkeypatch.delenv(keys.VARIABLE)
         with pytest.raises(CommandError, match="--without-keys"):
             call_command("backup", "--to", str(tmp_path / "archives"))
         assert not (tmp_path / "archives").exists()

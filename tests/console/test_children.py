@@ -17,6 +17,7 @@ import requests
 
 from humanexp import parents
 from humanexp.console import supervisor
+from humanexp.console.supervisor import ProcessDied
 from tests.limits import until
 from tests.served import ROOT, free_port
 
@@ -209,7 +210,7 @@ def test_a_process_that_lives_is_waited_for_and_spoken_of(media: Path, monkeypat
 @pytest.mark.process
 def test_a_process_that_has_ended_is_told_at_once_with_its_last_words(media: Path) -> None:
     process = begun("print('first'); print('the port is taken'); raise SystemExit(3)")
-    with pytest.raises(supervisor.ProcessDied) as refused:
+    with pytest.raises(ProcessDied) as refused:
         supervisor.wait_until_ready("web", process, f"http://127.0.0.1:{free_port()}")
     assert "status 3" in refused.value.message and refused.value.message.endswith("the port is taken")
 
@@ -218,7 +219,7 @@ def test_a_process_that_has_ended_is_told_at_once_with_its_last_words(media: Pat
 def test_who_cannot_wait_for_ever_says_so(media: Path) -> None:
     process = begun("import time; time.sleep(600)")
     try:
-        with pytest.raises(supervisor.ProcessDied, match="does not answer"):
+        with pytest.raises(ProcessDied, match="does not answer"):
             supervisor.wait_until_ready("web", process, f"http://127.0.0.1:{free_port()}", patience_s=0.5)
     finally:
         supervisor.end(process)

@@ -19,11 +19,11 @@ from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.payments import free_sessions, places_left, taken_places
 from humanexp.ledger.terms import suggested_terms
 from humanexp.ledger.wages import top_up_plan, wage_of
-from humanexp.participation import selectors as participation, services
 from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.participation.pages.live.activity import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.rows import page_of
-from humanexp.participation.selectors.working_times import measured
+from humanexp.participation.selectors.sessions import holding_slots, is_at_work, kept_slots, measured
+from humanexp.participation.services.sessions import keep_working_times
 from humanexp.participation.tallies import _marker, content_of, make_tally, tally_of
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.registry import fees_of
@@ -113,8 +113,8 @@ def test_who_was_heard_of_last(study: Study, shown: Standing | None, monkeypatch
 
 
 def test_places_of_the_plan(study: Study) -> None:
-    plain = participation.holding_slots(study).filter(participation.is_at_work(), is_verified=True).count()
-    assert participation.kept_slots(study) == plain > 0
+    plain = holding_slots(study).filter(is_at_work(), is_verified=True).count()
+    assert kept_slots(study) == plain > 0
 
 
 def test_answers_of_the_sessions_that_count(study: Study) -> None:
@@ -150,7 +150,7 @@ def test_money_and_places(study: Study) -> None:
 def test_working_time_that_is_kept_is_what_is_measured(study: Study) -> None:
     pks = list(study.sessions.values_list("pk", flat=True))
     before = active_minutes(pks)
-    assert services.keep_working_times() == len(before) > 0 and services.keep_working_times() == 0
+    assert keep_working_times() == len(before) > 0 and keep_working_times() == 0
     assert active_minutes(pks) == before
     kept = dict(Session.objects.filter(pk__in=before).values_list("pk", "active_s"))
     assert kept == measured(list(before))
@@ -163,7 +163,7 @@ def test_working_time_that_is_kept_is_what_is_measured(study: Study) -> None:
 @pytest.mark.parametrize("floor", [0, 725, 1_250, 4_000])
 def test_who_worked_below_the_floor(study: Study, floor: int, kept: str) -> None:
     if kept != "none":
-        services.keep_working_times()
+        keep_working_times()
     if kept == "some":
         Session.objects.filter(pk__in=[one.pk for one in study.sessions.order_by("pk")[::3]]).update(active_s=None)
     plan, rows, fee, unknown = top_up_plan(study, floor), [], 0, 0
@@ -196,7 +196,7 @@ def test_sessions_over_time(study: Study) -> None:
 
 def test_the_wage_is_that_of_the_newest_sessions(study: Study) -> None:
     before = wage_of(study)
-    services.keep_working_times()
+    keep_working_times()
     assert wage_of(study, payments.tally_of(study)) == before and before.is_measured
 
 

@@ -20,6 +20,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from humanexp.console.demo import workspace
+from humanexp.console.demo.workspace import Options
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
@@ -28,7 +29,7 @@ from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 from tests.served import ROOT
 
-OPTIONS = workspace.Options(participants=4, seed=3)
+OPTIONS = Options(participants=4, seed=3)
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +93,7 @@ def test_a_record_of_an_earlier_version_is_of_the_marketplace(media_root: Path) 
     (media_root / "demo.json").write_text(json.dumps({"participants": 4, "seed": 3, "images": ""}), encoding="utf-8")
     assert workspace.finished_with(OPTIONS)
     with pytest.raises(StudyRefused, match="--fresh"):
-        workspace.finished_with(workspace.Options(participants=4, seed=3, recruiter="panel"))
+        workspace.finished_with(Options(participants=4, seed=3, recruiter="panel"))
 
 
 @pytest.mark.process

@@ -14,7 +14,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from humanexp.console.doctor_checks import Finding, examine, files, keys, operation
+from humanexp.console.doctor_checks import files, keys, operation
+from humanexp.console.doctor_checks.finding import Finding, examine
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs.models import Runner
 from humanexp.participation.models import DamagedPicture, Trial

@@ -14,8 +14,8 @@ from analysis.generation.files import encode_png
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.models import Owned, User
 from humanexp.jobs.models import Job
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +63,7 @@ def test_who_is_not_there_does_not_go_on_with_a_set_either(tmp_path: Path) -> No
     for category in ("cat", "dog"):
         (tmp_path / category).mkdir()
         (tmp_path / category / "1.png").write_bytes(encode_png(draw(category, 1, 112)))
-    stimuli.import_images(source=tmp_path, name="drawn", by=ada)
+    import_images(source=tmp_path, name="drawn", by=ada)
     call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=ada")
     with pytest.raises(CommandError, match="No one here has an account 'bob'"):
         call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=bob")

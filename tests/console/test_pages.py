@@ -11,12 +11,13 @@ from humanexp.console.models import Preflight
 from humanexp.console.pages.overview import Overview, overview_of
 from humanexp.core.models import User
 from humanexp.jobs.models import Job, JobState
-from humanexp.participation.answer_coverage import BinCount, bars as bars_of
 from humanexp.participation.models import Session, SessionState
-from humanexp.results import selectors as results
-from humanexp.results.services import run_analysis
+from humanexp.participation.tallies import BinCount, bars as bars_of
+from humanexp.results import selectors
+from humanexp.results.services.analysing import run_analysis
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Study, StudyState
+from humanexp.studies.selectors import subject_of
 from tests.factories import draft_study, make_stimulus_set
 from tests.results.collected import SESSIONS, make_predictions, make_study
 
@@ -124,7 +125,7 @@ def test_next_steps_follow_what_happens(study: Study) -> None:
         state=SessionState.SUBMITTED, token_nonce="late", opened_at=last.opened_at,
     )  # fmt: skip
     assert "1 session is newer than the analysis." in texts(overview_of(study))
-    Job.objects.create(kind=results.ANALYSE, subject=results.subject_of(study), state=JobState.FAILED, error="no space")
+    Job.objects.create(kind=selectors.ANALYSE, subject=subject_of(study), state=JobState.FAILED, error="no space")
     first = overview_of(study).steps[0]
     assert (first.text, first.tone) == ("A job has failed.", "bad")
 
@@ -156,7 +157,7 @@ def test_the_partial_comes_without_the_page_around_it(researcher: Client, study:
 def test_an_imported_study_has_its_trials_instead_of_sessions(researcher: Client, user: User, tmp_path: object) -> None:
     from pathlib import Path
 
-    from humanexp.results.services import import_trials
+    from humanexp.results.services.importing import import_trials
 
     path = Path(str(tmp_path)) / "trials.csv"
     path.write_text(

@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from analysis.study.study import StudyConfiguration
 from humanexp.console.models import Preflight
-from humanexp.console.preflight import addresses, gate, operation, terms
-from humanexp.console.preflight.check import Launch
-from humanexp.console.preflight.gate import fingerprint_of, standing_of
+from humanexp.console.preflight import operation, terms
+from humanexp.console.preflight.check import Launch, fingerprint_of, refuse, standing_of
+from humanexp.console.preflight.materials import _framing
 from humanexp.console.preflight.running import request_preflight, run_preflight
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
@@ -33,9 +33,9 @@ from humanexp.recruiters.registry import registered
 from humanexp.recruiting import approvals, launch
 from humanexp.recruiting.approvals import renew_approval, withdraw_approval
 from humanexp.recruiting.launch import LaunchTerms, publish
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from humanexp.studies.plans import planned_stimuli
+from humanexp.studies.services import studies
 from tests.factories import configuration, draft_study, make_stimulus_set, png
 
 DESIGN = {
@@ -149,11 +149,9 @@ def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study)
     fee = FeeTable(base_percent=20, large_hit_percent=0, masters_percent=0, minimum_cents=1)
     affordable = quote(terms_of(reward_cents=100, assignments=1, per_hit=1), fees=fee)
     assert affordable.total_cents == 120
-    assert gate.refuse(study=study, to="marketplace", price=affordable) == ""
+    assert refuse(study=study, to="marketplace", price=affordable) == ""
     dearer = quote(terms_of(reward_cents=101, assignments=1, per_hit=1), fees=fee)
-    assert "costs $1.21, and at the check the account held $1.20" in gate.refuse(
-        study=study, to="marketplace", price=dearer
-    )
+    assert "costs $1.21, and at the check the account held $1.20" in refuse(study=study, to="marketplace", price=dearer)
 
 
 def test_an_account_that_may_not_spend_so_much_this_month_is_named_before_the_launch(
@@ -234,10 +232,10 @@ def test_a_header_that_a_proxy_adds_is_named(study: Study) -> None:
         headers = {"X-Frame-Options": "DENY"}
 
     launch = Launch(study=study, to="marketplace")
-    said = addresses._framing(launch, Reply())  # type: ignore[arg-type]
+    said = _framing(launch, Reply())  # type: ignore[arg-type]
     assert said.tone == "bad" and "X-Frame-Options: DENY" in said.detail
     Reply.headers = {"Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'"}
-    said = addresses._framing(launch, Reply())  # type: ignore[arg-type]
+    said = _framing(launch, Reply())  # type: ignore[arg-type]
     assert said.tone == "bad" and "may be framed by 'none'" in said.detail
 
 
@@ -289,7 +287,7 @@ def test_the_commands_check_and_refuse(study: Study, capsys: Any, settings: Any)
 
 
 def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr(approvals, "GATES", [gate.refuse])
+    monkeypatch.setattr(approvals, "GATES", [refuse])
     make_stimulus_set()
     scripted = draft_study(by=user, design=DESIGN, population="scripted")
     assert not publish(study=scripted, terms=LaunchTerms(to="link", assignments=1)).capabilities.vouches

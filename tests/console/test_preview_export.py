@@ -15,7 +15,8 @@ from humanexp.ledger.figures import payment_summary
 from humanexp.participation.models import Session
 from humanexp.participation.services import previewing
 from humanexp.recruiting.watch import sessions_over_time
-from humanexp.screening import selectors as screening, services as judging
+from humanexp.screening.selectors import current_verdicts
+from humanexp.screening.services import judge_session
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 from tests.participation.test_preview import PreviewTab
@@ -42,7 +43,7 @@ def exported(study: Study, folder: Path) -> dict[str, bytes]:
 
 def figures(study: Study) -> dict[str, object]:
     page = overview_of(study)
-    verdicts = screening.current_verdicts(study)
+    verdicts = current_verdicts(study)
     return {
         "sessions": page.sessions,
         "accepted": page.accepted,
@@ -62,7 +63,7 @@ def test_export_counts_verdicts_and_ledger_are_the_same_before_during_and_after(
     tab = Tab(client, session)
     tab.take_lease()
     answer_all(tab)
-    judging.judge_session(Session.objects.get(pk=session.pk))
+    judge_session(Session.objects.get(pk=session.pk))
     before, counted = exported(study, tmp_path / "before"), figures(study)
     assert before["trials.csv"].count(b"\n") > 1
 

@@ -6,8 +6,9 @@ from django.test import Client
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.studies import services
 from humanexp.studies.models import Study
+from humanexp.studies.services.members import invite
+from humanexp.studies.services.studies import pause, revise_study, start_collecting
 from tests.downloads import rows_of
 from tests.factories import configuration, draft_study, make_stimulus_set, new_session
 
@@ -30,12 +31,12 @@ def acts(study: Study) -> list[str]:
 
 
 def test_the_life_of_a_study_is_told_in_order(study: Study, ada: User) -> None:
-    services.revise_study(study=study, configuration=configuration(seed=2), by=ada)
-    services.start_collecting(study=study, by=ada)
-    services.start_collecting(study=study, by=ada)  # twice is once
+    revise_study(study=study, configuration=configuration(seed=2), by=ada)
+    start_collecting(study=study, by=ada)
+    start_collecting(study=study, by=ada)  # twice is once
     new_session(study)
     new_session(study, code="P-2")
-    services.pause(study=study, by=ada)
+    pause(study=study, by=ada)
     assert acts(study) == ["create-study", "revise-study", "study-collecting", "freeze-plan", "study-paused"]
     frozen = AuditEvent.objects.get(action="freeze-plan")
     assert frozen.facts == {"digest": study.digest, "plan": study.plan_digest} and frozen.by is None
@@ -46,7 +47,7 @@ def test_an_act_that_fails_leaves_no_line(study: Study, ada: User) -> None:
 
     before = acts(study)
     with pytest.raises(RuntimeError), transaction.atomic():
-        services.start_collecting(study=study, by=ada)
+        start_collecting(study=study, by=ada)
         raise RuntimeError
     assert acts(study) == before
 
@@ -72,7 +73,7 @@ class TestPage:
 
     def test_newest_first_by_person_and_kind(self, console: Client, study: Study, ada: User) -> None:
         ben = User.objects.create_user("ben")
-        services.invite(study=study, username="ben", role="payer", by=ada)
+        invite(study=study, username="ben", role="payer", by=ada)
         record(action="settle", subject=f"study:{study.slug}", study=study.slug, by=ben, planned=2, cents=240)
         page = f"/studies/{study.slug}/audit/"
         body = console.get(page).content.decode()

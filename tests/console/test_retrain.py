@@ -24,7 +24,8 @@ from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, JobCanc
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
-from humanexp.evaluations.services import retraining as retrainings
+from humanexp.evaluations.services import retraining
+from humanexp.evaluations.services.retraining import Wanted, describe, train_and_compare
 from humanexp.evaluations.specs import offered_specs
 from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job
@@ -45,7 +46,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def stimulus_set(settings, tmp_path: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> StimulusSet:  # noqa: ANN001
-    monkeypatch.setattr(retrainings, "REFITS", 40)
+    monkeypatch.setattr(retraining, "REFITS", 40)
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     settings.COMPUTE = "serial"
@@ -124,10 +125,8 @@ def test_with_people_there_are_indices_and_no_original_is_on_both_sides(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
     recipe = Recipe(epochs=1, batch=8)
-    row = retrainings.describe(
-        retrainings.Wanted(stimulus_set=stimulus_set, spec=network, out=tmp_path / "out.pt2", recipe=recipe)
-    )
-    report = retrainings.train_and_compare(row, people_on(stimulus_set), quiet)
+    row = describe(Wanted(stimulus_set=stimulus_set, spec=network, out=tmp_path / "out.pt2", recipe=recipe))
+    report = train_and_compare(row, people_on(stimulus_set), quiet)
     accuracy = [entry for entry in report["rows"] if entry["property"] == "accuracy"]
     assert all(set(entry["interval"]) == {"area", "hmri", "mrsi"} for entry in accuracy)
     assert report["originals"] == 4

@@ -26,10 +26,10 @@ from humanexp.jobs.runner import Patience, run_one, run_waiting
 from humanexp.participation.models import Participant
 from humanexp.recruiters import keys
 from humanexp.recruiting.personal_data import delete_participant
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
-from humanexp.stimuli.services.generation import delete_stimulus_set
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, delete_stimulus_set, start_generation
+from humanexp.stimuli.services.importing import import_images, request_import
 from humanexp.stimuli.services.verification import verify_stimuli
 from tests.analysis.generation.originals import write_originals
 from tests.factories import collecting_study, make_stimulus_set, new_session, no_png
@@ -44,17 +44,17 @@ def pets(go_to: Go, tmp_path: Path, settings) -> SourceSet:  # noqa: ANN001
     settings.COMPUTE = "serial"
     write_originals(tmp_path / "pictures", COUNTS)
     go_to("first")
-    return services.import_images(source=tmp_path / "pictures", name="pets").source_set
+    return import_images(source=tmp_path / "pictures", name="pets").source_set
 
 
-def described(pets: SourceSet, *, seed: int = 0) -> services.Described:
+def described(pets: SourceSet, *, seed: int = 0) -> Described:
     wanted = {"name": "small", "corruptions": ["gaussian_blur"], "count": 12, "size_px": 96, "enlarge": True}
-    return services.Described(source_set=pets, seed=seed, **wanted)
+    return Described(source_set=pets, seed=seed, **wanted)
 
 
 def made_by(pets: SourceSet, *, seed: int = 0) -> StimulusSet:
-    made = services.create_stimulus_set(described(pets, seed=seed))
-    services.start_generation(stimulus_set=made)
+    made = create_stimulus_set(described(pets, seed=seed))
+    start_generation(stimulus_set=made)
     run_waiting()
     made.refresh_from_db()
     assert made.completed_at is not None, Job.objects.latest("pk").error
@@ -71,7 +71,7 @@ def test_an_upload_waits_for_the_runner_of_another_machine(go_to: Go, tmp_path: 
     with zipfile.ZipFile(content, "w") as packed:
         for path in (tmp_path / "pictures").rglob("*.png"):
             packed.write(path, path.relative_to(tmp_path / "pictures"))
-    services.request_import(name="pets", archive=SimpleUploadedFile("pets.zip", content.getvalue()))
+    request_import(name="pets", archive=SimpleUploadedFile("pets.zip", content.getvalue()))
     assert StoredFile.objects.get().path.startswith("uploads/")
     second = go_to("second")
     run_waiting()
@@ -102,7 +102,7 @@ def test_a_set_is_made_here_and_verified_and_deleted_there(pets: SourceSet, go_t
 
 def test_a_set_that_was_begun_there_is_gone_on_with_and_looked_at_here(pets: SourceSet, go_to: Go) -> None:
     """The machine that began is lost; what it had made need not be made again."""
-    made = services.create_stimulus_set(described(pets))
+    made = create_stimulus_set(described(pets))
 
     def killed(done: int, total: int, message: str = "") -> None:
         if done >= 4:
@@ -115,7 +115,7 @@ def test_a_set_that_was_begun_there_is_gone_on_with_and_looked_at_here(pets: Sou
     second = go_to("second")
     assert all(media_path(one.file).is_file() for one in begun.values()), "the console shows them"
     times = {one.file: (second / one.file).stat().st_mtime_ns for one in begun.values()}
-    services.start_generation(stimulus_set=made)
+    start_generation(stimulus_set=made)
     run_waiting()
     assert verify_stimuli(made).stimuli.checked == 20
     assert {file: (second / file).stat().st_mtime_ns for file in times} == times
@@ -189,8 +189,8 @@ def test_an_empty_disk_becomes_a_copy_and_another_installations_does_not(go_to: 
 def test_a_job_waits_for_a_storage_that_is_away_and_loses_no_attempt(
     pets: SourceSet, go_to: Go, server: ObjectServer
 ) -> None:
-    made = services.create_stimulus_set(described(pets))
-    services.start_generation(stimulus_set=made)
+    made = create_stimulus_set(described(pets))
+    start_generation(stimulus_set=made)
     go_to("second")
     server.go_away()
     try:

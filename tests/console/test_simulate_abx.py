@@ -17,7 +17,7 @@ from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.screening.selectors import current_verdicts
-from humanexp.studies import services
+from humanexp.studies.services.studies import create_study
 from tests.factories import SIZE_PX, make_stimulus_set
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried", "open_gates")]
@@ -29,7 +29,7 @@ def test_personas_compare_pictures_and_everything_downstream_takes_it(
 ) -> None:
     settings.PUBLIC_URL = live_server.url
     make_stimulus_set(per_category=8, per_function=120)
-    study = services.create_study(
+    study = create_study(
         configuration=StudyConfiguration.from_dict(
             {
                 "title": "Whose corruption?",

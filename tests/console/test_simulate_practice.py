@@ -15,11 +15,11 @@ from analysis.study.design import DesignConfig, DiscriminationDesign, PracticeDe
 from analysis.study.study import StudyConfiguration
 from humanexp.jobs import runner
 from humanexp.participation.models import Session
-from humanexp.participation.selectors import holding_slots
+from humanexp.participation.selectors.sessions import holding_slots
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import Persona, TruePicture, personas
-from humanexp.studies import services
+from humanexp.studies.services.studies import create_study
 from tests.factories import SIZE_PX, make_stimulus_set
 
 PEOPLE = 1000
@@ -68,7 +68,7 @@ def test_whoever_guesses_ends_in_practice_and_is_told_of_separately(
 ) -> None:
     settings.PUBLIC_URL = live_server.url
     make_stimulus_set(per_category=8, per_function=120)
-    study = services.create_study(
+    study = create_study(
         configuration=StudyConfiguration.from_file_values(
             {
                 "title": "Practice first",

@@ -48,8 +48,8 @@ OF_THE_SITE = {
     "humanexp/listening.py",
     "humanexp/places.py",
     "humanexp/settings.py",
-    "humanexp/simulation/browser/driver.py",
-    "humanexp/simulation/worker.py",
+    "humanexp/simulation/browser.py",
+    "humanexp/simulation/workers.py",
 }
 #: Others that say such a word, and mean something else by it.
 MEANT_OTHERWISE = {

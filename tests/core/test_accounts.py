@@ -15,9 +15,9 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from humanexp.core import services
 from humanexp.core.checks import groups_of_the_organisation
 from humanexp.core.models import AuditEvent, User
+from humanexp.core.services.accounts import password_link
 
 pytestmark = pytest.mark.django_db
 NEW = "correct horse battery"
@@ -68,7 +68,7 @@ def test_a_made_account_is_used_through_a_link_that_works_once(client: Client, c
 
 
 def test_the_secret_of_a_link_leaves_the_address_at_once(client: Client, ada: User) -> None:
-    opened = client.get(link_in(services.password_link(ada)))
+    opened = client.get(link_in(password_link(ada)))
     assert opened.status_code == 302 and opened["Location"] == "/account/new-password/"
     page = client.get("/account/new-password/").content.decode()
     assert "<strong>ada</strong>" in page and "token=" not in page
@@ -104,7 +104,7 @@ def test_a_password_typed_here_is_checked_and_never_echoed(monkeypatch: pytest.M
 
 
 def test_a_disabled_account_is_out_at_once(client: Client, ada: User) -> None:
-    link = link_in(services.password_link(ada))
+    link = link_in(password_link(ada))
     client.force_login(ada)
     assert client.get("/").status_code == 200
     user_command("disable", "ada")

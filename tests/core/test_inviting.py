@@ -13,11 +13,13 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.core import clock, services
+from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
 from humanexp.core.limits import SharedAllowance
 from humanexp.core.models import AuditEvent, Invitation, SignIn, User
 from humanexp.core.pages.login import OF_A_CALLER
+from humanexp.core.services import accounts
+from humanexp.core.services.accounts import entry_link, make_account, set_active
 from tests.tampering import tampered
 
 pytestmark = pytest.mark.django_db
@@ -152,10 +154,10 @@ class TestWhoMay:
 
     def test_the_services_ask_too(self, ada: User, head: User) -> None:
         for act in (
-            lambda: services.make_account(username="x", by=ada),
-            lambda: services.invite(user=ada, by=ada),
-            lambda: services.entry_link(user=head, by=ada),
-            lambda: services.set_active(user=head, is_active=False, by=ada),
+            lambda: make_account(username="x", by=ada),
+            lambda: accounts.invite(user=ada, by=ada),
+            lambda: entry_link(user=head, by=ada),
+            lambda: set_active(user=head, is_active=False, by=ada),
         ):
             with pytest.raises(NotAllowed):
                 act()

@@ -19,7 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from humanexp.core import clock, fingerprints, metrics, probes, request_ids, storage_mark
 from humanexp.core.models import KeyFingerprint, StorageMark
-from humanexp.jobs import registry, runner, services
+from humanexp.core.request_ids import JsonLines
+from humanexp.jobs import registry, runner, services as jobs
 from humanexp.jobs.models import Job, Runner
 from tests.clocks import HandClock
 from tests.served import ROOT
@@ -151,7 +152,7 @@ class TestRequestIds:
 
         try:
             with request_ids.within("proxy-0123456789"):
-                job = services.submit("tests.seen")
+                job = jobs.submit("tests.seen")
             runner.run_waiting(kinds=["tests.seen"])
         finally:
             del registry.HANDLERS["tests.seen"]
@@ -161,7 +162,7 @@ class TestRequestIds:
     def test_lines_are_objects(self) -> None:
         stream = io.StringIO()
         handler = logging.StreamHandler(stream)
-        handler.setFormatter(request_ids.JsonLines())
+        handler.setFormatter(JsonLines())
         logger = logging.Logger("humanexp.test")
         logger.addHandler(handler)
         with request_ids.within("proxy-0123456789"):

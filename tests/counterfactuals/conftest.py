@@ -9,8 +9,8 @@ from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.services.importing import import_images
 from tests.counterfactuals.networks import CLEAN, ROBUST
 
 SIZE_PX = 112
@@ -28,7 +28,7 @@ def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def source_set(drawings: Path, db: None) -> SourceSet:
-    stimuli.import_images(source=drawings, name="drawn")
+    import_images(source=drawings, name="drawn")
     return SourceSet.objects.get(name="drawn")
 
 

@@ -12,11 +12,13 @@ from analysis.findings.model.comparisons import Transfer
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.pages import charts
 from humanexp.counterfactuals.selectors import groups
 from humanexp.counterfactuals.selectors.searches import search_settings
+from humanexp.counterfactuals.services import searching, transfer
+from humanexp.counterfactuals.services.searching import create_search
+from humanexp.counterfactuals.services.transfer import start_transfer
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
 from tests.counterfactuals.networks import CLEAN, ROBUST
@@ -37,8 +39,8 @@ def searched(order):
 
     def make(**searches: dict[str, object]) -> dict[str, SearchRun]:
         for name, changes in searches.items():
-            services.create_search(**order(**{"name": name, "oracle": ORACLE, **changes}))
-        runner.run_waiting(kinds=[services.SEARCH_KIND])
+            create_search(**order(**{"name": name, "oracle": ORACLE, **changes}))
+        runner.run_waiting(kinds=[searching.SEARCH_KIND])
         return {name: SearchRun.objects.get(name=name) for name in searches}
 
     return make
@@ -57,9 +59,9 @@ def test_models_are_tested_on_the_pictures_made_against_the_others(signed_in, se
     address = f"/counterfactuals/across/{group.key}/"
     assert "Test the models on each other" in signed_in.get("/counterfactuals/across/").content.decode()
     assert signed_in.post(f"{address}test/").url == address
-    job = services.start_transfer(group=group)
+    job = start_transfer(group=group)
     assert "Waits for the job runner" in signed_in.get(address).content.decode()
-    runner.run_waiting(kinds=[services.GROUP_KIND])
+    runner.run_waiting(kinds=[transfer.GROUP_KIND])
     job.refresh_from_db()
     assert job.state == JobState.DONE, job.error
     assert job.result == {"cells": 12}
@@ -112,7 +114,7 @@ def test_one_model_asks_for_a_second(signed_in, searched) -> None:
     page = signed_in.get("/counterfactuals/across/").content.decode()
     assert "Only clean was searched" in page and "new/?like=only" in page
     with pytest.raises(Conflict, match="second one first"):
-        services.start_transfer(group=group)
+        start_transfer(group=group)
     form = signed_in.get("/counterfactuals/new/?like=only").content.decode()
     assert 'value="corruption:gaussian_noise,step=0.4"' in form and f'value="{ORACLE}"' in form
     assert signed_in.get("/counterfactuals/across/nothing/").status_code == 404
@@ -123,7 +125,7 @@ def test_a_network_that_was_exchanged_is_refused(searched) -> None:
     searched(a={"classifier": CLEAN}, b={"classifier": ROBUST})
     (group,) = groups.groups()
     SearchRun.objects.filter(name="a").update(classifier=ADVERSARIAL)
-    job = services.start_transfer(group=group)
-    runner.run_waiting(kinds=[services.GROUP_KIND])
+    job = start_transfer(group=group)
+    runner.run_waiting(kinds=[transfer.GROUP_KIND])
     job.refresh_from_db()
     assert job.state == JobState.FAILED and "not the network that was searched" in job.error

@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.selectors import searches as selectors
+from humanexp.counterfactuals.selectors.searches import rounds_of
+from humanexp.counterfactuals.services.searching import create_search
 from humanexp.jobs import runner
 from humanexp.studies.models import StudyMembership
 from tests.counterfactuals.networks import CLEAN, ROBUST
@@ -25,7 +25,7 @@ def signed_in(client, db):
 
 @pytest.fixture
 def finished(order) -> SearchRun:
-    run, job = services.create_search(**order(size_px=112))
+    run, job = create_search(**order(size_px=112))
     runner.run_waiting(kinds=[job.kind])
     run.refresh_from_db()
     return run
@@ -64,9 +64,9 @@ def test_pages_say_that_the_shipped_autoencoder_is_no_use_on_photographs(signed_
     own = media_path("classifiers/published.ckpt")
     write_whole(own, b"weights of another autoencoder")
     assert caveat not in signed_in.get("/counterfactuals/new/").content.decode()
-    services.create_search(**order(name="painted", generator="vqgan:fixtures/counterfactuals/autoencoder.pt"))
+    create_search(**order(name="painted", generator="vqgan:fixtures/counterfactuals/autoencoder.pt"))
     assert caveat in signed_in.get("/counterfactuals/painted/").content.decode()
-    services.create_search(**order(name="noisy"))
+    create_search(**order(name="noisy"))
     assert caveat not in signed_in.get("/counterfactuals/noisy/").content.decode()
 
 
@@ -103,13 +103,13 @@ def test_the_board_is_sorted_by_what_is_asked(signed_in, finished) -> None:
 
 
 def test_a_round_without_answers_is_not_closed(signed_in, order) -> None:
-    run, job = services.create_search(
+    run, job = create_search(
         **order(oracle="crowd:", size_px=112, pictures=4, population="scripted", answers_per_picture=2)
     )
     runner.run_waiting(kinds=[job.kind])
     page = signed_in.get(f"/counterfactuals/{run.name}/").content.decode()
     assert "Rounds judged by people" in page and f"{run.name}-step-0" in page
-    (row,) = selectors.rounds_of(run)
+    (row,) = rounds_of(run)
     assert row.estimate_cents and f"${row.estimate_cents / 100:.2f}" in page
     User.objects.filter(username="ada").update(is_staff=False)
     assert signed_in.post(f"/counterfactuals/{run.name}/rounds/0/").status_code == 403

@@ -14,17 +14,19 @@ from analysis.categories import IS_ONE
 from analysis.examples import folder_of
 from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.selectors.verdicts import verdicts_on
+from humanexp.counterfactuals.selectors.groups import verdicts_on
+from humanexp.counterfactuals.services import searching
+from humanexp.counterfactuals.services.rounds import publish_round, start_round
+from humanexp.counterfactuals.services.searching import create_search
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.participation import services as participation
 from humanexp.participation.models import Response
+from humanexp.participation.services.sessions import Agreement, open_session, scripted_participant
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting.launch import LaunchTerms
-from humanexp.screening import services as screening
-from humanexp.studies import services as studies
+from humanexp.screening.services import judge_study
+from humanexp.studies.services import studies
 from tests.counterfactuals.test_search import done
 
 pytestmark = pytest.mark.usefixtures("open_gates")
@@ -33,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("open_gates")
 @pytest.fixture
 def run(order) -> SearchRun:
     """Noise in half steps of its domain: not seen, half way, nothing left to see."""
-    made, job = services.create_search(
+    made, job = create_search(
         **order(
             name="judged", generator="corruption:gaussian_noise,step=0.5", oracle="crowd:", size_px=112, pictures=5,
             population="scripted", answers_per_picture=2, cap_cents=5000, batch=3,
@@ -49,16 +51,14 @@ def judge(one: Round, refuse: set[str]) -> None:
     if study.state == "draft":
         studies.start_collecting(study=study)
     for _ in range(study.planned_sessions):
-        participant = participation.scripted_participant(family=study.family)
-        session = participation.open_session(
-            study=study, participant=participant, scripted=True, agreement=participation.Agreement(version="1")
-        )
+        participant = scripted_participant(family=study.family)
+        session = open_session(study=study, participant=participant, scripted=True, agreement=Agreement(version="1"))
         for trial in session.trials.select_related("stimulus__source_image").order_by("position"):
             says = trial.correct_response or ("no-no" if trial.stimulus.source_image.key in refuse else IS_ONE)
             _store(session, trial, says)
         session.refresh_from_db()
         assert session.state == "completed"
-    screening.judge_study(study)
+    judge_study(study)
 
 
 def _store(session: Any, trial: Any, response: str) -> None:
@@ -94,7 +94,7 @@ def test_a_tie_is_no_acceptance(run) -> None:
 
 
 def step(one: Round) -> None:
-    job = services.start_round(one=one)
+    job = start_round(one=one)
     assert done(job).state == JobState.DONE, job.error
 
 
@@ -152,13 +152,13 @@ def test_refused_pictures_fall_back_to_their_predecessor(run) -> None:
     assert [one.accepted_steps for one in made.all() if one.valid].count(2) == 3
     assert run.scores["pooled"]["n_valid"] == 4
     with pytest.raises(Conflict, match="judged already"):
-        services.start_round(one=Round.objects.get(pk=third.pk))
+        start_round(one=Round.objects.get(pk=third.pk))
 
 
 def test_a_search_does_not_go_on_against_another_network_than_it_began_with(order, tmp_path) -> None:
     for suffix in (".pt2", ".json"):
         shutil.copy(folder_of("classifiers") / f"clean{suffix}", tmp_path / f"model{suffix}")
-    made, job = services.create_search(
+    made, job = create_search(
         **order(
             name="judged", classifier=f"export:{tmp_path / 'model.pt2'}", oracle="crowd:", size_px=112, pictures=5,
             population="scripted", answers_per_picture=1, batch=5,
@@ -169,7 +169,7 @@ def test_a_search_does_not_go_on_against_another_network_than_it_began_with(orde
     before = made.digests
     judge(made.rounds.get(), set())
     shutil.copy(folder_of("classifiers") / "robust.pt2", tmp_path / "model.pt2")
-    job = services.start_round(one=made.rounds.get())
+    job = start_round(one=made.rounds.get())
     assert done(job).state == JobState.FAILED and "another one than when its first round was made" in job.error
     made.refresh_from_db()
     assert made.digests == before and made.rounds.count() == 1
@@ -177,30 +177,30 @@ def test_a_search_does_not_go_on_against_another_network_than_it_began_with(orde
 
 def test_missing_answers_are_waited_for(run) -> None:
     first = run.rounds.get(step=0)
-    assert services.start_round(one=first, only_complete=True) is None
+    assert start_round(one=first, only_complete=True) is None
     with pytest.raises(Conflict, match="5 of 5 pictures of judged, step 0 have no answer"):
-        services.start_round(one=first)
+        start_round(one=first)
     runner.run_waiting(kinds=["counterfactuals.look"])
-    assert not Job.objects.filter(kind=services.ROUND_KIND).exists()
+    assert not Job.objects.filter(kind=searching.ROUND_KIND).exists()
     judge(first, refuse=set())
     from humanexp.jobs.services import submit
 
     submit("counterfactuals.look")
     runner.run_waiting(kinds=["counterfactuals.look"])
-    assert Job.objects.filter(kind=services.ROUND_KIND).count() == 1
+    assert Job.objects.filter(kind=searching.ROUND_KIND).count() == 1
 
 
 def test_rounds_stay_within_their_cap(run) -> None:
     first = run.rounds.get(step=0)
     with pytest.raises(CapExceeded, match="may cost"):
-        services.publish_round(one=first, terms=LaunchTerms(to="marketplace", reward_cents=5000))
-    campaign = services.publish_round(one=first, terms=LaunchTerms(to="link"))
+        publish_round(one=first, terms=LaunchTerms(to="marketplace", reward_cents=5000))
+    campaign = publish_round(one=first, terms=LaunchTerms(to="link"))
     assert campaign.assignments == first.study.planned_sessions
 
 
 def test_the_next_round_is_published_like_the_last_within_the_cap(run) -> None:
     first = run.rounds.get(step=0)
-    services.publish_round(one=first, terms=LaunchTerms(to="link"))
+    publish_round(one=first, terms=LaunchTerms(to="link"))
     judge(first, refuse=set())
     step(first)
     second = run.rounds.get(step=1)
@@ -209,7 +209,7 @@ def test_the_next_round_is_published_like_the_last_within_the_cap(run) -> None:
     SearchRun.objects.filter(pk=run.pk).update(cap_cents=1)
     Campaign.objects.filter(study=second.study).update(quoted_cents=50, cap_cents=50)
     judge(second, refuse=set())
-    job = services.start_round(one=run.rounds.get(step=1))
+    job = start_round(one=run.rounds.get(step=1))
     done(job)
     assert "may cost $0.01 together" in job.result["waits"]
     third = run.rounds.get(step=2)
@@ -219,7 +219,7 @@ def test_the_next_round_is_published_like_the_last_within_the_cap(run) -> None:
 @pytest.fixture
 def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's server has one connection for all its threads: two requests at once would share a transaction."""
-    from humanexp.simulation.connection import PatientConnection
+    from humanexp.simulation.workers import PatientConnection
 
     turn, request = Lock(), PatientConnection.request
 
@@ -235,19 +235,19 @@ def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("one_at_a_time")
 def test_scripted_people_judge_over_http(live_server: Any, settings: Any, order) -> None:
     settings.PUBLIC_URL = live_server.url
-    run, job = services.create_search(
+    run, job = create_search(
         **order(
             name="http", generator="corruption:gaussian_noise,step=0.5", oracle="crowd:", size_px=112, pictures=6,
             population="scripted", answers_per_picture=3,
         )
     )  # fmt: skip
     done(job)
-    services.publish_round(one=run.rounds.get(step=0), terms=LaunchTerms(to="link"))
+    publish_round(one=run.rounds.get(step=0), terms=LaunchTerms(to="link"))
     while run.completed_at is None:
         latest = run.rounds.latest("step")
         call_command("simulate", latest.study.slug, participants=3, mix={"careful": 1.0}, seed=3)
-        screening.judge_study(latest.study)
-        job = services.start_round(one=latest, only_complete=True)
+        judge_study(latest.study)
+        job = start_round(one=latest, only_complete=True)
         assert job is not None and done(job).state == JobState.DONE
         run.refresh_from_db()
     made = list(run.counterfactuals.select_related("source_image"))

@@ -13,19 +13,19 @@ from analysis.counterfactuals.summaries import DRAWINGS_ONLY, FORMER_WALK
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
-from humanexp.counterfactuals.selectors import groups, searches as selectors
-from humanexp.counterfactuals.selectors.searches import records_of, search_settings
-from humanexp.counterfactuals.services.freezing import write_archive
-from humanexp.counterfactuals.services.searching import run_search
+from humanexp.counterfactuals.selectors import groups
+from humanexp.counterfactuals.selectors.searches import caveats_of, leaderboard, records_of, search_settings
+from humanexp.counterfactuals.services import searching
+from humanexp.counterfactuals.services.freezing import as_stimuli, freeze, write_archive
+from humanexp.counterfactuals.services.searching import complete, create_search, run_search, start
 from humanexp.counterfactuals.services.transfer import run_transfer
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job, JobState
-from humanexp.results import selectors as results
-from humanexp.results.services import run_analysis
+from humanexp.results.selectors import findings
+from humanexp.results.services.analysing import run_analysis
 from tests.counterfactuals.networks import CLEAN, ROBUST
 from tests.results.collected import make_predictions, make_study
 
@@ -39,7 +39,7 @@ def done(job: Job) -> Job:
 
 
 def test_a_search_is_run_scored_and_kept(order) -> None:
-    run, job = services.create_search(**order())
+    run, job = create_search(**order())
     assert done(job).state == JobState.DONE, job.error
     run.refresh_from_db()
     rows = list(run.counterfactuals.select_related("source_image"))
@@ -61,7 +61,7 @@ def test_a_search_is_run_scored_and_kept(order) -> None:
 def test_the_oracle_accepts_every_kept_file_again(order) -> None:
     from analysis.counterfactuals.files import read_picture
 
-    run, job = services.create_search(**order())
+    run, job = create_search(**order())
     done(job)
     oracle = search_settings(run).load_oracle()
     kept = [row for row in run.counterfactuals.select_related("source_image", "run") if row.sha256]
@@ -73,9 +73,9 @@ def test_the_oracle_accepts_every_kept_file_again(order) -> None:
 def test_a_killed_search_goes_on_where_it_stopped(order, monkeypatch) -> None:
     from analysis.counterfactuals import shards
 
-    whole, job = services.create_search(**order(name="whole"))
+    whole, job = create_search(**order(name="whole"))
     done(job)
-    run, job = services.create_search(**order())
+    run, job = create_search(**order())
     made = []
     search = shards.search_shard
 
@@ -91,15 +91,15 @@ def test_a_killed_search_goes_on_where_it_stopped(order, monkeypatch) -> None:
     monkeypatch.setattr(shards, "search_shard", search)
     Job.objects.filter(pk=job.pk).update(state=JobState.FAILED)
     job.refresh_from_db()
-    assert done(services.start(run=run)).state == JobState.DONE
+    assert done(start(run=run)).state == JobState.DONE
     assert [row.sha256 for row in records_of(run)] == [row.sha256 for row in records_of(whole)]
 
 
 def test_a_cancelled_search_stops(order) -> None:
-    run, job = services.create_search(**order())
+    run, job = create_search(**order())
     jobs.cancel(job=job)
     assert done(job).state == JobState.CANCELLED
-    assert done(services.start(run=run)).state == JobState.DONE
+    assert done(start(run=run)).state == JobState.DONE
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_a_cancelled_search_stops(order) -> None:
 )
 def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, order) -> None:
     with pytest.raises(InvalidRequest, match=says):
-        services.create_search(**order(**changes))
-    assert not SearchRun.objects.exists() and not Job.objects.filter(kind=services.SEARCH_KIND).exists()
+        create_search(**order(**changes))
+    assert not SearchRun.objects.exists() and not Job.objects.filter(kind=searching.SEARCH_KIND).exists()
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, or
 def test_a_page_names_no_code_and_no_file_beside_the_shelf(changes, says, order) -> None:
     by = User.objects.create_user("ada")
     with pytest.raises(InvalidRequest, match=says):
-        services.create_search(**order(**changes), by=by)
+        create_search(**order(**changes), by=by)
     assert not SearchRun.objects.exists()
 
 
@@ -148,7 +148,7 @@ def test_a_page_names_what_is_on_the_shelf(order) -> None:
     chosen = media_path(SHELF) / "chosen.npy"
     chosen.parent.mkdir(parents=True, exist_ok=True)
     chosen.touch()
-    run, _job = services.create_search(
+    run, _job = create_search(
         **order(generator=f"vqgan:{AUTOENCODER},sparse={chosen}", oracle=f"ensemble:classifier:{CLEAN}"),
         by=User.objects.create_user("ada"),
     )
@@ -156,16 +156,16 @@ def test_a_page_names_what_is_on_the_shelf(order) -> None:
 
 
 def test_a_job_tells_what_it_refuses(order) -> None:
-    _run, job = services.create_search(**order(generator="vqgan:/nowhere.ckpt"))
+    _run, job = create_search(**order(generator="vqgan:/nowhere.ckpt"))
     assert done(job).state == JobState.FAILED and "no such checkpoint" in job.error
 
 
 def test_who_owns_a_search_of_the_command_line_takes_no_right_from_it(order) -> None:
     """python: runs code. A form may not name it; a command may, whoever is to own the search."""
     ada = User.objects.create_user("ada")
-    by_command, _job = services.create_search(**order(classifier="python:lab.networks:small"), owner=ada)
+    by_command, _job = create_search(**order(classifier="python:lab.networks:small"), owner=ada)
     assert by_command.created_by == ada and search_settings(by_command).allow_code
-    by_form, _job = services.create_search(**order(name="form"), by=ada)
+    by_form, _job = create_search(**order(name="form"), by=ada)
     ada.delete()
     by_form.refresh_from_db()
     assert by_form.created_by is None and not search_settings(by_form).allow_code
@@ -194,13 +194,13 @@ def test_the_command_searches_and_goes_on(source_set, tmp_path) -> None:
 
 
 def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
-    run, job = services.create_search(**order(size_px=112))
+    run, job = create_search(**order(size_px=112))
     with pytest.raises(Conflict, match="not finished"):
-        services.freeze(run=run)
+        freeze(run=run)
     done(job)
     run.refresh_from_db()
-    benchmark = services.freeze(run=run)
-    assert services.freeze(run=run) == benchmark
+    benchmark = freeze(run=run)
+    assert freeze(run=run) == benchmark
     manifest = media_path(f"{run.folder}/manifest.json").read_bytes()
     assert hashlib.sha256(manifest).hexdigest() == benchmark.manifest_sha256
     told = json.loads(manifest)
@@ -214,8 +214,8 @@ def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
     with pytest.raises(Conflict, match=f"{told['pictures'][0]['file']} of .* was changed"):
         write_archive(benchmark)
     changed.write_bytes(content)
-    made = services.as_stimuli(benchmark=benchmark)
-    assert services.as_stimuli(benchmark=benchmark) == made and made.completed_at
+    made = as_stimuli(benchmark=benchmark)
+    assert as_stimuli(benchmark=benchmark) == made and made.completed_at
     assert made.stimuli.filter(corruption="counterfactual").count() == benchmark.count
     assert made.stimuli.filter(corruption="none").count() >= benchmark.count
     assert all(0 <= change <= 1 for change in made.stimuli.values_list("visual_change", flat=True))
@@ -224,12 +224,12 @@ def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
 def test_the_leaderboard_is_sorted_and_what_is_unknown_comes_last(order) -> None:
     user = User.objects.create_user("ada")
     for name, oor in (("low", 0.2), ("none", None), ("high", 0.9)):
-        run, _job = services.create_search(**order(name=name))
+        run, _job = create_search(**order(name=name))
         pooled = {"oor": oor, "sa": 0.5, "intervals": {"oor": [None, None]}}
-        services.complete(run=run, scores={"pooled": pooled}, facts={"weights": len(name)})
-    assert [row.run.name for row in selectors.leaderboard(user)] == ["high", "low", "none"]
-    assert [row.run.name for row in selectors.leaderboard(user, order="weights")][0] == "low"
-    assert len(selectors.leaderboard(user, order="nonsense")) == 3
+        complete(run=run, scores={"pooled": pooled}, facts={"weights": len(name)})
+    assert [row.run.name for row in leaderboard(user)] == ["high", "low", "none"]
+    assert [row.run.name for row in leaderboard(user, order="weights")][0] == "low"
+    assert len(leaderboard(user, order="nonsense")) == 3
 
 
 @pytest.mark.verify
@@ -238,16 +238,16 @@ def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) 
     study = make_study(by=user)
     make_predictions(study)
     EvaluationRun.objects.update(classifier_digest="a" * 64)
-    found = results.findings(run_analysis(study=study, n_bootstrap=8))
-    run, _job = services.create_search(**order())
+    found = findings(run_analysis(study=study, n_bootstrap=8))
+    run, _job = create_search(**order())
     SearchRun.objects.filter(pk=run.pk).update(digests={"classifier": "a" * 64})
     run.refresh_from_db()
     pooled = {"oor": 0.5, "sa": 0.5, "intervals": {"oor": [None, None]}}
-    services.complete(run=run, scores={"pooled": pooled}, facts={})
-    (row,) = selectors.leaderboard(user)
+    complete(run=run, scores={"pooled": pooled}, facts={})
+    (row,) = leaderboard(user)
     indices = [one.hmri for one in found.comparisons if one.property == "accuracy"]
     assert row.hmri == pytest.approx(sum(indices) / len(indices)) and row.vcr is not None and 0 < row.vcr < 1
-    (row,) = selectors.leaderboard(stranger)
+    (row,) = leaderboard(stranger)
     assert row.hmri is None and row.vcr is None
 
 
@@ -263,7 +263,7 @@ def test_a_device_is_given_to_one_process(device, has_children, order, settings)
 
     for name, classifier in (("one", CLEAN), ("two", ROBUST)):
         described = order(name=name, classifier=classifier, oracle=f"ensemble:classifier:{CLEAN}|classifier:{ROBUST}")
-        run, _job = services.create_search(**described)
+        run, _job = create_search(**described)
         SearchRun.objects.filter(pk=run.pk).update(device=device)
         run.refresh_from_db()
         run_search(run, watch)
@@ -285,20 +285,20 @@ def test_the_shipped_autoencoder_is_said_to_be_no_use_on_photographs(source_set,
     assert f"Warning: {DRAWINGS_ONLY}" in warned.getvalue()
     assert json.loads(scores.read_text())["caveats"] == [DRAWINGS_ONLY]
     run = SearchRun.objects.get()
-    services.freeze(run=run)
+    freeze(run=run)
     assert json.loads(media_path(f"{run.folder}/manifest.json").read_bytes())["caveats"] == [DRAWINGS_ONLY]
 
 
 def test_a_search_of_the_former_walk_keeps_its_results_and_is_marked(order) -> None:
-    run, job = services.create_search(**order())
+    run, job = create_search(**order())
     done(job)
     run.refresh_from_db()
-    assert selectors.caveats_of(run) == []
+    assert caveats_of(run) == []
     former = load_generator(run.generator).former_digests(by_people=False)[-1]
     SearchRun.objects.filter(pk=run.pk).update(digests={**run.digests, "generator": former})
     run.refresh_from_db()
-    assert selectors.caveats_of(run) == [FORMER_WALK]
-    again = done(services.start(run=run))
+    assert caveats_of(run) == [FORMER_WALK]
+    again = done(start(run=run))
     assert again.state == JobState.FAILED and "Search again under another name" in again.error
     after = SearchRun.objects.get(pk=run.pk)
     assert (after.scores, after.digests) == (run.scores, run.digests)

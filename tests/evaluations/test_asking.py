@@ -19,10 +19,12 @@ from analysis.categories import CATEGORIES
 from analysis.observers.questions import AskPlan
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
-from humanexp.evaluations import chat, selectors, services
+from humanexp.evaluations import selectors
 from humanexp.evaluations.budget import Budget, CapReached, Caps
+from humanexp.evaluations.chat import ChatObserver
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.services.asking import estimated
+from humanexp.evaluations.services import asking
+from humanexp.evaluations.services.asking import ask, estimated
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
@@ -40,7 +42,7 @@ ALL = dict.fromkeys(CATEGORIES, 2)
 def media(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN001
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
-    monkeypatch.setattr(chat.ChatObserver, "pause_s", 0.001)
+    monkeypatch.setattr(ChatObserver, "pause_s", 0.001)
 
 
 def truth_of(stimulus_set: StimulusSet) -> dict[str, tuple[str, float]]:
@@ -53,8 +55,8 @@ def truth_of(stimulus_set: StimulusSet) -> dict[str, tuple[str, float]]:
 
 def asked(stimulus_set: StimulusSet, model: FakeModel, **changes: object) -> tuple[EvaluationRun, Job]:
     arguments = {"plan": AskPlan(), "caps": Caps(), "allow_upload": True, **changes}
-    run, job = services.ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#fake", **arguments)
-    runner.run_waiting(kinds=[services.ASK_KIND])
+    run, job = ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#fake", **arguments)
+    runner.run_waiting(kinds=[asking.ASK_KIND])
     job.refresh_from_db()
     run.refresh_from_db()
     return run, job
@@ -133,7 +135,7 @@ class TestRefusals:
     )
     def test_addresses(self, spec: str, message: str) -> None:
         with pytest.raises(InvalidRequest, match=message):
-            services.ask(stimulus_set=picture_set(), spec=spec, plan=AskPlan(), caps=Caps(9), allow_upload=True)
+            ask(stimulus_set=picture_set(), spec=spec, plan=AskPlan(), caps=Caps(9), allow_upload=True)
         assert not EvaluationRun.objects.exists()
 
     @pytest.mark.process
@@ -143,7 +145,7 @@ class TestRefusals:
         with model.listening():
             settings.OBSERVER_HOSTS = [model.host]
             with pytest.raises(InvalidRequest, match="--allow-upload"):
-                services.ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#m", plan=AskPlan(), caps=Caps())
+                ask(stimulus_set=stimulus_set, spec=f"openai:{model.url}#m", plan=AskPlan(), caps=Caps())
         assert model.calls == 0
 
     @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ class TestRefusals:
         stimulus_set = picture_set()
         settings.OBSERVER_HOSTS = ["127.0.0.1:9"]
         with pytest.raises(InvalidRequest, match=message):
-            services.ask(
+            ask(
                 stimulus_set=stimulus_set, spec="openai:http://127.0.0.1:9/v1#m",
                 **{"plan": AskPlan(), "caps": Caps(), "allow_upload": True, **changes},
             )  # fmt: skip
@@ -171,7 +173,7 @@ class TestRefusals:
     def test_another_machine_is_asked_within_a_cap_alone(self, settings) -> None:  # noqa: ANN001
         settings.OBSERVER_HOSTS = ["example.com"]
         with pytest.raises(InvalidRequest, match="another machine"):
-            services.ask(
+            ask(
                 stimulus_set=picture_set(), spec="openai:https://example.com/v1#m", plan=AskPlan(), caps=Caps(),
                 allow_upload=True,
             )  # fmt: skip

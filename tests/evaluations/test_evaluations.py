@@ -17,9 +17,10 @@ from analysis.classifiers import shards
 from humanexp.core.errors import Conflict, InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import jobs, selectors, services, specs
+from humanexp.evaluations import jobs, selectors, specs
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.services import prediction
+from humanexp.evaluations.services import evaluations, prediction
+from humanexp.evaluations.services.evaluations import How, delete, evaluate
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from tests.evaluations.rule_classifier import BrightnessClassifier
@@ -38,8 +39,8 @@ def stimulus_set(settings, tmp_path: Path, db: None) -> StimulusSet:  # noqa: AN
 
 
 def evaluated(stimulus_set: StimulusSet, **how: Any) -> EvaluationRun:
-    run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", how=services.How(**how))
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    run, job = evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", how=How(**how))
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     job.refresh_from_db()
     assert job.state == "done", job.error
     run.refresh_from_db()
@@ -77,7 +78,7 @@ def test_what_an_interrupted_job_finished_is_not_predicted_again(
 ) -> None:
     whole = selectors.read_predictions(evaluated(stimulus_set))
     monkeypatch.setattr(shards, "SHARD_STIMULI", 4)
-    run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+    run, job = evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
 
     def cancelled_after_two(done: int, total: int, message: str = "") -> None:
         if done >= 8:
@@ -88,7 +89,7 @@ def test_what_an_interrupted_job_finished_is_not_predicted_again(
     parts = list(media_path(run.folder).rglob("part-*.parquet"))
     assert len(parts) == 2
     before = BrightnessClassifier.batches
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     remaining = -(-stimulus_set.stimuli.count() // 4) - 2
     assert BrightnessClassifier.batches - before == remaining + 1  # the rehearsal
     run.refresh_from_db()
@@ -101,8 +102,8 @@ def test_another_classifier_of_the_same_name_is_not_taken_for_the_first(stimulus
     table = media_path("answers.csv")
     rows = [f"{key},dog" for key in stimulus_set.stimuli.values_list("key", flat=True)]
     table.write_text("stimulus,response\n" + "\n".join(rows) + "\n")
-    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=f"table:{table}", name="brightness")
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    run, _job = evaluate(stimulus_set=stimulus_set, spec=f"table:{table}", name="brightness")
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     run.refresh_from_db()
     assert run.spec == f"table:{table}"
     assert set(selectors.predictions_for(stimulus_set)["response"]) == {"dog"}
@@ -121,8 +122,8 @@ def test_another_classifier_of_the_same_name_is_not_taken_for_the_first(stimulus
 def test_what_is_refused_leaves_everything_as_it_was(stimulus_set: StimulusSet, spec: str, message: str) -> None:
     before = selectors.read_predictions(evaluated(stimulus_set))
     files = sorted(media_path("evaluations").rglob("*"))
-    run, job = services.evaluate(stimulus_set=stimulus_set, spec=spec, name="brightness")
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    run, job = evaluate(stimulus_set=stimulus_set, spec=spec, name="brightness")
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     job.refresh_from_db()
     run.refresh_from_db()
     assert job.state == "failed"
@@ -140,27 +141,27 @@ def test_a_picture_that_is_gone_or_changed_is_refused_by_name(stimulus_set: Stim
         (lambda path: path.write_bytes(media_path(second.file).read_bytes()), "is not the one that was measured"),
     ):
         change(media_path(first.file))
-        _run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
-        runner.run_waiting(kinds=[services.JOB_KIND])
+        _run, job = evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+        runner.run_waiting(kinds=[evaluations.JOB_KIND])
         job.refresh_from_db()
         assert message in job.error
     assert not media_path("evaluations").exists() or not list(media_path("evaluations").rglob("*.parquet"))
 
 
 def test_one_evaluation_of_a_name_at_a_time(stimulus_set: StimulusSet) -> None:
-    run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
-    assert services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness") == (run, job)
+    run, job = evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+    assert evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness") == (run, job)
     with pytest.raises(Conflict, match="being evaluated"):
-        services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", how=services.How(rule="sum"))
+        evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", how=How(rule="sum"))
     with pytest.raises(Conflict, match="being evaluated"):
-        services.delete(run=run)
+        delete(run=run)
 
 
 def test_a_deleted_run_takes_its_files_along(stimulus_set: StimulusSet) -> None:
     run = evaluated(stimulus_set)
     folder = media_path(run.folder)
     assert folder.is_dir()
-    services.delete(run=run)
+    delete(run=run)
     assert not folder.exists()
     assert len(selectors.predictions_for(stimulus_set)) == 0
 
@@ -168,10 +169,10 @@ def test_a_deleted_run_takes_its_files_along(stimulus_set: StimulusSet) -> None:
 def test_own_labels_need_wordnet_ids_and_give_another_label_space(stimulus_set: StimulusSet) -> None:
     spec = "python:tests.evaluations.rule_classifier:make_thousand"
     with pytest.raises(InvalidRequest, match="6 pictures of pets have no WordNet id"):
-        services.evaluate(stimulus_set=stimulus_set, spec=spec, how=services.How(own_labels=True))
+        evaluate(stimulus_set=stimulus_set, spec=spec, how=How(own_labels=True))
     stimulus_set.source_set.images.order_by().update(wnid="n02123045")
-    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=spec, how=services.How(own_labels=True))
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    run, _job = evaluate(stimulus_set=stimulus_set, spec=spec, how=How(own_labels=True))
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     run.refresh_from_db()
     table = selectors.read_predictions(run)
     assert set(table["label_space"]) == {1000}
@@ -205,8 +206,8 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_table(
     spec = "export:fixtures/classifiers/clean.pt2"
 
     def classified() -> pd.DataFrame:
-        run, job = services.evaluate(stimulus_set=stimulus_set, spec=spec)
-        runner.run_waiting(kinds=[services.JOB_KIND])
+        run, job = evaluate(stimulus_set=stimulus_set, spec=spec)
+        runner.run_waiting(kinds=[evaluations.JOB_KIND])
         job.refresh_from_db()
         assert job.state == "done", job.error
         run.refresh_from_db()
@@ -228,13 +229,13 @@ def test_no_predictions_is_an_empty_table(stimulus_set: StimulusSet) -> None:
 
 def test_code_is_for_the_command_line_alone(stimulus_set: StimulusSet) -> None:
     with pytest.raises(InvalidRequest, match="command line"):
-        services.evaluate(stimulus_set=stimulus_set, spec=SPEC, by=User.objects.create(username="r"))
+        evaluate(stimulus_set=stimulus_set, spec=SPEC, by=User.objects.create(username="r"))
 
 
 @pytest.mark.parametrize("spec", ["export:/etc/x.pt2", "onnx:../net.onnx", "timm:resnet18@/tmp/w.pt", "hf:."])
 def test_the_console_takes_names_and_what_the_operator_put_on_the_shelf(stimulus_set: StimulusSet, spec: str) -> None:
     with pytest.raises(InvalidRequest, match="published networks by name"):
-        services.evaluate(stimulus_set=stimulus_set, spec=spec, by=User.objects.create(username="r"))
+        evaluate(stimulus_set=stimulus_set, spec=spec, by=User.objects.create(username="r"))
 
 
 def test_the_shelf_is_offered(stimulus_set: StimulusSet) -> None:
@@ -252,7 +253,7 @@ def test_the_shelf_is_offered(stimulus_set: StimulusSet) -> None:
 def test_an_unfinished_set_is_refused(stimulus_set: StimulusSet) -> None:
     stimulus_set.completed_at = None
     with pytest.raises(InvalidRequest, match="not complete"):
-        services.evaluate(stimulus_set=stimulus_set, spec=SPEC)
+        evaluate(stimulus_set=stimulus_set, spec=SPEC)
 
 
 def test_the_command_says_what_it_found_and_refuses_what_it_cannot(stimulus_set: StimulusSet) -> None:

@@ -16,13 +16,14 @@ from analysis.study.rules import load_rule_set
 from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InvalidRequest, SetFrozen
 from humanexp.core.models import User
-from humanexp.evaluations import services
 from humanexp.evaluations.services import gold
+from humanexp.evaluations.services.evaluations import select_gold
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sources import agreed_originals
+from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import Rating, store_ratings
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.plans import make_plan
 from tests.evaluations.rule_classifier import BrightnessClassifier
@@ -76,7 +77,7 @@ def source_set(settings, tmp_path: Path) -> SourceSet:  # noqa: ANN001
         write_picture(tmp_path / "pets" / "cat" / f"cat-{number}.png", middle("cat" if number else "oven") + number)
     for number in range(3):
         write_picture(tmp_path / "pets" / "dog" / f"dog-{number}.png", middle("dog" if number else "bear") + number)
-    return stimuli.import_images(source=tmp_path / "pets", name="pets").source_set
+    return import_images(source=tmp_path / "pets", name="pets").source_set
 
 
 def test_the_command_stores_what_each_classifier_says(source_set: SourceSet) -> None:
@@ -126,7 +127,7 @@ def test_an_interrupted_job_goes_on(source_set: SourceSet, monkeypatch: pytest.M
 )
 def test_the_console_refuses_what_names_no_classifier(source_set: SourceSet, specs: list[str], reason: str) -> None:
     with pytest.raises(InvalidRequest, match=reason):
-        services.select_gold(source_set=source_set, specs=specs, by=User.objects.create_user("lab", is_staff=True))
+        select_gold(source_set=source_set, specs=specs, by=User.objects.create_user("lab", is_staff=True))
     assert not Job.objects.exists()
 
 
@@ -187,8 +188,8 @@ def stimulus_set(source_set: SourceSet) -> StimulusSet:
 
 def rate(source_set: SourceSet, agreed: set[str]) -> None:
     images = source_set.images.values_list("pk", "key")
-    ratings = [stimuli.Rating(pk, 2 if key in agreed else 1, 0.5) for pk, key in images]
-    stimuli.store_ratings(source_set=source_set, classifiers=["export:a", "export:b"], ratings=ratings)
+    ratings = [Rating(pk, 2 if key in agreed else 1, 0.5) for pk, key in images]
+    store_ratings(source_set=source_set, classifiers=["export:a", "export:b"], ratings=ratings)
 
 
 STUDY = StudyConfiguration(title="Pets", stimuli="pets", seed=3)

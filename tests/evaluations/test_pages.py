@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun, Retraining
-from humanexp.evaluations.services import uploads
+from humanexp.evaluations.services import evaluations, uploads
+from humanexp.evaluations.services.evaluations import evaluate
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
@@ -74,7 +74,7 @@ def test_a_table_is_shown_then_taken_whole(lab: Client, stimulus_set: StimulusSe
     run = EvaluationRun.objects.get()
     assert taken.url == reverse("evaluations:run", args=[run.pk])
     assert "waiting" in lab.get(reverse(LIST)).content.decode()
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     run.refresh_from_db()
     assert (run.name, run.count, run.accuracy_clean) == ("mine", 8, 0.5)
     page = lab.get(taken.url).content.decode()
@@ -94,7 +94,7 @@ def test_a_table_with_problems_is_kept_nowhere_and_all_of_them_are_listed(
     assert "1 of 8 stimuli of the set have no row" in text
     assert text.count("is none of the 16 categories") == 7
     assert list(media_path("evaluations").rglob("*.csv")) == []
-    assert not Job.objects.filter(kind=services.JOB_KIND).exists()
+    assert not Job.objects.filter(kind=evaluations.JOB_KIND).exists()
 
 
 @pytest.mark.parametrize(
@@ -154,25 +154,25 @@ def test_evaluating_takes_safe_strings_alone(lab: Client, stimulus_set: Stimulus
     started = lab.post(address, form | {"spec": "export:fixtures/classifiers/clean.pt2", "rule": "sum"})
     run = EvaluationRun.objects.get()
     assert started.url == reverse("evaluations:run", args=[run.pk])
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     run.refresh_from_db()
     assert (run.rule, run.label_space, run.count) == ("sum", 16, 8)
     assert run.versions["torch"]
 
 
 def test_a_failed_evaluation_says_why(lab: Client, stimulus_set: StimulusSet) -> None:
-    run, _job = services.evaluate(stimulus_set=stimulus_set, spec="timm:nowhere")
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    run, _job = evaluate(stimulus_set=stimulus_set, spec="timm:nowhere")
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     page = lab.get(reverse("evaluations:run", args=[run.pk])).content.decode()
     assert "timm has no network" in page
     assert "failed" in lab.get(reverse(LIST)).content.decode()
 
 
 def test_deleting_asks_for_the_name(lab: Client, stimulus_set: StimulusSet) -> None:
-    run, _job = services.evaluate(stimulus_set=stimulus_set, spec="export:fixtures/classifiers/clean.pt2")
+    run, _job = evaluate(stimulus_set=stimulus_set, spec="export:fixtures/classifiers/clean.pt2")
     address = reverse("evaluations:delete", args=[run.pk])
     assert "already: wait" in lab.post(address, {"confirm": "clean"}).content.decode()
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     assert lab.post(address, {"confirm": "wrong"}).status_code == 422
     assert EvaluationRun.objects.exists()
     assert lab.post(address, {"confirm": "clean"}).url == reverse(LIST)
@@ -209,7 +209,7 @@ def test_the_list_asks_the_database_no_more_for_many_runs(
     django_assert_max_num_queries,  # noqa: ANN001
 ) -> None:
     for number in range(12):
-        services.evaluate(stimulus_set=stimulus_set, spec="timm:nowhere", name=f"net {number}")
+        evaluate(stimulus_set=stimulus_set, spec="timm:nowhere", name=f"net {number}")
     with django_assert_max_num_queries(10):
         lab.get(reverse(LIST))
 

@@ -27,10 +27,12 @@ from analysis.observers.vision_language import VisionLanguageModel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import selectors, services
+from humanexp.evaluations import selectors
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.services.asking import estimated
+from humanexp.evaluations.services import asking
+from humanexp.evaluations.services.asking import ask, estimated
+from humanexp.evaluations.services.observers import Decoding
 from humanexp.evaluations.specs import shown
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
@@ -172,8 +174,8 @@ def media(settings, tmp_path: Path) -> Path:  # noqa: ANN001
 
 def asked(stimulus_set: StimulusSet, folder: Path, **changes: object) -> tuple[EvaluationRun, Job]:
     arguments = {"plan": AskPlan(), "caps": Caps(), **changes}
-    run, job = services.ask(stimulus_set=stimulus_set, spec=f"vlm:{folder}", **arguments)
-    runner.run_waiting(kinds=[services.ASK_KIND])
+    run, job = ask(stimulus_set=stimulus_set, spec=f"vlm:{folder}", **arguments)
+    runner.run_waiting(kinds=[asking.ASK_KIND])
     job.refresh_from_db()
     run.refresh_from_db()
     return run, job
@@ -223,7 +225,7 @@ class TestAsked:
         plan = AskPlan(wordings=("describes",), orders=1, repeats=4)
         with pytest.raises(InvalidRequest, match="copies"):
             asked(stimulus_set, tiny, plan=plan)
-        decoding = services.Decoding(temperature=1.0)
+        decoding = Decoding(temperature=1.0)
         assert estimated(stimulus_set, f"vlm:{tiny}", plan, decoding).calls == 48 * 4
         run, job = asked(stimulus_set, tiny, plan=plan, decoding=decoding)
         assert job.state == "done", job.error
@@ -266,7 +268,7 @@ class TestAsked:
 
     @pytest.mark.parametrize(
         ("changes", "message"),
-        [({"caps": Caps(most_calls=10)}, "costs nothing"), ({"decoding": services.Decoding(device="cuda:9")}, "CUDA")],
+        [({"caps": Caps(most_calls=10)}, "costs nothing"), ({"decoding": Decoding(device="cuda:9")}, "CUDA")],
     )
     def test_refused_before_anything_is_stored(self, tiny: Path, changes: dict, message: str) -> None:
         with pytest.raises(InvalidRequest, match=message):

@@ -22,9 +22,9 @@ from analysis.classifiers import quarantine
 from analysis.errors import ClassifierUnavailable
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import services, specs
+from humanexp.evaluations import specs
 from humanexp.evaluations.models import EvaluationRun, UploadedModel
-from humanexp.evaluations.services import shelving
+from humanexp.evaluations.services import evaluations, shelving
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from tests.analysis.classifiers import small_networks as small
@@ -100,7 +100,7 @@ def test_a_model_is_checked_and_then_stands_on_the_shelf_by_its_name(
     asked = {"spec": expected, "stimulus_set": stimulus_set.pk, "name": "", "rule": "mean", "device": "cpu"}
     answer = lab.post(reverse("evaluations:new"), asked)
     assert answer.status_code == 302, answer.content.decode()
-    runner.run_waiting(kinds=[services.JOB_KIND])
+    runner.run_waiting(kinds=[evaluations.JOB_KIND])
     run = EvaluationRun.objects.get()
     assert run.completed_at and run.count == 8
     page = lab.get(reverse("evaluations:run", args=[run.pk])).content.decode()

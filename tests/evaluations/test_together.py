@@ -11,8 +11,9 @@ from django.core.management import CommandError, call_command
 
 from humanexp.core.errors import Conflict, InvalidRequest, JobError
 from humanexp.core.storage import media_path
-from humanexp.evaluations import selectors, services
+from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.services.evaluations import delete, evaluate, evaluate_together
 from humanexp.jobs import runner
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
@@ -43,11 +44,11 @@ def table(run: EvaluationRun) -> pd.DataFrame:
 
 
 def test_each_run_holds_what_its_own_evaluation_gives(stimulus_set: StimulusSet, nets: list[str]) -> None:
-    runs, job = services.evaluate_together(stimulus_set=stimulus_set, specs=nets)
+    runs, job = evaluate_together(stimulus_set=stimulus_set, specs=nets)
     runner.finish(job, what="it", tell=str)
     assert [run.name for run in runs] == ["first", "second", "third"]
     for run, spec in zip(runs, nets, strict=True):
-        alone, own = services.evaluate(stimulus_set=stimulus_set, spec=spec, name=f"{run.name} alone")
+        alone, own = evaluate(stimulus_set=stimulus_set, spec=spec, name=f"{run.name} alone")
         runner.finish(own, what="it", tell=str)
         assert table(run).equals(table(alone))
         alone.refresh_from_db()
@@ -57,15 +58,15 @@ def test_each_run_holds_what_its_own_evaluation_gives(stimulus_set: StimulusSet,
 
 
 def test_their_job_is_found_under_each_and_keeps_others_out(stimulus_set: StimulusSet, nets: list[str]) -> None:
-    runs, job = services.evaluate_together(stimulus_set=stimulus_set, specs=nets)
+    runs, job = evaluate_together(stimulus_set=stimulus_set, specs=nets)
     assert {latest_for(run.job_subject) for run in runs} == {job}
-    assert services.evaluate_together(stimulus_set=stimulus_set, specs=nets) == (runs, job)
+    assert evaluate_together(stimulus_set=stimulus_set, specs=nets) == (runs, job)
     with pytest.raises(Conflict, match="second is being evaluated"):
-        services.evaluate(stimulus_set=stimulus_set, spec=nets[1])
+        evaluate(stimulus_set=stimulus_set, spec=nets[1])
     with pytest.raises(Conflict, match="first is being evaluated"):
-        services.delete(run=runs[0])
+        delete(run=runs[0])
     runner.finish(job, what="it", tell=str)
-    again, own = services.evaluate(stimulus_set=stimulus_set, spec=nets[1])
+    again, own = evaluate(stimulus_set=stimulus_set, spec=nets[1])
     assert latest_for(again.job_subject) == own and latest_for(runs[0].job_subject) == job
 
 
@@ -73,7 +74,7 @@ def test_a_network_that_cannot_be_loaded_leaves_all_runs_as_they_were(
     stimulus_set: StimulusSet, nets: list[str]
 ) -> None:
     Path(nets[1].partition(":")[2]).write_bytes(b"broken")
-    runs, job = services.evaluate_together(stimulus_set=stimulus_set, specs=nets)
+    runs, job = evaluate_together(stimulus_set=stimulus_set, specs=nets)
     with pytest.raises(JobError, match=r"second\.pt2: torch\.export cannot read it"):
         runner.finish(job, what="it", tell=str)
     assert not any(EvaluationRun.objects.get(pk=run.pk).completed_at for run in runs)
@@ -83,7 +84,7 @@ def test_two_of_one_name_are_refused(stimulus_set: StimulusSet, nets: list[str],
     (tmp_path / "other").mkdir()
     same = f"export:{small.export_file(tmp_path / 'other' / 'first.pt2')}"
     with pytest.raises(InvalidRequest, match="one name"):
-        services.evaluate_together(stimulus_set=stimulus_set, specs=[nets[0], same])
+        evaluate_together(stimulus_set=stimulus_set, specs=[nets[0], same])
     assert not EvaluationRun.objects.exists()
 
 

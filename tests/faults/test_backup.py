@@ -18,7 +18,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
-from humanexp.console.archives import sealing, tables
+from humanexp.console.archives import keys, tables
 from humanexp.console.archives.backing_up import ArchiveNotWritten, back_up
 from humanexp.console.archives.databases import opened
 from humanexp.console.archives.moving import move_database
@@ -42,7 +42,7 @@ WRITERS = 3
 
 @pytest.fixture(autouse=True)
 def media(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(sealing, "_N", 2**4)
+    monkeypatch.setattr(keys, "_N", 2**4)
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     storage_mark.make()
@@ -59,7 +59,7 @@ def study(media: Path) -> Any:
 def site(media: Path) -> Installation:
     """Processes on the same database and files."""
     url = f"sqlite:///{connection.settings_dict['NAME']}"
-    return Installation(media, {"DATABASE_URL": url, sealing.VARIABLE: WORDS})
+    return Installation(media, {"DATABASE_URL": url, keys.VARIABLE: WORDS})
 
 
 def silent(_done: int, _total: int, _what: str) -> None:
@@ -261,7 +261,7 @@ def test_the_commands_of_the_manual(
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     environment = site.environ(**places)
-    del environment[sealing.VARIABLE]
+    del environment[keys.VARIABLE]
     assert len(commands) == 7
     for block in commands:
         done = subprocess.run(

@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from humanexp.core import clock
 from humanexp.core.models import User
-from humanexp.jobs import heartbeat, selectors
-from humanexp.jobs.heartbeat import Pulse
+from humanexp.jobs import selectors, watch
 from humanexp.jobs.models import Job, JobState, Runner
+from humanexp.jobs.watch import Pulse, keep, logger, write
 from tests.limits import LIMIT, until
 from tests.markup import markup
 
@@ -72,27 +72,27 @@ def test_a_beat_from_before_the_clock_was_set_back_keeps_nobody_alive() -> None:
 def test_only_lanes_that_go_round_are_reported() -> None:
     pulse = Pulse()
     pulse.beat(is_prompt=True)
-    heartbeat.write("lab:1:a", pulse)
+    write("lab:1:a", pulse)
     made = Runner.objects.get()
     assert made.prompt_at is not None and made.long_at is None
     pulse.beat(is_prompt=False)
-    heartbeat.write("lab:1:a", pulse)
+    write("lab:1:a", pulse)
     made.refresh_from_db()
     assert made.long_at is not None
 
 
 def test_runners_that_died_long_ago_are_forgotten_by_the_next() -> None:
     Runner.objects.create(name="dead", started_at=clock.now(), beat_at=clock.now() - timedelta(days=2))
-    heartbeat.write("lab:1:a", Pulse())
+    write("lab:1:a", Pulse())
     assert [made.name for made in Runner.objects.all()] == ["lab:1:a"]
 
 
 @pytest.mark.process
 def test_a_beat_that_the_database_refuses_is_not_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "BEAT_S", 0.02)
+    monkeypatch.setattr(watch, "BEAT_S", 0.02)
     stop, refused = threading.Event(), threading.Event()
-    monkeypatch.setattr(heartbeat.logger, "warning", lambda *_: refused.set())
-    heart = threading.Thread(target=heartbeat.keep, args=("lab:1:a", Pulse(), stop), daemon=True)
+    monkeypatch.setattr(logger, "warning", lambda *_: refused.set())
+    heart = threading.Thread(target=keep, args=("lab:1:a", Pulse(), stop), daemon=True)
     try:
         with connection.cursor() as cursor:
             cursor.execute("CREATE TRIGGER refuse BEFORE INSERT ON jobs_runner BEGIN SELECT RAISE(ABORT, 'full'); END")

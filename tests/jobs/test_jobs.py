@@ -10,7 +10,7 @@ from django.db import connection
 from analysis.errors import InvalidInput, PictureRefused
 from humanexp.core import clock
 from humanexp.core.errors import InputRefused, JobError
-from humanexp.jobs import runner, selectors, services
+from humanexp.jobs import runner, selectors, services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.registry import HANDLERS, Registered
 from humanexp.jobs.watch import Watch
@@ -37,7 +37,7 @@ def test_a_job_runs_once_and_keeps_its_result(kind) -> None:
         return {"answer": 42}
 
     kind(work)
-    job = services.submit("test.kind", subject="thing:1", x=1)
+    job = jobs.submit("test.kind", subject="thing:1", x=1)
     assert runner.run_waiting() == 1
     assert runner.run_waiting() == 0
     job.refresh_from_db()
@@ -47,7 +47,7 @@ def test_a_job_runs_once_and_keeps_its_result(kind) -> None:
 
 def test_an_unknown_kind_is_refused_before_it_is_stored() -> None:
     with pytest.raises(JobError, match=r"no\.such"):
-        services.submit("no.such")
+        jobs.submit("no.such")
     assert not Job.objects.exists()
 
 
@@ -65,7 +65,7 @@ def test_parameters_are_checked_when_a_job_is_submitted_and_when_it_runs(kind, p
 
     kind(work)
     with pytest.raises(InvalidInput) as caught:
-        services.submit("test.kind", **parameters)
+        jobs.submit("test.kind", **parameters)
     assert str(caught.value) == sentence and not Job.objects.exists()
     Job.objects.create(kind="test.kind", parameters=parameters)
     runner.run_waiting()
@@ -75,8 +75,8 @@ def test_parameters_are_checked_when_a_job_is_submitted_and_when_it_runs(kind, p
 
 def test_only_one_runner_gets_a_job(kind) -> None:
     kind(lambda progress: None)
-    services.submit("test.kind")
-    claims = [services.claim(runner="a"), services.claim(runner="b")]
+    jobs.submit("test.kind")
+    claims = [jobs.claim(runner="a"), jobs.claim(runner="b")]
     assert [job is not None for job in claims] == [True, False]
 
 
@@ -86,7 +86,7 @@ def test_a_refusal_fails_at_once_and_a_fault_is_tried_again(kind, refusal: type[
         raise refusal("cat.png is not a picture.")
 
     kind(refuse)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     runner.run_waiting()
     job.refresh_from_db()
     assert (job.state, job.error) == (JobState.FAILED, "cat.png is not a picture.")
@@ -95,7 +95,7 @@ def test_a_refusal_fails_at_once_and_a_fault_is_tried_again(kind, refusal: type[
         raise ZeroDivisionError
 
     kind(break_down)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     runner.run_waiting()
     job.refresh_from_db()
     assert job.state == JobState.QUEUED
@@ -110,11 +110,11 @@ def test_cancelling_stops_a_running_job_at_its_next_report(kind) -> None:
         for step in range(10):
             steps.append(step)
             if step == 3:
-                services.cancel(job=Job.objects.get())
+                jobs.cancel(job=Job.objects.get())
             progress(10, 10)
 
     kind(work)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     runner.run_waiting()
     job.refresh_from_db()
     assert (job.state, steps) == (JobState.CANCELLED, [0, 1, 2, 3])
@@ -122,10 +122,10 @@ def test_cancelling_stops_a_running_job_at_its_next_report(kind) -> None:
 
 def test_a_cancelled_job_can_be_resumed(kind) -> None:
     kind(lambda progress: {"done": True})
-    job = services.submit("test.kind")
-    services.cancel(job=job)
+    job = jobs.submit("test.kind")
+    jobs.cancel(job=job)
     assert job.state == JobState.CANCELLED
-    services.resume(job=job)
+    jobs.resume(job=job)
     runner.run_waiting()
     job.refresh_from_db()
     assert job.state == JobState.DONE
@@ -133,9 +133,9 @@ def test_a_cancelled_job_can_be_resumed(kind) -> None:
 
 def test_the_job_of_a_dead_runner_goes_back_until_attempts_are_used_up(kind) -> None:
     kind(lambda progress: None)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     for _attempt in range(3):
-        assert services.claim(runner="dead") is not None
+        assert jobs.claim(runner="dead") is not None
         Job.objects.update(lease_until=clock.now() - timedelta(seconds=1))
         assert Watch(watched_s=0).sweep() == 1
     job.refresh_from_db()
@@ -144,14 +144,14 @@ def test_the_job_of_a_dead_runner_goes_back_until_attempts_are_used_up(kind) -> 
 
 def test_a_runner_that_lost_its_lease_can_no_longer_end_the_job(kind) -> None:
     kind(lambda progress: None)
-    services.submit("test.kind")
-    lost = services.claim(runner="slow")
+    jobs.submit("test.kind")
+    lost = jobs.claim(runner="slow")
     Job.objects.update(lease_until=clock.now() - timedelta(seconds=1))
     Watch(watched_s=0).sweep()
-    taken = services.claim(runner="fresh")
-    services.finish(job=lost, runner="slow", result={"from": "slow"})
-    assert not services.report(job=lost, runner="slow", done=1, total=2)
-    services.finish(job=taken, runner="fresh", result={"from": "fresh"})
+    taken = jobs.claim(runner="fresh")
+    jobs.finish(job=lost, runner="slow", result={"from": "slow"})
+    assert not jobs.report(job=lost, runner="slow", done=1, total=2)
+    jobs.finish(job=taken, runner="fresh", result={"from": "fresh"})
     assert Job.objects.get().result == {"from": "fresh"}
 
 
@@ -162,7 +162,7 @@ def test_progress_is_written_at_most_once_a_second(kind, django_assert_max_num_q
                 progress(step, 1001)
 
     kind(work)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     runner.run_waiting()
     job.refresh_from_db()
     assert job.state == JobState.DONE
@@ -171,10 +171,10 @@ def test_progress_is_written_at_most_once_a_second(kind, django_assert_max_num_q
 def test_one_waiting_job_is_kept_for_a_kind_that_repeats(kind) -> None:
     kind(lambda progress: None, every_s=60)
     for _ in range(3):
-        services.schedule_periodic()
+        jobs.schedule_periodic()
     assert Job.objects.filter(kind="test.kind").count() == 1
     runner.run_waiting(kinds=["test.kind"])
-    services.schedule_periodic()
+    jobs.schedule_periodic()
     waiting = Job.objects.get(kind="test.kind", state=JobState.QUEUED)
     assert waiting.run_after > clock.now()
 
@@ -183,10 +183,10 @@ def test_twenty_past_runs_of_a_kind_that_repeats_are_kept(kind) -> None:
     kind(lambda progress: None, every_s=0)
     other = Job.objects.create(kind="test.other", state=JobState.DONE)
     for _ in range(25):
-        services.schedule_periodic()
+        jobs.schedule_periodic()
         runner.run_waiting(kinds=["test.kind"])
     newest = list(Job.objects.filter(kind="test.kind").values_list("pk", flat=True))
-    services.schedule_periodic()
+    jobs.schedule_periodic()
     kept = Job.objects.filter(kind="test.kind", state=JobState.DONE).values_list("pk", flat=True)
     assert sorted(kept) == sorted(newest)[-20:]
     assert Job.objects.filter(pk=other.pk).exists()
@@ -213,7 +213,7 @@ def test_a_beat_that_the_database_refuses_is_not_the_last(kind, monkeypatch: pyt
                 return
 
     kind(run)
-    services.submit("test.kind")
+    jobs.submit("test.kind")
     runner.run_waiting()
     assert len(leases) == 2
     assert leases[1] > leases[0]

@@ -18,12 +18,13 @@ from django.db import IntegrityError, InterfaceError, OperationalError, connecti
 from analysis.errors import StorageFailed
 from humanexp.core import clock
 from humanexp.core.errors import Conflict
-from humanexp.jobs import lanes, runner, services
-from humanexp.jobs.heartbeat import Pulse
+from humanexp.jobs import lanes, runner, services as jobs
+from humanexp.jobs.lanes import Lane
 from humanexp.jobs.models import PERIODIC, Job, JobState
 from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.registry import HANDLERS, Registered, handlers
 from humanexp.jobs.runner import Patience
+from humanexp.jobs.watch import Pulse
 from tests.limits import LIMIT, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -109,9 +110,9 @@ def test_an_outage_costs_no_attempt_however_often_it_comes(kind, outage: Excepti
         return {"answer": 42}
 
     kind(run)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     patience = Patience(threading.Event())
-    while (claimed := services.claim(runner="a")) is not None or not Job.objects.get().is_finished:
+    while (claimed := jobs.claim(runner="a")) is not None or not Job.objects.get().is_finished:
         if claimed is not None:
             runner.run_one(claimed, "a", patience=patience)
         time.sleep(0.01)
@@ -131,8 +132,8 @@ def test_a_result_is_stored_once_the_database_takes_it(kind) -> None:
         threading.Timer(0.3, allow_changes).start()
 
     kind(run)
-    job = services.submit("test.kind")
-    runner.run_one(services.claim(runner="a"), "a", patience=Patience(threading.Event()))
+    job = jobs.submit("test.kind")
+    runner.run_one(jobs.claim(runner="a"), "a", patience=Patience(threading.Event()))
     job.refresh_from_db()
     assert (job.state, job.attempt, len(runs)) == (JobState.DONE, 1, 1)
 
@@ -167,8 +168,8 @@ def test_a_lane_told_to_stop_hands_its_job_back_at_its_next_report(kind) -> None
             time.sleep(0.01)
 
     kind(run)
-    job = services.submit("test.kind")
-    lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
+    job = jobs.submit("test.kind")
+    lane = Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
     lane.thread.start()
     assert begun.wait(LIMIT)
     assert lane.end(time.monotonic() + LIMIT)
@@ -185,8 +186,8 @@ def test_the_job_of_a_lane_that_does_not_hear_is_taken_from_it(kind) -> None:
         return {"from": "the deaf one"}
 
     kind(run)
-    job = services.submit("test.kind")
-    lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
+    job = jobs.submit("test.kind")
+    lane = Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
     lane.thread.start()
     assert begun.wait(LIMIT)
     assert not lane.end(time.monotonic() + 0.1)
@@ -206,13 +207,13 @@ def test_payments_go_on_until_long_work_has_ended(kind) -> None:
     def work(progress: Any) -> None:
         begun.set()
         assert stop.wait(LIMIT)
-        services.submit("test.pay")
+        jobs.submit("test.pay")
         until(lambda: paid, "the payment is made")
         progress(1, 2)
 
     kind(work)
     kind(lambda progress: paid.append(1), name="test.pay", is_prompt=True)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     threading.Thread(target=lambda: begun.wait(LIMIT) and stop.set()).start()
     assert lanes.run_forever(stop, poll_s=0.01)
     job.refresh_from_db()
@@ -223,9 +224,9 @@ def test_payments_go_on_until_long_work_has_ended(kind) -> None:
 @pytest.mark.usefixtures("quick")
 def test_a_lane_outlasts_what_its_loop_meets(kind, monkeypatch: pytest.MonkeyPatch) -> None:
     kind(lambda progress: None)
-    job = services.submit("test.kind")
+    job = jobs.submit("test.kind")
     refuse_changes()
-    lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
+    lane = Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
     lane.thread.start()
     lane.thread.join(0.3)
     assert lane.thread.is_alive()
@@ -240,24 +241,24 @@ def test_a_lane_outlasts_what_its_loop_meets(kind, monkeypatch: pytest.MonkeyPat
 def test_two_runners_never_own_one_job(kind) -> None:
     """The second comes between the first one's look and its update."""
     kind(lambda progress: None)
-    services.submit("test.kind")
+    jobs.submit("test.kind")
     second: list[Job | None] = []
 
     def come_between(execute: Any, sql: str, *arguments: Any) -> Any:
         if sql.startswith("UPDATE") and not second:
             second.append(None)
-            second[0] = services.claim(runner="second")
+            second[0] = jobs.claim(runner="second")
         return execute(sql, *arguments)
 
     with connection.execute_wrapper(come_between):
-        first = services.claim(runner="first")
+        first = jobs.claim(runner="first")
     assert first is None
     assert second[0] is not None and Job.objects.get().runner == "second"
 
 
 def test_a_kind_that_repeats_waits_once_by_constraint(kind) -> None:
     kind(lambda progress: None, every_s=60)
-    services.schedule_periodic()
+    jobs.schedule_periodic()
     with pytest.raises(IntegrityError), transaction.atomic():
         Job.objects.create(kind="test.kind", subject=PERIODIC)
     Job.objects.create(kind="test.kind", subject="on demand")
@@ -270,20 +271,20 @@ def test_two_runners_that_schedule_at_one_moment_make_one_job(kind) -> None:
     def come_between(execute: Any, sql: str, *arguments: Any) -> Any:
         if "MAX(" in sql and not between:
             between.append(1)
-            services.schedule_periodic()
+            jobs.schedule_periodic()
         return execute(sql, *arguments)
 
     with connection.execute_wrapper(come_between):
-        services.schedule_periodic()
+        jobs.schedule_periodic()
     assert between and Job.objects.filter(kind="test.kind").count() == 1
 
 
 def test_a_repeating_job_is_not_taken_up_beside_the_next(kind) -> None:
     kind(lambda progress: None, every_s=60)
     ended = Job.objects.create(kind="test.kind", subject=PERIODIC, state=JobState.FAILED)
-    services.submit("test.kind", subject=PERIODIC)
+    jobs.submit("test.kind", subject=PERIODIC)
     with pytest.raises(Conflict, match="the next one waits already"):
-        services.resume(job=ended)
+        jobs.resume(job=ended)
 
 
 def test_nothing_waits_an_hour_because_the_clock_was_set_back(kind) -> None:
@@ -291,11 +292,11 @@ def test_nothing_waits_an_hour_because_the_clock_was_set_back(kind) -> None:
     far = clock.now() + timedelta(hours=1)
     Job.objects.create(kind="test.kind", subject=PERIODIC, run_after=far)
     Job.objects.create(kind="test.kind", subject="tried again", run_after=far)
-    services.schedule_periodic()
+    jobs.schedule_periodic()
     assert not Job.objects.filter(run_after__gt=clock.now() + timedelta(seconds=61)).exists()
     Job.objects.all().delete()
     Job.objects.create(kind="test.kind", subject=PERIODIC, state=JobState.DONE, finished_at=far)
-    services.schedule_periodic()
+    jobs.schedule_periodic()
     assert Job.objects.get(state=JobState.QUEUED).run_after <= clock.now() + timedelta(seconds=60)
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from humanexp.core import clock
-from humanexp.jobs import services
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.watch import WATCHED_S, Watch
 
@@ -42,7 +42,7 @@ def swept(watch: Watch, own: Seconds, seconds: int, *, renews: Job | None = None
     for second in range(seconds):
         own.at += 1
         if renews is not None and second % 5 == 0:
-            services.renew(job=renews, runner="other")
+            jobs.renew(job=renews, runner="other")
         lost += watch.sweep()
     return lost
 
@@ -79,7 +79,7 @@ def test_time_in_which_nobody_could_look_does_not_count(own: Seconds) -> None:
 def test_a_lease_that_is_renewed_while_the_job_is_taken_back_stays(own: Seconds) -> None:
     job = held(timedelta(seconds=-1))
     until = job.lease_until
-    services.renew(job=job, runner="other")
-    assert not services.take_back(pk=job.pk, runner="other", lease_until=until)
+    jobs.renew(job=job, runner="other")
+    assert not jobs.take_back(pk=job.pk, runner="other", lease_until=until)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING

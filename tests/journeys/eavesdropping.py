@@ -13,8 +13,8 @@ import numpy as np
 from django.test import Client
 from numpy.typing import NDArray
 
-from humanexp.participation import services
 from humanexp.participation.models import Session, Trial
+from humanexp.participation.services.sessions import issue_handoff
 
 API = "/api/v1/run/"
 LEASE = "a-tab-of-its-own"
@@ -41,7 +41,7 @@ def listen(session: Session, answers: np.random.Generator) -> list[Heard]:
     kept = {trial.position: trial for trial in Trial.objects.filter(session=session).select_related("stimulus")}
     categories = dict(Trial.objects.filter(session=session).values_list("position", "stimulus__source_image__category"))
     shell = http.get("/run/")
-    code = services.issue_handoff(session=session)
+    code = issue_handoff(session=session)
     token = _json(http.post(f"{API}handoff/", {"code": code}, content_type="application/json"))["token"]
     headers = {"Authorization": f"Bearer {token}", "X-Lease": LEASE}
     http.post(f"{API}lease/", {"lease": LEASE}, content_type="application/json", headers=headers)

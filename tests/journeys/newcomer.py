@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.categories import CATEGORIES
-from humanexp.simulation.browser.page import StudyPage
+from humanexp.simulation.browser import StudyPage
 from tests.browser.looks import fits
 
 WIDTHS = (1280, 390)

@@ -18,7 +18,7 @@ import pytest
 
 from humanexp.simulation.participant import ScriptedParticipant
 from humanexp.simulation.personas import Answer, TruePicture
-from humanexp.simulation.worker import MarketplaceWorker
+from humanexp.simulation.workers import MarketplaceWorker
 from tests.journeys.books import check_answers, check_faults, check_money
 from tests.journeys.site import Heard, Site, wait_for
 

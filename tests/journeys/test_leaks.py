@@ -16,10 +16,10 @@ from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
 from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path
-from humanexp.participation import services as participation
+from humanexp.participation.services.sessions import open_session, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study
+from humanexp.studies.services import studies
 from tests.journeys.eavesdropping import (
     ELSEWHERE,
     REPEATED,
@@ -108,8 +108,8 @@ def listen_to_all(study: Study, sessions: int) -> list[Heard]:
     answers = np.random.default_rng(3)
     heard = []
     for number in range(sessions):
-        participant = participation.participant_for(family=study.family, code=f"P-{number:04d}")
-        heard += listen(participation.open_session(study=study, participant=participant), answers)
+        participant = participant_for(family=study.family, code=f"P-{number:04d}")
+        heard += listen(open_session(study=study, participant=participant), answers)
     add_repetitions(heard)
     return heard
 

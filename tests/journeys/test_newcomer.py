@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.simulation.browser.driver import chromium
+from humanexp.simulation.browser import chromium
 from tests.evidence import watched
 from tests.journeys.newcomer import LONG_MS, Hand, draw_pictures, takes_the_study
 from tests.journeys.site import Site, wait_for

@@ -10,8 +10,10 @@ from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Runner
 from humanexp.ledger.models.calls import Payment
-from humanexp.notices import services
 from humanexp.notices.models import Address
+from humanexp.notices.services.addresses import add_address, follow_settings
+from humanexp.notices.services.looking import look
+from humanexp.notices.services.sending import send
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.models import ApprovalChange, CampaignHold
 from humanexp.studies.models import Study, StudyFamily
@@ -87,11 +89,11 @@ def hold(campaign: Campaign, reason: str) -> CampaignHold:
 
 
 def address_of(user: User, url: str, *, way: str = "webhook", pace: str = "now", **changes: Any) -> Address:
-    return services.add_address(by=user, way=way, target=url, pace=pace, **changes)
+    return add_address(by=user, way=way, target=url, pace=pace, **changes)
 
 
 def tell() -> None:
     """One turn of the job."""
-    services.follow_settings()
-    services.look()
-    services.send()
+    follow_settings()
+    look()
+    send()

@@ -14,8 +14,10 @@ from django.test.utils import CaptureQueriesContext
 
 from humanexp.console.preflight.check import CHECKS, Launch
 from humanexp.core.models import AuditEvent, User
-from humanexp.notices import preflight, selectors, services  # noqa: F401  (preflight registers its check)
+from humanexp.notices import preflight, selectors  # noqa: F401  (preflight registers its check)
 from humanexp.notices.models import Address, Event, Mute
+from humanexp.notices.services.addresses import add_address  # noqa: F401  (preflight registers its check)
+from humanexp.notices.services.looking import look  # noqa: F401  (preflight registers its check)
 from tests.core.test_accounts import Mailbox
 from tests.notices.receivers import Receiver
 from tests.notices.surroundings import (
@@ -43,7 +45,7 @@ def test_the_page_shows_all_studies_with_buttons_and_a_count_in_the_navigation(o
     for slug in ("one", "two"):
         park(new_campaign(new_study(slug, owner)))
     new_campaign(new_study("foreign"))
-    services.look()
+    look()
     page = signed_in(owner).get("/waiting/").content.decode()
     assert (
         "/studies/one/monitor/ledger/parked/" in page
@@ -70,7 +72,7 @@ def test_a_viewer_sees_no_money_and_nothing_that_others_solve(owner: User) -> No
     new_payment(campaign, state="parked")
     hold(campaign, "wage")
     withdraw_approval(study)
-    services.look()
+    look()
     assert "Nothing waits for you" in signed_in(viewer).get("/waiting/").content.decode()
     assert selectors.waiting_count(viewer) == 0
     of_payer = signed_in(payer).get("/waiting/").content.decode()
@@ -144,7 +146,7 @@ class TestMail:
     @pytest.mark.process
     def test_goes_to_the_account_with_a_message_id(self, owner: User, mailbox: list[str]) -> None:
         park(new_campaign(new_study("one", owner)))
-        services.add_address(by=owner, way="email")
+        add_address(by=owner, way="email")
         tell()
         tell()
         [text] = mailbox
@@ -155,7 +157,7 @@ class TestMail:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
         park(new_campaign(new_study("one", owner)))
-        services.add_address(by=owner, way="email")
+        add_address(by=owner, way="email")
         tell()
         address = Address.objects.get()
         assert "mail server" in address.last_error and address.try_after is not None
@@ -212,9 +214,9 @@ def counted(user: User) -> tuple[int, int, int]:
     with CaptureQueriesContext(connection) as page:
         selectors.waiting_for(user)
     with CaptureQueriesContext(connection) as first:
-        services.look()
+        look()
     with CaptureQueriesContext(connection) as again:
-        services.look()
+        look()
     return len(page), len(first), len(again)
 
 

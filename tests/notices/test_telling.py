@@ -14,9 +14,11 @@ from django.db import connections
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.notices import services
 from humanexp.notices.models import Address, Event, Notice
-from humanexp.notices.services import sending
+from humanexp.notices.services import addresses, sending
+from humanexp.notices.services.addresses import add_address, remove_address, send_test, unmute
+from humanexp.notices.services.looking import look
+from humanexp.notices.services.sending import send
 from tests.clocks import HandClock
 from tests.limits import until
 from tests.notices.receivers import Receiver
@@ -155,7 +157,7 @@ def test_a_muted_study_is_silent_and_what_is_still_open_is_told_afterwards(
 ) -> None:
     muted, other = new_study("muted", owner), new_study("other", owner)
     address_of(owner, receiver.url)
-    services.mute(by=owner, study=muted, days=1)
+    addresses.mute(by=owner, study=muted, days=1)
     campaign = new_campaign(muted)
     park(campaign)
     gone = hold(campaign, "wage")
@@ -178,12 +180,12 @@ def test_a_muted_study_is_silent_and_what_is_still_open_is_told_afterwards(
 def test_a_reason_can_be_muted_in_every_study_and_a_mute_can_be_ended(owner: User, receiver: Receiver) -> None:
     campaign = new_campaign(new_study("one", owner))
     address_of(owner, receiver.url)
-    mute = services.mute(by=owner, name="parked", days=7)
+    mute = addresses.mute(by=owner, name="parked", days=7)
     park(campaign)
     hold(campaign, "wage")
     tell()
     assert [reason for _state, reason, _study in receiver.events] == ["wage"]
-    services.unmute(by=owner, pk=mute.pk)
+    unmute(by=owner, pk=mute.pk)
     tell()
     assert [reason for _state, reason, _study in receiver.events] == ["wage", "parked"]
 
@@ -263,11 +265,11 @@ class TestAddressesThatFail:
     def test_pauses_double_up_to_an_hour(self, waiting: Address, receiver: Receiver, hand_clock: HandClock) -> None:
         receiver.mood, pauses = 500, []
         for _ in range(9):
-            services.send()
+            send()
             waiting.refresh_from_db()
             if not waiting.last_error:
-                services.look()
-                services.send()
+                look()
+                send()
                 waiting.refresh_from_db()
             pauses.append(waiting.try_after - clock.now())
             hand_clock.time = waiting.try_after
@@ -281,8 +283,8 @@ class TestAddressesThatFail:
         receiver.mood = "hang"
         with Receiver() as other:
             address_of(owner, other.url)
-            services.look()
-            services.send()
+            look()
+            send()
             until(lambda: other.events == [("opened", "parked", "one")], "the other one is told")
             assert not receiver.release.is_set()
         waiting.refresh_from_db()
@@ -305,7 +307,7 @@ class TestWhereMessagesMayGo:
     )  # fmt: skip
     def test_others_are_refused(self, owner: User, url: str) -> None:
         with pytest.raises(InvalidRequest):
-            services.add_address(by=owner, way="webhook", target=url)
+            add_address(by=owner, way="webhook", target=url)
 
     @pytest.mark.process
     def test_this_machine_is_refused_where_others_reach_the_site(
@@ -315,30 +317,30 @@ class TestWhereMessagesMayGo:
         settings.PUBLIC_URL = "https://lab.example.org"
         with pytest.raises(InvalidRequest, match="NOTICE_HOSTS"):
             address_of(owner, f"{receiver.url}/2")
-        assert "NOTICE_HOSTS" in services.send_test(by=owner, pk=address.pk)
+        assert "NOTICE_HOSTS" in send_test(by=owner, pk=address.pk)
         # also where the address looks like one of the internet: what the name leads to counts
         Address.objects.filter(pk=address.pk).update(
             target=receiver.url.replace("http://127.0.0.1", "https://localhost")
         )
-        assert "private network" in services.send_test(by=owner, pk=address.pk)
+        assert "private network" in send_test(by=owner, pk=address.pk)
         assert not receiver.calls
         settings.NOTICE_HOSTS = [receiver.url.removeprefix("http://")]
         Address.objects.filter(pk=address.pk).update(target=receiver.url)
-        assert services.send_test(by=owner, pk=address.pk) == ""
+        assert send_test(by=owner, pk=address.pk) == ""
 
     def test_mail_goes_to_the_address_of_the_account_only(self, owner: User, settings: Any) -> None:
         with pytest.raises(InvalidRequest, match="Mail is not set up"):
-            services.add_address(by=owner, way="email")
+            add_address(by=owner, way="email")
         settings.EMAIL_HOST = "mail.example"
         with pytest.raises(InvalidRequest, match="of your account only"):
-            services.add_address(by=owner, way="email", target="victim@elsewhere.example")
-        assert services.add_address(by=owner, way="email").target == ""
+            add_address(by=owner, way="email", target="victim@elsewhere.example")
+        assert add_address(by=owner, way="email").target == ""
 
     @pytest.mark.process
     def test_nobody_touches_the_address_of_another(self, owner: User, receiver: Receiver) -> None:
         address = address_of(owner, receiver.url)
         other = User.objects.create_user("eve")
-        for attempt in (services.send_test, services.remove_address):
+        for attempt in (send_test, remove_address):
             with pytest.raises(Exception, match="no such address"):
                 attempt(by=other, pk=address.pk)
         assert not receiver.calls

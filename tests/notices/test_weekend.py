@@ -11,8 +11,8 @@ import pytest
 from humanexp.console.models import Backup
 from humanexp.core import clock
 from humanexp.core.models import User
-from humanexp.notices import services
 from humanexp.notices.models import Observation
+from humanexp.notices.services.looking import call_while_well, look, look_at_certificate
 from humanexp.participation.models import Participant, Session
 from humanexp.recruiters.models.campaigns import Campaign
 from tests.clocks import HandClock
@@ -57,12 +57,12 @@ def test_every_event_of_a_weekend_is_told_once_to_the_right_person_and_resolved_
             is_dead = 30 <= hour < 32 or 50 <= hour < 51  # the runner was killed; the database was away
             if not is_dead:
                 runner_beats()
-                services.look_at_certificate()
+                look_at_certificate()
                 if not 10 <= hour < 16:  # the recruiter is away
                     Campaign.objects.update(synced_at=clock.now())
                 receiver.mood = 500 if 20 <= hour < 22 else 200  # the chat is down for two hours
                 tell()
-                services.call_while_well()
+                call_while_well()
             hand_clock.go(minutes=STEP_MIN)
         told = Counter(
             (call.path, event["state"], event["reason"]) for call in _taken(receiver) for event in call.json["events"]
@@ -115,7 +115,7 @@ def test_a_certificate_that_cannot_be_checked_is_told_to_administrators(
     address_of(User.objects.create_user("adam", is_staff=True), receiver.url)
     settings.PUBLIC_URL, settings.NOTICE_HOSTS = "https://lab.example.org", [receiver.url.removeprefix("http://")]
     hand_machine.ends = None
-    services.look_at_certificate()
+    look_at_certificate()
     tell()
     assert receiver.events == [("opened", "certificate", None)]
 
@@ -149,7 +149,7 @@ class TestTheAddressThatIsCalledWhileAllIsWell:
     def test_is_called_at_its_interval(self, receiver: Receiver, hand_clock: HandClock) -> None:
         for _ in range(11):
             runner_beats()
-            assert services.call_while_well() == ""
+            assert call_while_well() == ""
             hand_clock.go(minutes=1)
         assert [(call.method, call.path) for call in receiver.calls] == [("GET", "/ping")] * 3
 
@@ -157,7 +157,7 @@ class TestTheAddressThatIsCalledWhileAllIsWell:
         self, receiver: Receiver, hand_clock: HandClock
     ) -> None:
         hand_clock.go(minutes=6)
-        assert "runner" in services.call_while_well()
+        assert "runner" in call_while_well()
         assert not receiver.calls
         assert "runner" in Observation.objects.get(name="alive").seen["silent_because"][0]
 
@@ -167,17 +167,17 @@ class TestTheAddressThatIsCalledWhileAllIsWell:
         campaign = new_campaign(new_study("one", owner))
         hand_clock.go(minutes=6)
         runner_beats()
-        services.look()
-        assert "not been asked" in services.call_while_well()
+        look()
+        assert "not been asked" in call_while_well()
         campaign.synced_at = clock.now()
         campaign.save()
-        services.look()
-        assert services.call_while_well() == ""
+        look()
+        assert call_while_well() == ""
         assert len(receiver.calls) == 1
 
     def test_that_answers_an_error_is_told_to_administrators(self, receiver: Receiver, hand_clock: HandClock) -> None:
         receiver.mood = 500
-        assert "status 500" in services.call_while_well()
+        assert "status 500" in call_while_well()
         with Receiver() as other:
             address_of(User.objects.create_user("adam", is_staff=True), other.url)
             tell()

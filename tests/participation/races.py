@@ -29,7 +29,7 @@ def main() -> None:
     from django.db import connections
 
     from humanexp.participation import minimum_duration
-    from humanexp.studies import services as studies
+    from humanexp.studies.services.studies import start_collecting
     from tests.factories import draft_study, make_stimulus_set
 
     minimum_duration.SHARE = 0.0
@@ -46,7 +46,7 @@ def main() -> None:
     )
     for race in (*races, killed_before_the_reply):
         made = draft_study(slug=race.__name__.replace("_", "-"), recruitment={"contact": "lab@example.org"})
-        outcomes[race.__name__] = race(studies.start_collecting(study=made))
+        outcomes[race.__name__] = race(start_collecting(study=made))
     connections.close_all()
     json.dump(outcomes, sys.stdout)
 
@@ -90,19 +90,21 @@ def open_as_one_person(study):
 
 def answer_once(study):
     """Eight different answers to the same trial, for every trial of a session."""
-    from humanexp.participation import credentials, services as participation
+    from humanexp.participation import credentials
     from humanexp.participation.models import Response, Session
+    from humanexp.participation.services.answering import store_response, take_lease
+    from humanexp.participation.services.sessions import issue_token
     from tests.factories import new_session
 
     session = new_session(study, "P-1")
-    claim = credentials.TOKEN.read(participation.issue_token(session=session))
-    participation.take_lease(claim=claim, lease="tab-00000001")
+    claim = credentials.TOKEN.read(issue_token(session=session))
+    take_lease(claim=claim, lease="tab-00000001")
     names = ["dog", "cat", "bear", "bird", "car", "boat", "oven", "clock"]
     new, agreed = Counter(), 0
     for position in range(12):
 
         def answer(name, position=position):
-            stored = participation.store_response(claim=claim, lease="tab-00000001", position=position, response=name)
+            stored = store_response(claim=claim, lease="tab-00000001", position=position, response=name)
             return [stored.is_new, stored.correct]
 
         got = together([lambda name=name: answer(name) for name in names])
@@ -118,11 +120,11 @@ def answer_once(study):
 
 
 def redeem_once(study):
-    from humanexp.participation import services as participation
+    from humanexp.participation.services.sessions import exchange_handoff, issue_handoff
     from tests.factories import new_session
 
-    code = participation.issue_handoff(session=new_session(study, "P-1"))
-    got = together([lambda: len(participation.exchange_handoff(code=code).token) > 20 for _ in range(THREADS)])
+    code = issue_handoff(session=new_session(study, "P-1"))
+    got = together([lambda: len(exchange_handoff(code=code).token) > 20 for _ in range(THREADS)])
     return {"tokens": got.count(True), "refused": got.count("TokenRefused")}
 
 
@@ -162,7 +164,7 @@ def launch_once(study):
 
 def stop_behind_long_work(study):
     """One runner has an hour of work in hand when somebody asks for something that cannot wait."""
-    from humanexp.jobs import lanes, services
+    from humanexp.jobs import lanes, services as jobs
     from humanexp.jobs.models import Job
     from humanexp.jobs.registry import HANDLERS, Registered
 
@@ -175,12 +177,12 @@ def stop_behind_long_work(study):
     HANDLERS["long"] = Registered("long", long, None)
     HANDLERS["prompt"] = Registered("prompt", lambda progress: done.set(), None, is_prompt=True)
     Job.objects.all().delete()
-    job = services.submit("long")
+    job = jobs.submit("long")
     running = Thread(target=lanes.run_forever, args=(stop,), kwargs={"poll_s": 0.05})
     running.start()
     try:
         began.wait(LIMIT)
-        services.submit("prompt")
+        jobs.submit("prompt")
         done.wait(LIMIT)
     finally:
         stop.set()
@@ -192,13 +194,15 @@ def stop_behind_long_work(study):
 
 def killed_before_the_reply(study):
     """The server dies between storing an answer and replying; the page sends the answer again to the next one."""
-    from humanexp.participation import credentials, services as participation
+    from humanexp.participation import credentials
     from humanexp.participation.models import Response
+    from humanexp.participation.services.answering import take_lease
+    from humanexp.participation.services.sessions import issue_token
     from tests.factories import new_session
 
     session = new_session(study, "P-1")
-    token = participation.issue_token(session=session)
-    participation.take_lease(claim=credentials.TOKEN.read(token), lease="tab-00000001")
+    token = issue_token(session=session)
+    take_lease(claim=credentials.TOKEN.read(token), lease="tab-00000001")
 
     def send(port, **headers):
         body = json.dumps({"position": 0, "response": "dog"}).encode()

@@ -8,10 +8,12 @@ import pytest
 
 from analysis.findings.discrimination import discrimination_entries
 from analysis.tables.trials import TRIALS
-from humanexp.participation import selectors as participation
 from humanexp.participation.models import Trial
-from humanexp.studies import selectors as studies, services
+from humanexp.participation.selectors import answers
+from humanexp.participation.selectors.answers import iter_trial_rows
 from humanexp.studies.pages.design import design_page
+from humanexp.studies.selectors import configuration_of
+from humanexp.studies.services.studies import create_study, start_collecting
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session, png
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
@@ -36,7 +38,7 @@ def sitting(client, abx):
 
 
 def test_the_study_file_says_it_and_gives_it_back(abx):
-    study = studies.configuration_of(abx)
+    study = configuration_of(abx)
     assert study.design.discrimination.form == "abx"
     assert 'form = "abx"' in study.to_toml()
 
@@ -67,7 +69,7 @@ def test_an_answered_session_is_exported_with_all_three_pictures_and_analysed(si
         given = "na" if trial.position == 2 else trial.correct_response
         assert sitting.answer(trial.position, given).status_code == 201
     assert sitting.post("complete/", {}).status_code == 200
-    rows = list(participation.iter_trial_rows(abx))
+    rows = list(iter_trial_rows(abx))
     frame = TRIALS.frame([{**row, "accepted": True} for row in rows])
     for trial, row in zip(trials, rows, strict=True):
         assert row["third_stimulus"] == trial.third_stimulus.key
@@ -94,7 +96,7 @@ def test_what_x_showed_is_not_shown_again_in_the_next_session(client, db):
     make_stimulus_set(per_category=14, per_function=300)
     design = {**DESIGN, "discrimination": {"form": "abx", "trials": 4, "sentinels": 2, "practice": 1}}
     wanted = configuration(protocol=PROTOCOL, design=design, max_sessions_per_worker=2)
-    study = services.start_collecting(study=services.create_study(configuration=wanted))
+    study = start_collecting(study=create_study(configuration=wanted))
     first = new_session(study)
     tab = Tab(client, first)
     tab.take_lease()
@@ -105,14 +107,14 @@ def test_what_x_showed_is_not_shown_again_in_the_next_session(client, db):
     assert second.pk != first.pk
 
     def originals(session):
-        names = (f"{name}__source_image__key" for name in participation.PICTURES)
+        names = (f"{name}__source_image__key" for name in answers.PICTURES)
         return {key for shown in session.trials.values_list(*names) for key in shown}
 
     assert not originals(first) & originals(second)
 
 
 def test_the_design_page_counts_its_trials_and_all_its_pictures(abx):
-    page = design_page(abx, studies.configuration_of(abx))
+    page = design_page(abx, configuration_of(abx))
     assert page.pairs == 4 * 6
     assert {str(row.name) for row in page.roles} == {"practice trials", "A, B and X", "plain trials"}
     reasons = [rule.reason for rule in page.gates]

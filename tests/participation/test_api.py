@@ -11,9 +11,11 @@ from PIL import Image
 
 from analysis.tables.trials import TRIALS
 from humanexp.jobs.models import Job
-from humanexp.participation import credentials, selectors, services
-from humanexp.participation.answer_coverage import answer_counts
+from humanexp.participation import credentials
 from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.selectors.answers import gold_answers, iter_timing_rows, iter_trial_rows
+from humanexp.participation.services.sessions import issue_handoff, issue_token, receipt_is_valid, withdraw_session
+from humanexp.participation.tallies import answer_counts
 from tests.factories import Tab, new_session
 
 GOOD_TIMING = {
@@ -37,7 +39,7 @@ def answer_all(tab, session, response="dog"):
 
 
 def test_a_whole_session_from_hand_off_to_receipt(client, session):
-    code = services.issue_handoff(session=session)
+    code = issue_handoff(session=session)
     token = client.post("/api/v1/run/handoff/", {"code": code}, content_type="application/json").json()["token"]
     tab = Tab(client, session, token=token)
     assert tab.take_lease().json() == {"lease": tab.lease}
@@ -79,11 +81,11 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
         "completion_code": done.json()["completion_code"],
     }
     session.refresh_from_db()
-    assert services.receipt_is_valid(session=session, receipt=done.json()["receipt"])
+    assert receipt_is_valid(session=session, receipt=done.json()["receipt"])
     assert done.json()["completion_code"] in credentials.completion_codes(session.code)
     assert session.environment["screen_px"] == [1, 2]
     assert Job.objects.filter(kind="screening.judge", parameters={"session_id": session.pk}).count() == 1
-    rows = list(selectors.iter_trial_rows(session.study))
+    rows = list(iter_trial_rows(session.study))
     assert len(rows) == session.total and TRIALS.frame(rows).shape[0] == session.total
     assert rows[0]["timing_ok"] is True and rows[0]["t_refresh_median_ms"] == 16.67 and rows[0]["accepted"] is None
 
@@ -225,24 +227,24 @@ def test_a_token_with_another_sessions_number_is_forged(client, study):
 
 
 def test_a_token_signed_for_something_else_or_with_another_key_is_refused(client, session, settings):
-    handoff = services.issue_handoff(session=session)
+    handoff = issue_handoff(session=session)
     for other in (handoff, session.code):  # the code is quoted in letters
         assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {other}"}).status_code == 401
-    token = services.issue_token(session=session)
+    token = issue_token(session=session)
     settings.SECRET_KEY = "another key"
     assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {token}"}).status_code == 401
 
 
 def test_a_token_survives_the_rotation_of_the_key_while_the_old_one_is_a_fallback(client, session, settings):
-    token, receipt = services.issue_token(session=session), credentials.receipt(session.code)
+    token, receipt = issue_token(session=session), credentials.receipt(session.code)
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key"
     assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
-    assert services.receipt_is_valid(session=session, receipt=receipt)
+    assert receipt_is_valid(session=session, receipt=receipt)
 
 
 def test_an_expired_token_is_refused(client, session, monkeypatch):
-    token = services.issue_token(session=session)
+    token = issue_token(session=session)
     now = time.time()
     monkeypatch.setattr(signing.time, "time", lambda: now + credentials.TOKEN_MAX_AGE_S + 5)
     assert client.get("/api/v1/run/status/", headers={"Authorization": f"Bearer {token}"}).status_code == 401
@@ -252,13 +254,13 @@ def test_a_hand_off_works_once_and_for_a_minute(client, session, monkeypatch):
     def redeem(code):
         return client.post("/api/v1/run/handoff/", {"code": code}, content_type="application/json")
 
-    code = services.issue_handoff(session=session)
+    code = issue_handoff(session=session)
     assert redeem(code).status_code == 200
     assert redeem(code).status_code == 401
-    older, newer = services.issue_handoff(session=session), services.issue_handoff(session=session)
+    older, newer = issue_handoff(session=session), issue_handoff(session=session)
     assert redeem(older).status_code == 401
     assert redeem(newer).status_code == 200
-    late = services.issue_handoff(session=session)
+    late = issue_handoff(session=session)
     now = time.time()
     monkeypatch.setattr(signing.time, "time", lambda: now + 62)
     assert redeem(late).status_code == 401
@@ -268,8 +270,8 @@ def test_a_hand_off_works_once_and_for_a_minute(client, session, monkeypatch):
 
 def test_a_receipt_of_another_session_is_no_proof(study):
     first, second = new_session(study, "P-1"), new_session(study, "P-2")
-    assert not services.receipt_is_valid(session=second, receipt=credentials.receipt(first.code))
-    assert not services.receipt_is_valid(session=first, receipt="")
+    assert not receipt_is_valid(session=second, receipt=credentials.receipt(first.code))
+    assert not receipt_is_valid(session=first, receipt="")
 
 
 # Lease
@@ -345,7 +347,7 @@ def test_refusals_are_readable_whatever_is_asked_for(tab):
 
 def test_a_withdrawn_session_takes_no_answers_and_shows_no_pictures(tab, session):
     tab.answer(0)
-    services.withdraw_session(session=session)
+    withdraw_session(session=session)
     for reply in (tab.answer(1), tab.get("trials/1/stimulus/0/"), tab.post("complete/", {}), tab.take_lease()):
         assert reply.status_code == 409 and reply.json()["type"] == "session-closed"
     assert tab.get("status/").json()["state"] == "withdrawn"
@@ -437,13 +439,13 @@ def test_the_server_decides_which_trials_are_set_aside(tab, session):
         (False, True, ""),
         (False, True, ""),
     ]
-    frame = TRIALS.frame(list(selectors.iter_trial_rows(session.study)))
+    frame = TRIALS.frame(list(iter_trial_rows(session.study)))
     assert frame["set_aside"].tolist() == [True, True, False, False]
     assert frame["input_kind"].tolist()[0] == "touch" and frame["input_kind"].isna().sum() == 3
     # The certificate counts no practice, and nothing that is set aside.
-    assert not list(selectors.iter_timing_rows(session.study, ["categorisation"]))
+    assert not list(iter_timing_rows(session.study, ["categorisation"]))
     session.trials.filter(position__lt=4).update(role="main")
-    assert len(list(selectors.iter_timing_rows(session.study, ["categorisation"]))) == 2
+    assert len(list(iter_timing_rows(session.study, ["categorisation"]))) == 2
 
 
 def test_a_gold_that_was_set_aside_says_nothing_of_its_picture(tab, session):
@@ -451,7 +453,7 @@ def test_a_gold_that_was_set_aside_says_nothing_of_its_picture(tab, session):
         away = trial.role in ("gold", "main")
         tab.answer(trial.position, "na", timing={**GOOD_TIMING, "focused_whole_trial": not away})
     assert session.trials.filter(role="gold").exists()
-    assert selectors.gold_answers(session.study) == []
+    assert gold_answers(session.study) == []
     counted = answer_counts(session.study).answers
     assert counted == session.trials.filter(role="consistency_first").count() > 0
 
@@ -459,5 +461,5 @@ def test_a_gold_that_was_set_aside_says_nothing_of_its_picture(tab, session):
 def test_of_answers_stored_before_nothing_was_set_aside(tab, session):
     tab.answer(0, "cat", timing={**GOOD_TIMING, "focused_whole_trial": False})
     Response.objects.update(set_aside=None, input_kind="", timing_ok=False)
-    (row,) = selectors.iter_trial_rows(session.study)
+    (row,) = iter_trial_rows(session.study)
     assert row["set_aside"] is None and row["input_kind"] is None and row["timing_ok"] is False

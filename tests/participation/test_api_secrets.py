@@ -7,9 +7,9 @@ import string
 
 import pytest
 
-from humanexp.participation import services
 from humanexp.participation.models import RefusedCall, Response, Session
-from humanexp.participation.services import auditing
+from humanexp.participation.services import answering
+from humanexp.participation.services.sessions import issue_handoff, issue_token
 from tests.factories import Tab, new_session
 
 RUN = "/api/v1/run/"
@@ -23,7 +23,7 @@ def redeem(client, code, **headers):
 
 def test_codes_cannot_be_guessed_and_guessing_keeps_nobody_out(client, study):
     session = new_session(study)
-    code = services.issue_handoff(session=session)
+    code = issue_handoff(session=session)
     body, _, signature = code.rpartition(":")
     assert len(signature) >= 43, "a code ends in 256 bits that nobody can make without the key"
     rng = random.Random(1)  # noqa: S311 - no secret
@@ -31,8 +31,8 @@ def test_codes_cannot_be_guessed_and_guessing_keeps_nobody_out(client, study):
     guesses = [f"{body}:{''.join(rng.choices(letters, k=len(signature)))}" for _ in range(150)]
     guesses += [code[:place] + ("A" if code[place] != "A" else "B") + code[place + 1 :] for place in range(len(code))]
     statuses = [redeem(client, guess).status_code for guess in guesses]
-    assert set(statuses) == {401, 429} and statuses.count(401) <= auditing.REFUSALS.burst + 5
-    assert RefusedCall.objects.count() <= auditing.REFUSALS.burst + 5
+    assert set(statuses) == {401, 429} and statuses.count(401) <= answering.REFUSALS.burst + 5
+    assert RefusedCall.objects.count() <= answering.REFUSALS.burst + 5
     session.refresh_from_db()
     assert session.handoff_nonce, "the code is still good"
     assert redeem(client, code).status_code == 200
@@ -40,8 +40,8 @@ def test_codes_cannot_be_guessed_and_guessing_keeps_nobody_out(client, study):
 
 def test_after_leaving_no_token_of_the_session_does_anything(client, study):
     session = new_session(study)
-    early, late = services.issue_token(session=session), services.issue_token(session=session)
-    code = services.issue_handoff(session=session)
+    early, late = issue_token(session=session), issue_token(session=session)
+    code = issue_handoff(session=session)
     tab = Tab(client, session, token=early)
     tab.take_lease()
     assert tab.answer(0).status_code == 201

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.participation import services
 from humanexp.participation.models import ClosingAnswers, Response, Session
-from humanexp.participation.selectors import closing_answers
+from humanexp.participation.selectors.set_ups import closing_answers
+from humanexp.participation.services.leaving import clear_text, erase_withdrawn
 from humanexp.results.tables import closing_of
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role
@@ -95,9 +95,9 @@ def test_an_export_has_a_text_only_after_somebody_cleared_it(tab: Tab, asking: S
         return {name: row[name] for name in SAID if isinstance(row[name], str)}
 
     assert exported() == {"went_wrong": "yes", "device": "laptop"}
-    services.clear_text(session=session, text="problem", is_cleared=True, by=anna)
+    clear_text(session=session, text="problem", is_cleared=True, by=anna)
     assert exported() == {"went_wrong": "yes", "device": "laptop", "problem": "It froze."}
-    services.clear_text(session=session, text="problem", is_cleared=False, by=anna)
+    clear_text(session=session, text="problem", is_cleared=False, by=anna)
     assert "problem" not in exported()
     lines = AuditEvent.objects.filter(action__in=["clear-comment", "hold-comment"]).order_by("pk")
     assert [(line.action, line.by) for line in lines] == [("clear-comment", anna), ("hold-comment", anna)]
@@ -109,7 +109,7 @@ def test_clearing_takes_the_role(tab: Tab, asking: Study) -> None:
     payer = User.objects.create_user("paula")
     asking.memberships.create(user=payer, role=Role.PAYER)
     with pytest.raises(NotAllowed):
-        services.clear_text(session=Session.objects.get(), text="comment", is_cleared=True, by=payer)
+        clear_text(session=Session.objects.get(), text="comment", is_cleared=True, by=payer)
     assert ClosingAnswers.objects.get().comment_cleared_at is None
 
 
@@ -136,5 +136,5 @@ def test_whoever_leaves_takes_this_back_too(tab: Tab, asking: Study) -> None:
     tab.post("withdraw/", {})
     assert list(closing_answers(asking)) == [] and len(closing_of(asking)) == 0
     Session.objects.update(erase_after=timezone.now() - timedelta(minutes=1))
-    services.erase_withdrawn()
+    erase_withdrawn()
     assert not ClosingAnswers.objects.exists()

@@ -7,8 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from humanexp.participation import selectors, services
 from humanexp.participation.models import Session, Trial
+from humanexp.participation.selectors.sessions import holding_slots
+from humanexp.participation.services.sessions import Agreement, SentBy, open_session, participant_for, withdraw_session
 from humanexp.studies.models import Study
 from tests.factories import collecting_study
 
@@ -33,16 +34,14 @@ def study_with(places: dict[str, int]) -> Study:
 
 
 def enter(study: Study, code: str, recruiter: str) -> Session:
-    person = services.participant_for(family=study.family, code=code)
-    agreement = services.Agreement(version="1")
-    return services.open_session(
-        study=study, participant=person, agreement=agreement, sent_by=services.SentBy(recruiter=recruiter)
-    )
+    person = participant_for(family=study.family, code=code)
+    agreement = Agreement(version="1")
+    return open_session(study=study, participant=person, agreement=agreement, sent_by=SentBy(recruiter=recruiter))
 
 
 def corruptions_of(study: Study, recruiter: str) -> Counter[str]:
     """Main trials of what the recruiter's people hold, by corruption."""
-    held = selectors.holding_slots(study).filter(recruiter=recruiter)
+    held = holding_slots(study).filter(recruiter=recruiter)
     trials = Trial.objects.filter(session__in=held, role="main", task="categorisation")
     return Counter(trials.order_by().values_list("stimulus__corruption", flat=True))
 
@@ -68,10 +67,10 @@ def test_the_balance_is_kept_when_people_drop_out_and_others_come(stimulus_set: 
     for k in range(60):
         if len(present) == SESSIONS or (present and rng.random() < 0.35):
             gone = present.pop(int(rng.integers(len(present))))
-            services.withdraw_session(session=gone)
+            withdraw_session(session=gone)
         else:
             present.append(enter(study, f"P-{k:02}", str(rng.choice(list(PLACES)))))
-    held = list(selectors.holding_slots(study).values_list("slot", flat=True))
+    held = list(holding_slots(study).values_list("slot", flat=True))
     assert len(held) == len(set(held)) == len(present)
     for recruiter in PLACES:
         shares = corruptions_of(study, recruiter)

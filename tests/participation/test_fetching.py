@@ -6,16 +6,17 @@ import random
 
 import pytest
 
-from humanexp.participation import selectors
+from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
+from humanexp.participation.selectors.answers import unfetched_answers
 from humanexp.participation.services import showing
 from humanexp.participation.services.showing import note_fetched
 from tests.factories import Tab, new_session
 
 
 def unfetched(session):
-    return selectors.unfetched_answers(Session.objects.filter(pk=session.pk)).get(session.pk)
+    return unfetched_answers(Session.objects.filter(pk=session.pk)).get(session.pk)
 
 
 class Page:
@@ -83,7 +84,7 @@ def test_a_session_from_before_this_was_kept_says_nothing(tab, session):
 
 def test_two_calls_at_once_undo_nothing_of_each_other(session, monkeypatch):
     claim = SessionClaim(session_id=session.pk, nonce=session.token_nonce)
-    turn = showing.write_turn
+    turn = write_turn
 
     def after_another():
         """The other call of the page has noted its pictures since this one looked."""

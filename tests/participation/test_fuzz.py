@@ -12,9 +12,10 @@ from django.core import signing
 from django.test import Client
 
 from humanexp.core.limits import Allowance
-from humanexp.participation import credentials, services
+from humanexp.participation import credentials
 from humanexp.participation.models import RefusedCall, Session
-from humanexp.participation.services import auditing
+from humanexp.participation.services import answering
+from humanexp.participation.services.sessions import issue_token, withdraw_session
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.factories import Tab, new_session
 from tests.participation.hostile import JUNK, MISSING, Endpoint, Hostile
@@ -109,7 +110,7 @@ def endpoints(cursor: int, later: int, entry: str, other_entry: str) -> list[End
 
 def tokens(mine: Session, other: Session) -> dict[str, str]:
     """Headers that give no access: `other` is the session of another study, withdrawn."""
-    good, moment = services.issue_token(session=mine), signing.time.time() - credentials.TOKEN_MAX_AGE_S - 60
+    good, moment = issue_token(session=mine), signing.time.time() - credentials.TOKEN_MAX_AGE_S - 60
     head, _, signature = good.rpartition(":")
 
     def signed(content, salt="humanexp.session-token"):
@@ -144,7 +145,7 @@ def tokens(mine: Session, other: Session) -> dict[str, str]:
         "compressed": f"Bearer .{good}",
         "huge": f"Bearer {'x' * 100_000}",
         "no letters": "Bearer é\xff\x80",
-        "other session": f"Bearer {services.issue_token(session=other)}",
+        "other session": f"Bearer {issue_token(session=other)}",
     }
 
 
@@ -164,7 +165,7 @@ def stored():
 def patient(monkeypatch):
     """Buckets so deep that a refusal is judged by itself, not by the number of those before it."""
     for name in ("CALLS", "REFUSALS"):
-        monkeypatch.setattr(auditing, name, Allowance(per_s=1e6, burst=10**9))
+        monkeypatch.setattr(answering, name, Allowance(per_s=1e6, burst=10**9))
 
 
 def test_a_thousand_hostile_calls_store_nothing(study, patient, settings):
@@ -176,7 +177,7 @@ def test_a_thousand_hostile_calls_store_nothing(study, patient, settings):
     first = mine.blocks[0]["last"] + 1
     for position in range(first):
         assert tab.answer(position).status_code == 201
-    services.withdraw_session(session=other)
+    withdraw_session(session=other)
     later = mine.blocks[2]["first"] if len(mine.blocks) > 2 else mine.total
     given = endpoints(first, later, campaign.entry, campaign.entry)
     refused_tokens = tokens(mine, other)
@@ -185,7 +186,7 @@ def test_a_thousand_hostile_calls_store_nothing(study, patient, settings):
         # The other session is open for nothing; where its token may ask, it hears of its own state alone.
         stranger_may = endpoint.name in ("status", "session", "withdraw", "entry handoff", "entry finish")
         known = {name: text for name, text in refused_tokens.items() if name != "other session" or not stranger_may}
-        token = services.issue_token(session=mine)
+        token = issue_token(session=mine)
         if endpoint.name in ("withdraw", "entry handoff", "entry finish"):
             token = "x.y.z"  # with a good one they would rightly do what they are asked
         hostile = Hostile(endpoint, token=token, lease=LEASE, tokens=known, seed=1)
@@ -205,7 +206,7 @@ def test_a_thousand_hostile_calls_store_nothing(study, patient, settings):
             before = after
     assert not faults, f"{len(faults)} of {sum(statuses.values())}\n" + "\n".join(faults)
     assert sum(statuses.values()) >= 1000 and set(statuses) <= {200, 301, 400, 401, 404, 405, 409, 413, 415, 422}
-    assert 0 < RefusedCall.objects.count() <= 3 * auditing.ENTRIES.burst + 10
+    assert 0 < RefusedCall.objects.count() <= 3 * answering.ENTRIES.burst + 10
 
 
 def fault_of(reply, call):

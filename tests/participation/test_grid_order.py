@@ -9,9 +9,10 @@ from analysis.design.catalogue import shuffled_grid
 from analysis.errors import InvalidInput
 from analysis.study.protocol import ProtocolConfig, load_protocol
 from analysis.tables.trials import TRIALS
-from humanexp.participation import selectors as participation
-from humanexp.studies import selectors as studies, services
+from humanexp.participation.selectors.answers import iter_trial_rows
 from humanexp.studies.pages.design import design_page
+from humanexp.studies.selectors import configuration_of
+from humanexp.studies.services.studies import create_study, new_version, start_collecting
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
 
 SHUFFLED = {"name": "vcr", "size_px": SIZE_PX, "grid_order": "shuffled"}
@@ -37,7 +38,7 @@ def test_the_published_order_is_the_default(client, study):
     assert order_of(tab) == list(RESPONSE_GRID)
     assert study.sessions.get().grid_order == []
     tab.answer(0)
-    assert list(participation.iter_trial_rows(study))[0]["grid_order"] is None
+    assert list(iter_trial_rows(study))[0]["grid_order"] is None
 
 
 def test_everybody_has_an_order_of_their_own_which_stays(client, shuffled):
@@ -52,7 +53,7 @@ def test_the_analyst_sees_it_in_every_row(client, shuffled):
     tab = opened(client, shuffled, "P-1")
     own = order_of(tab)
     tab.answer(0)
-    row = list(participation.iter_trial_rows(shuffled))[0]
+    row = list(iter_trial_rows(shuffled))[0]
     assert row["grid_order"].split(" ") == own == shuffled.sessions.get().grid_order
     TRIALS.frame([{**row, "accepted": True}])
 
@@ -62,9 +63,9 @@ def test_the_next_session_of_the_family_has_the_same_order(client, db):
     wanted = configuration(
         protocol=SHUFFLED, max_sessions_per_worker=2, design={"sessions": 3, "main_trials": 16, "clean_trials": 4}
     )
-    one = services.start_collecting(study=services.create_study(configuration=wanted))
+    one = start_collecting(study=create_study(configuration=wanted))
     tab = opened(client, one, "P-1")
-    two = services.start_collecting(study=services.new_version(study=one, configuration=wanted))
+    two = start_collecting(study=new_version(study=one, configuration=wanted))
     assert order_of(opened(client, two, "P-1")) == order_of(tab)
     assert order_of(opened(client, two, "P-2")) != order_of(tab)
 
@@ -81,7 +82,7 @@ def test_pairs_keep_the_order_of_their_choices(client, db):
     make_stimulus_set(per_category=8, per_function=160)
     design = {"sessions": 2, "main_trials": 0, "discrimination": {"trials": 4, "sentinels": 2, "practice": 1}}
     study = draft_study(protocol=SHUFFLED, design=design)
-    tab = opened(client, services.start_collecting(study=study), "P-1")
+    tab = opened(client, start_collecting(study=study), "P-1")
     assert [choice["name"] for choice in tab.get("session/").json()["choices"]["discrimination"]] == [
         "same",
         "different",
@@ -104,6 +105,6 @@ def test_an_order_that_there_is_not_is_refused_and_older_protocols_have_the_publ
 
 
 def test_the_design_page_says_that_it_was_changed(shuffled):
-    page = design_page(shuffled, studies.configuration_of(shuffled))
+    page = design_page(shuffled, configuration_of(shuffled))
     row = next(row for row in page.protocol if str(row.name) == "order of the 16 answers")
     assert (row.value, row.source) == ("shuffled", "changed")

@@ -9,9 +9,10 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from humanexp.participation import selectors, services
 from humanexp.participation.models import Response, SessionState
-from humanexp.participation.services.deadlines import SPARE
+from humanexp.participation.selectors.answers import iter_trial_rows, session_rows
+from humanexp.participation.services.places import SPARE
+from humanexp.participation.services.sessions import mark_submitted, note_deadline
 from humanexp.studies.facts import KEPT_DAYS
 from tests.factories import Tab, new_session
 
@@ -23,7 +24,7 @@ def test_answers_are_hidden_at_once_and_the_slot_is_free(tab, session, study):
     assert (reply.status_code, reply.json()) == (200, {"state": "withdrawn"})
     session.refresh_from_db()
     assert session.state == SessionState.WITHDRAWN and session.cursor == 3, "how far it came is known"
-    assert list(selectors.iter_trial_rows(study)) == [] and selectors.session_rows(session) == []
+    assert list(iter_trial_rows(study)) == [] and session_rows(session) == []
     assert session.erase_after - session.withdrawn_at == timedelta(days=KEPT_DAYS)
     assert Response.objects.filter(session=session).count() == 3, "until then it can be undone"
     assert new_session(study, "P-2").slot == session.slot
@@ -48,7 +49,7 @@ def test_any_window_of_the_session_may_leave_and_no_other_session(client, tab, s
 def test_what_is_submitted_is_deleted_by_the_people_of_the_study(tab, session, django_capture_on_commit_callbacks):
     type(session).objects.filter(pk=session.pk).update(state=SessionState.COMPLETED)
     session.refresh_from_db()
-    services.mark_submitted(session=session, at=timezone.now())
+    mark_submitted(session=session, at=timezone.now())
     refused = tab.post("withdraw/", {})
     assert refused.status_code == 409 and "Write to the people" in refused.json()["detail"]
 
@@ -69,7 +70,7 @@ def test_answers_may_stay_and_the_slot_is_free_all_the_same(tab, session, study)
     assert tab.post("withdraw/", {"keep": True}).json() == {"state": "left"}, "twice is once"
     session.refresh_from_db()
     assert session.state == SessionState.OPEN and session.left_at is not None and session.erase_after is None
-    assert len(list(selectors.iter_trial_rows(study))) == 3
+    assert len(list(iter_trial_rows(study))) == 3
     assert new_session(study, "P-2").slot == session.slot
     assert tab.get("status/").json()["state"] == "left"
 
@@ -88,7 +89,7 @@ def test_answers_that_stayed_can_be_deleted_later(tab, session, study):
     tab.post("withdraw/", {"keep": True})
     assert tab.post("withdraw/", {"keep": False}).json() == {"state": "withdrawn"}
     session.refresh_from_db()
-    assert session.erase_after is not None and list(selectors.iter_trial_rows(study)) == []
+    assert session.erase_after is not None and list(iter_trial_rows(study)) == []
 
 
 def test_the_flow_counts_who_left_with_answers_as_left(client, tab, session, study):
@@ -105,7 +106,7 @@ IN_TIME = {"keep": True, "reason": "time"}
 
 
 def ends_in(session, **after):
-    services.note_deadline(session=session, due_at=timezone.now() + timedelta(**after))
+    note_deadline(session=session, due_at=timezone.now() + timedelta(**after))
 
 
 def test_whom_the_study_ends_for_want_of_time_has_not_left(tab, session, study):
@@ -116,7 +117,7 @@ def test_whom_the_study_ends_for_want_of_time_has_not_left(tab, session, study):
     assert tab.post("withdraw/", {"keep": True}).json() == {"state": "out-of-time"}
     session.refresh_from_db()
     assert session.out_of_time and session.left_at is not None and session.state == SessionState.OPEN
-    assert len(list(selectors.iter_trial_rows(study))) == 1 and new_session(study, "P-2").slot == session.slot
+    assert len(list(iter_trial_rows(study))) == 1 and new_session(study, "P-2").slot == session.slot
     assert tab.answer(1).status_code == 409 and tab.take_lease().status_code == 409
     status = tab.get("status/").json()
     assert status["state"] == "out-of-time" and status["completion_code"] and "receipt" not in status

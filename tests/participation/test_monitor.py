@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.participation.pages.live import Standing, live_page, rows
+from humanexp.participation.pages.live import live_page, rows
+from humanexp.participation.pages.live.activity import Standing
 from tests.factories import collecting_study, make_stimulus_set, new_session
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"

@@ -9,11 +9,13 @@ import pytest
 from analysis.findings.agreement import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
 from analysis.tables.trials import TRIALS
-from humanexp.participation import selectors as participation, services as participation_services
-from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Session
-from humanexp.studies import selectors as studies, services as study_services
+from humanexp.participation.selectors.answers import iter_trial_rows
+from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.tallies import answer_counts
 from humanexp.studies.pages.design import design_page
+from humanexp.studies.selectors import configuration_of
+from humanexp.studies.services.studies import create_study, new_version, start_collecting
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session, whole_plan
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
@@ -46,7 +48,7 @@ def main_stimuli(session):
 def test_any_two_people_have_a_kappa_on_the_pictures_that_they_share(client, shared):
     for number in range(3):
         answer_all(client, new_session(shared, f"P-{number}"), wrong_every=number + 2)
-    rows = [{**row, "accepted": True} for row in list(participation.iter_trial_rows(shared))]
+    rows = [{**row, "accepted": True} for row in list(iter_trial_rows(shared))]
     people = read_trials(TRIALS.frame(rows))
     entries, _ = error_consistency_entries(people, read_predictions(None)[0])
     main = [entry for entry in entries if entry.n > 0]
@@ -61,7 +63,7 @@ def test_any_two_people_have_a_kappa_on_the_pictures_that_they_share(client, sha
 
 
 def test_the_design_page_counts_them(shared):
-    page = design_page(shared, studies.configuration_of(shared))
+    page = design_page(shared, configuration_of(shared))
     rows = {str(row.name): row.trials for row in page.roles}
     assert rows == {"main": 16, "of these, the same for all": 8, "clean": 2}
     assert page.summary["overlap"] == {"trials": 8, "answers": 32}
@@ -73,10 +75,10 @@ def test_planned_counts_are_exact_after_somebody_dropped_out(client, shared):
     tab.take_lease()
     for position in range(5):
         tab.answer(position)
-    participation_services.withdraw_session(session=gone)
+    withdraw_session(session=gone)
     for number in range(1, 5):
         answer_all(client, new_session(shared, f"P-{number}"))
-    answered = Counter(row["stimulus"] for row in list(participation.iter_trial_rows(shared)) if row["role"] == "main")
+    answered = Counter(row["stimulus"] for row in list(iter_trial_rows(shared)) if row["role"] == "main")
     assert sorted(answered.values()) == [1] * 32 + [4] * 8
     assert sum(row.answered for row in answer_counts(shared).bins) == 64
     assert all(row.answered == row.planned for row in answer_counts(shared).bins)
@@ -85,7 +87,7 @@ def test_planned_counts_are_exact_after_somebody_dropped_out(client, shared):
 def test_who_comes_again_sees_no_common_picture_again(client, db):
     make_stimulus_set(per_category=12, per_function=240)
     wanted = configuration(protocol=PROTOCOL, design=DESIGN, rules="none", max_sessions_per_worker=2)
-    study = study_services.start_collecting(study=study_services.create_study(configuration=wanted))
+    study = start_collecting(study=create_study(configuration=wanted))
     first = new_session(study, "P-1")
     answer_all(client, first)
     second, other = new_session(study, "P-1"), new_session(study, "P-2")
@@ -97,5 +99,5 @@ def test_who_comes_again_sees_no_common_picture_again(client, db):
     assert not originals(first) & originals(second)
     assert len(main_stimuli(first) & main_stimuli(other)) == 8
     assert len(main_stimuli(second)) == 16 and not main_stimuli(second) & main_stimuli(other)
-    later = study_services.new_version(study=study, configuration=wanted)
+    later = new_version(study=study, configuration=wanted)
     assert later.version == 2 and whole_plan(later).summary["overlap"]["trials"] == 8

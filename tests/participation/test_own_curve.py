@@ -13,10 +13,12 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
-from humanexp.participation import credentials, services
+from humanexp.participation import credentials
+from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.earlier_curves import Earlier, EarlierLine
 from humanexp.participation.models import EarlierCurves, OwnCurve, Session
-from humanexp.participation.selectors import own_result_behind
+from humanexp.participation.selectors.own_results import own_result_behind
+from humanexp.participation.services.leaving import erase_withdrawn, leave_session, promise_curve
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 
@@ -53,7 +55,7 @@ def finished(client: Client, session: Session, *, up_to: float = 0.6) -> str:
 
 def promised(study: Study, earlier: EarlierCurves | None = None, code: str = "P-1") -> Session:
     session = new_session(study, code)
-    services.promise_curve(session=session, compared_with=earlier)
+    promise_curve(session=session, compared_with=earlier)
     return session
 
 
@@ -166,10 +168,10 @@ def test_card_and_curve_go_with_the_answers(client: Client, study: Study) -> Non
     session = promised(study)
     address = finished(client, session)
     key = make_card(client, address)
-    services.leave_session(claim=credentials.SessionClaim(session.pk, session.token_nonce))
+    leave_session(claim=SessionClaim(session.pk, session.token_nonce))
     assert client.get(address).status_code == 404 == client.get(f"/cards/{key}/").status_code
     Session.objects.update(erase_after=timezone.now() - timedelta(minutes=1))
-    services.erase_withdrawn()
+    erase_withdrawn()
     assert not OwnCurve.objects.exists()
 
 

@@ -11,10 +11,11 @@ import pytest
 from django.utils import timezone
 
 from analysis.own_performance import FEWEST_IN_WINDOW, joined
-from humanexp.participation import credentials, services
+from humanexp.participation import credentials
+from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session, SessionState, Trial
-from humanexp.participation.selectors import own_result_address, own_result_behind
-from humanexp.participation.selectors.own_results import OwnShares
+from humanexp.participation.selectors.own_results import OwnShares, own_result_address, own_result_behind
+from humanexp.participation.services.leaving import leave_session
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 
@@ -89,7 +90,7 @@ def test_it_is_gone_after_thirty_days_after_a_withdrawal_and_for_others(client: 
     for forged in ("", "x", credentials.TOKEN.sign(session.pk, session.token_nonce), address.split("of=")[1][:-2]):
         gone = client.get("/run/result/", {"of": forged})
         assert gone.status_code == 404 and "You named" not in gone.text
-    services.leave_session(claim=credentials.SessionClaim(session.pk, session.token_nonce))
+    leave_session(claim=SessionClaim(session.pk, session.token_nonce))
     assert Session.objects.get().state == SessionState.WITHDRAWN
     assert client.get(address).status_code == 404
 

@@ -6,8 +6,8 @@ import pytest
 
 from humanexp.participation import minimum_duration
 from humanexp.participation.models import Response
-from humanexp.participation.services import auditing
-from humanexp.studies import services as studies
+from humanexp.participation.services import answering
+from humanexp.studies.services import studies
 from tests.factories import Tab, draft_study, new_session
 from tests.participation.limits import audited
 
@@ -61,7 +61,7 @@ def test_a_whole_session_takes_at_least_its_phases(paced, client, study):
             position += 1
         else:
             paced.go(seconds=0.05)
-            auditing.REFUSALS.clear()
+            answering.REFUSALS.clear()
     assert (paced.now() - begun).total_seconds() >= 0.9 * 0.7 * session.total
 
 

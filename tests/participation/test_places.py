@@ -9,9 +9,17 @@ import pytest
 from analysis.tables.trials import TRIALS
 from humanexp.core import clock
 from humanexp.core.errors import StudyRefused
-from humanexp.participation import selectors, services
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.selectors import SILENT_AFTER
+from humanexp.participation.selectors.answers import gold_answers, iter_timing_rows, iter_trial_rows
+from humanexp.participation.selectors.sessions import (
+    SILENT_AFTER,
+    counted_sessions,
+    holding_slots,
+    kept_slots,
+    session_counts,
+)
+from humanexp.participation.services.places import verify_session
+from humanexp.participation.services.sessions import Agreement, open_session, participant_for
 from tests.factories import Tab, new_session
 
 pytestmark = pytest.mark.django_db
@@ -19,10 +27,8 @@ pytestmark = pytest.mark.django_db
 
 def begin(study, code):
     """Somebody says that they are this participant."""
-    person = services.participant_for(family=study.family, code=code)
-    return services.open_session(
-        study=study, participant=person, agreement=services.Agreement(version="1"), is_verified=False
-    )
+    person = participant_for(family=study.family, code=code)
+    return open_session(study=study, participant=person, agreement=Agreement(version="1"), is_verified=False)
 
 
 def fall_silent(*sessions):
@@ -31,7 +37,7 @@ def fall_silent(*sessions):
 
 
 def slots(study):
-    return sorted(selectors.holding_slots(study).values_list("slot", flat=True))
+    return sorted(holding_slots(study).values_list("slot", flat=True))
 
 
 def test_who_falls_silent_before_a_main_answer_gives_the_slot_up_once_it_is_needed(study):
@@ -69,7 +75,7 @@ def test_who_gave_a_slot_up_goes_on_all_the_same(client, study):
     tab.take_lease()
     for position in range(other.total):
         tab.answer(position)
-    rows = list(selectors.iter_trial_rows(study))
+    rows = list(iter_trial_rows(study))
     assert len({(row["session"], row["position"]) for row in rows}) == len(rows) == 2 * first.total
     assert {row["stimulus"] for row in rows if row["session"] == first.code} == {
         row["stimulus"] for row in rows if row["session"] == other.code
@@ -99,7 +105,7 @@ class TestUnverified:
         for number in range(2 * study.planned_sessions):
             begin(study, f"P-{number}")
         assert slots(study) == list(range(study.planned_sessions))
-        assert selectors.kept_slots(study) == 0
+        assert kept_slots(study) == 0
 
     def test_one_that_is_listed_has_its_slot_again(self, study):
         first = begin(study, "P-real")
@@ -109,13 +115,13 @@ class TestUnverified:
         first.refresh_from_db()
         assert not first.holds_slot
         Session.objects.filter(pk=first.pk).update(confirmed_at=clock.now())
-        assert services.verify_session(session=first)
-        assert first.holds_slot and selectors.kept_slots(study) == 1
+        assert verify_session(session=first)
+        assert first.holds_slot and kept_slots(study) == 1
         assert slots(study) == list(range(study.planned_sessions))
 
     def test_sessions_that_count_are_never_pushed_out(self, study):
         kept = begin(study, "P-real")
-        assert services.verify_session(session=kept)
+        assert verify_session(session=kept)
         fall_silent(kept)
         Session.objects.filter(pk=kept.pk).update(confirmed_at=clock.now())
         for number in range(2 * study.planned_sessions):
@@ -124,12 +130,12 @@ class TestUnverified:
     def test_a_person_counts_once_whoever_begins_in_their_name(self, study):
         false, true, later = begin(study, "P-1"), begin(study, "P-1"), begin(study, "P-1")
         assert len({false.pk, true.pk, later.pk}) == 3
-        assert services.verify_session(session=true)
-        assert services.verify_session(session=true), "twice is once"
-        assert not services.verify_session(session=false)
+        assert verify_session(session=true)
+        assert verify_session(session=true), "twice is once"
+        assert not verify_session(session=false)
         with pytest.raises(StudyRefused):
             begin(study, "P-1")
-        assert list(selectors.counted_sessions(true.participant_id)) == [true]
+        assert list(counted_sessions(true.participant_id)) == [true]
 
     def test_they_stand_in_no_table(self, client, study):
         session = begin(study, "P-1")
@@ -138,11 +144,11 @@ class TestUnverified:
         for position in range(session.total):
             assert tab.answer(position).status_code == 201
         assert tab.post("complete/", {"environment": {}}).status_code == 200
-        assert list(selectors.iter_trial_rows(study)) == [] and selectors.gold_answers(study) == []
-        assert not list(selectors.iter_timing_rows(study, ["categorisation"]))
-        counts = selectors.session_counts(study)
+        assert list(iter_trial_rows(study)) == [] and gold_answers(study) == []
+        assert not list(iter_timing_rows(study, ["categorisation"]))
+        counts = session_counts(study)
         assert (counts["completed"], counts["unverified"]) == (0, 1)
         session.refresh_from_db()
-        assert services.verify_session(session=session)
-        assert len(list(selectors.iter_trial_rows(study))) == session.total
-        assert selectors.session_counts(study)["completed"] == 1
+        assert verify_session(session=session)
+        assert len(list(iter_trial_rows(study))) == session.total
+        assert session_counts(study)["completed"] == 1

@@ -8,12 +8,14 @@ from analysis.acceptance.rules import PRACTICE_NOT_PASSED
 from analysis.categories import NO_ANSWER
 from analysis.findings.sensitivity import inclusion_flow
 from humanexp.core.errors import StudyRefused
-from humanexp.participation import selectors, services as participation
+from humanexp.participation.credentials import PreviewClaim
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.pages.live import live_page
+from humanexp.participation.selectors.sessions import holding_slots
 from humanexp.participation.services import previewing
+from humanexp.participation.services.sessions import receipt_is_valid
 from humanexp.results.tables import sessions_of
-from humanexp.screening import selectors as screening
+from humanexp.screening.selectors import excluded_counts
 from humanexp.screening.services import judge_session
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
@@ -98,10 +100,10 @@ def test_whoever_misses_both_finishes_with_a_receipt_and_leaves_the_place_to_ano
     end = fail(person)
     assert (end["practised"], end["qualified"]) == (False, False) and end["receipt"] and end["completion_code"]
     assert (person.session.state, person.session.practised) == (SessionState.COMPLETED, False)
-    assert participation.receipt_is_valid(session=person.session, receipt=end["receipt"])
+    assert receipt_is_valid(session=person.session, receipt=end["receipt"])
     assert Response.objects.filter(session=person.session).count() == 2 + 6 + 6
     other = someone(client, study, "P-2")
-    assert other.session.slot == person.session.slot and selectors.holding_slots(study).get() == other.session
+    assert other.session.slot == person.session.slot and holding_slots(study).get() == other.session
     with pytest.raises(StudyRefused, match="taken part"):
         new_session(study, "P-1")
 
@@ -119,7 +121,7 @@ def test_it_never_counts_under_any_rules_and_is_a_line_of_its_own_in_the_flow(cl
     fail(person)
     verdict = judge_session(person.session)
     assert (verdict.accepted, verdict.reasons, verdict.evidence) == (False, [PRACTICE_NOT_PASSED], [])
-    assert screening.excluded_counts(study) == {PRACTICE_NOT_PASSED: 1}
+    assert excluded_counts(study) == {PRACTICE_NOT_PASSED: 1}
     passed = someone(client, study, "P-2")
     for index in (0, 1, *range(3, len(passed.session.blocks))):
         answer_block(passed, index)
@@ -158,7 +160,7 @@ def test_no_page_blames_a_qualification_that_the_study_has_not(person, study, ad
 
 def test_a_preview_at_true_timing_ends_like_a_session(study):
     preview = previewing.open_preview(study=study, by=None)
-    claim = previewing.credentials.PreviewClaim(preview_id=preview.pk, nonce=preview.token_nonce)
+    claim = PreviewClaim(preview_id=preview.pk, nonce=preview.token_nonce)
     previewing.take_lease(claim=claim, lease="tab-tab-tab")
     state = previewing.session_of(claim)
     position = 0

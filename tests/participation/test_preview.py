@@ -9,10 +9,13 @@ import pytest
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
-from humanexp.participation import minimum_duration, selectors, services as participation
-from humanexp.participation.answer_coverage import answer_counts
+from humanexp.participation import minimum_duration
 from humanexp.participation.models import ClosingAnswers, Participant, Preview, RefusedCall, Response, Session, Trial
+from humanexp.participation.selectors.answers import given_out, iter_trial_rows
+from humanexp.participation.selectors.sessions import holding_slots, session_counts
 from humanexp.participation.services import previewing
+from humanexp.participation.services.sessions import issue_handoff
+from humanexp.participation.tallies import answer_counts
 from tests.factories import Tab, draft_study, make_stimulus_set, new_session
 
 RUN, PREVIEW = "/api/v1/run/", "/api/v1/preview/"
@@ -91,12 +94,12 @@ def stored(study):
         "rows": {model.__name__: model.objects.count() for model in (Session, Trial, Response, Participant)},
         "audit": RefusedCall.objects.count(),
         "jobs": Job.objects.count(),
-        "counts": selectors.session_counts(study),
+        "counts": session_counts(study),
         "bins": answer_counts(study).bins,
-        "rows of answers": list(selectors.iter_trial_rows(study)),
-        "held": list(selectors.holding_slots(study)),
+        "rows of answers": list(iter_trial_rows(study)),
+        "held": list(holding_slots(study)),
         "frozen": study.frozen_at,
-        "given": sorted(selectors.given_out(study)),
+        "given": sorted(given_out(study)),
     }
 
 
@@ -160,7 +163,7 @@ def test_tokens_and_codes_of_the_two_kinds_open_nothing_of_each_other(client, st
     real = Tab(client, session)
     assert client.get(f"{PREVIEW}session/", headers=real.headers).status_code == 401
     assert client.get(f"{RUN}session/", headers=page.headers).status_code == 401
-    code = participation.issue_handoff(session=session)
+    code = issue_handoff(session=session)
     assert client.post(f"{PREVIEW}handoff/", {"code": code}, content_type="application/json").status_code == 401
     code = previewing.issue_preview_handoff(preview=preview)
     assert client.post(f"{RUN}handoff/", {"code": code}, content_type="application/json").status_code == 401

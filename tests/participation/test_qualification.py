@@ -6,9 +6,10 @@ import pytest
 
 from analysis.errors import InvalidInput
 from humanexp.core.errors import StudyRefused
-from humanexp.participation import selectors, services as participation
 from humanexp.participation.models import Response, SessionState
-from humanexp.studies import services as studies
+from humanexp.participation.selectors.sessions import holding_slots
+from humanexp.participation.services.sessions import receipt_is_valid
+from humanexp.studies.services import studies
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
 
 DESIGN = {"sessions": 3, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 1, "qualification_trials": 16}
@@ -82,11 +83,11 @@ def test_who_misses_both_finishes_with_a_receipt_and_leaves_the_slot_to_another(
     assert end["qualified"] is False and end["receipt"] and end["completion_code"]
     person.session.refresh_from_db()
     assert (person.session.state, person.session.qualified) == (SessionState.COMPLETED, False)
-    assert participation.receipt_is_valid(session=person.session, receipt=end["receipt"])
+    assert receipt_is_valid(session=person.session, receipt=end["receipt"])
     assert Response.objects.filter(session=person.session).count() == 2 + 32, "both tries are stored"
     other = someone(client, study, "P-2")
     assert other.session.slot == person.session.slot
-    assert selectors.holding_slots(study).get() == other.session
+    assert holding_slots(study).get() == other.session
     with pytest.raises(StudyRefused, match="taken part"):
         new_session(study, "P-1")
 

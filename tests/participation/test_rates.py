@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from humanexp import common_memory
 from humanexp.common_memory import RATES
-from humanexp.core import caller_hash
-from humanexp.core.caller_hash import caller_of
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.core.limits import Allowance, SharedAllowance
-from humanexp.participation.services import auditing
+from humanexp.core.limits import Allowance, SharedAllowance, caller_of
+from humanexp.participation.services import answering
 from tests.factories import Tab, new_session
 from tests.participation.limits import RUN, audited
 
@@ -47,7 +46,7 @@ def test_a_shared_allowance_fills_at_its_rate_and_remembers_who_spent_most(hand_
 
 
 def test_a_session_that_calls_too_often_has_to_wait_and_others_do_not(hand_clock, client, study, monkeypatch):
-    monkeypatch.setattr(auditing, "CALLS", Allowance(per_s=1, burst=5))
+    monkeypatch.setattr(answering, "CALLS", Allowance(per_s=1, burst=5))
     busy, other = Tab(client, new_session(study, "P-1")), Tab(client, new_session(study, "P-2"))
     assert [busy.get("status/").status_code for _ in range(6)] == [200] * 5 + [429]
     refused = busy.get("status/")
@@ -60,7 +59,7 @@ def test_a_session_that_calls_too_often_has_to_wait_and_others_do_not(hand_clock
 
 def test_a_block_is_fetched_without_waiting():
     """The longest block that a session usually has: three calls a trial."""
-    assert auditing.CALLS.burst >= 3 * 300
+    assert answering.CALLS.burst >= 3 * 300
 
 
 def test_forged_calls_from_one_address_are_cut_short_and_good_tokens_are_not(hand_clock, client, study):
@@ -97,7 +96,7 @@ child = os.fork()
 import django
 django.setup()
 from django.test import RequestFactory
-from humanexp.core.caller_hash import caller_of
+from humanexp.core.limits import caller_of
 from humanexp.entry.admission import BEGUN
 request, campaign = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1"), types.SimpleNamespace(pk=7)
 if child == 0:
@@ -175,7 +174,7 @@ def test_the_salt_of_the_day_is_stored_nowhere(rf, settings):
     code = caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1"))
     for key in (settings.SECRET_KEY, pseudonym_key()):
         assert code != pseudonym(key, "10.0.0.1", prefix="A")
-    caller_hash.MEMORY[caller_hash.DAY] = bytes(8)  # as when the server starts again
+    common_memory.MEMORY[common_memory.DAY] = bytes(8)  # as when the server starts again
     assert caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1")) != code
 
 

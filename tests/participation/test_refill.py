@@ -8,10 +8,12 @@ from collections import Counter
 import pytest
 
 from humanexp.core.errors import StudyRefused
-from humanexp.participation import selectors, services as participation
-from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Session, SessionState
-from humanexp.studies import services as studies
+from humanexp.participation.selectors.answers import iter_trial_rows
+from humanexp.participation.selectors.sessions import holding_slots
+from humanexp.participation.services.sessions import withdraw_session
+from humanexp.participation.tallies import answer_counts
+from humanexp.studies.services import studies
 from tests.factories import SIZE_PX, Tab, configuration, new_session, whole_plan
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
@@ -42,17 +44,17 @@ def test_slots_return_to_the_pool_and_counts_stay_exact(client, stimulus_set, se
             assert tab.answer(trial.position, trial.correct_response).status_code == 201
         del under_way[pk]
         if drops_out:
-            participation.withdraw_session(session=session)
+            withdraw_session(session=session)
         else:
             assert tab.post("complete/", {}).status_code == 200
     for pk in under_way:
-        participation.withdraw_session(session=Session.objects.get(pk=pk))
+        withdraw_session(session=Session.objects.get(pk=pk))
     assert Session.objects.filter(study=study, state=SessionState.WITHDRAWN).exists()
-    held = selectors.holding_slots(study)
+    held = holding_slots(study)
     assert sorted(held.values_list("slot", flat=True)) == list(range(5))
     planned = Counter(
         (trial.role, trial.stimulus) for session in whole_plan(study).sessions for trial in session.trials
     )
-    answered = Counter((row["role"], row["stimulus"]) for row in list(selectors.iter_trial_rows(study)))
+    answered = Counter((row["role"], row["stimulus"]) for row in list(iter_trial_rows(study)))
     assert answered == planned
     assert all(row.answered == row.planned for row in answer_counts(study).bins)

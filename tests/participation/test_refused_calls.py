@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from django.core import signing
 
-from humanexp.console.doctor_checks.operation import refused_calls
-from humanexp.participation import credentials, selectors, services as participation
+from humanexp.console.doctor_checks import operation
+from humanexp.participation import credentials
 from humanexp.participation.models import RefusedCall, Response, Session
-from humanexp.participation.services import auditing
+from humanexp.participation.selectors.faults import refused_calls
+from humanexp.participation.services import answering
+from humanexp.participation.services.answering import record
+from humanexp.participation.services.sessions import issue_handoff, issue_token
 from tests.factories import Tab, new_session
 from tests.participation.limits import RUN, audited
 
 
 def test_every_kind_of_refused_token_has_its_entry(client, study, monkeypatch):
     session = new_session(study)
-    token = participation.issue_token(session=session)
+    token = issue_token(session=session)
 
     def call(bearer):
         return client.get(f"{RUN}status/", headers={"Authorization": f"Bearer {bearer}"})
@@ -36,7 +39,7 @@ def test_every_kind_of_refused_token_has_its_entry(client, study, monkeypatch):
 
 def test_a_hand_off_code_that_comes_again_is_refused_and_recorded(client, study):
     session = new_session(study)
-    code = participation.issue_handoff(session=session)
+    code = issue_handoff(session=session)
 
     def redeem():
         return client.post(f"{RUN}handoff/", {"code": code}, content_type="application/json")
@@ -94,19 +97,19 @@ def test_no_call_sets_or_reads_a_cookie(client, session):
 def test_entries_come_at_a_bounded_rate(db, hand_clock, study):
     session = new_session(study)
     for number in range(400):
-        auditing.record(reason="forged", call="run-status", caller=f"A-{number}", session_id=None)
-    assert RefusedCall.objects.count() == auditing.ENTRIES.burst
+        record(reason="forged", call="run-status", caller=f"A-{number}", session_id=None)
+    assert RefusedCall.objects.count() == answering.ENTRIES.burst
     # Forged calls do not crowd out what is known of a session.
-    auditing.record(reason="altered", call="run-responses", caller="A-1", session_id=session.pk)
+    record(reason="altered", call="run-responses", caller="A-1", session_id=session.pk)
     assert RefusedCall.objects.filter(session=session).count() == 1
 
 
 def test_old_entries_make_room(db, hand_clock, study, monkeypatch):
     session = new_session(study)
-    monkeypatch.setattr(auditing, "KEPT", 5)
-    auditing.record(reason="altered", call="run-responses", caller="A-1", session_id=session.pk)
+    monkeypatch.setattr(answering, "KEPT", 5)
+    record(reason="altered", call="run-responses", caller="A-1", session_id=session.pk)
     for number in range(12):
-        auditing.record(reason="forged", call="run-status", caller=f"A-{number}", session_id=None)
+        record(reason="forged", call="run-status", caller=f"A-{number}", session_id=None)
     assert sorted(RefusedCall.objects.filter(session=None).values_list("caller", flat=True)) == sorted(
         f"A-{number}" for number in range(7, 12)
     )
@@ -124,11 +127,11 @@ def test_a_session_that_is_deleted_takes_its_entries_along(tab, session):
 def test_refused_calls_are_counted_by_study(client, study, tab, session):
     tab.answer(0, "cat"), tab.answer(0, "dog"), tab.answer(0, "bird")
     client.get(f"{RUN}status/", headers={"Authorization": "Bearer x.y.z"})
-    (mine,) = selectors.refused_calls(study)
+    (mine,) = refused_calls(study)
     assert (mine.reason, mine.count, mine.sessions) == ("altered", 2, 1)
-    (others,) = selectors.refused_calls(None)
+    (others,) = refused_calls(None)
     assert (others.reason, others.count, others.sessions) == ("forged", 1, 0)
-    finding = refused_calls()
+    finding = operation.refused_calls()
     assert finding.state == "note" and finding.detail.startswith("1 forged or damaged token, the latest ")
 
 
@@ -137,6 +140,6 @@ def test_tokens_and_codes_from_the_future_are_good(client, study, monkeypatch):
     now = signing.time.time()
     with monkeypatch.context() as earlier:
         earlier.setattr(signing.time, "time", lambda: now + 3600)
-        token, code = participation.issue_token(session=session), participation.issue_handoff(session=session)
+        token, code = issue_token(session=session), issue_handoff(session=session)
     assert credentials.TOKEN.read(token).session_id == session.pk
     assert client.post(f"{RUN}handoff/", {"code": code}, content_type="application/json").status_code == 200

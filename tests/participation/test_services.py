@@ -10,14 +10,26 @@ from analysis.errors import DesignRefused
 from humanexp.core.errors import Conflict, InputRefused, SessionClosed, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.participation import selectors as participation, services as participation_services
-from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import SESSION_TRANSITIONS, Response, Session, SessionState, Trial
+from humanexp.participation.selectors.answers import iter_trial_rows
+from humanexp.participation.selectors.sessions import session_counts, session_for_token
+from humanexp.participation.services.sessions import (
+    issue_handoff,
+    issue_token,
+    mark_submitted,
+    open_session,
+    participant_for,
+    receipt_for,
+    withdraw_session,
+)
+from humanexp.participation.tallies import answer_counts
 from humanexp.stimuli.models import StimulusSet
-from humanexp.studies import plans, selectors as studies, services as study_services
+from humanexp.studies import plans
 from humanexp.studies.models import STUDY_TRANSITIONS, Study, StudyState
 from humanexp.studies.permissions import role_of
 from humanexp.studies.roles import Role
+from humanexp.studies.selectors import configuration_of, visible_to
+from humanexp.studies.services.studies import create_study, new_version, pause, revise_study, start_collecting, stop
 from tests.factories import Tab, collecting_study, configuration, draft_study, new_session, whole_plan
 
 # Studies
@@ -27,7 +39,7 @@ def test_a_study_is_its_configuration_its_plan_and_their_digests(stimulus_set):
     made = draft_study(seed=5)
     assert (made.state, made.version, made.slug, made.family.slug) == ("draft", 1, "small-study", "small-study")
     assert made.planned_sessions == 6 and made.frozen_at is None
-    assert studies.configuration_of(made) == configuration(seed=5)
+    assert configuration_of(made) == configuration(seed=5)
     assert made.digest == configuration(seed=5).digest()
     assert made.rule_set["name"] == "vcr"
     plan = whole_plan(made)
@@ -68,17 +80,17 @@ def test_an_incomplete_stimulus_set_is_refused(stimulus_set):
 def test_a_draft_can_be_revised_a_launched_or_frozen_study_cannot(stimulus_set):
     study = draft_study()
     stale = Study.objects.get(pk=study.pk)
-    revised = study_services.revise_study(study=study, configuration=configuration(seed=9))
+    revised = revise_study(study=study, configuration=configuration(seed=9))
     assert revised.seed == 9
-    study_services.start_collecting(study=study)
+    start_collecting(study=study)
     for copy in (study, stale):  # what was checked, priced and offered is what people get
         with pytest.raises(StudyRefused, match="takes participants: it was checked, priced and offered as it is"):
-            study_services.revise_study(study=copy, configuration=configuration(seed=10))
+            revise_study(study=copy, configuration=configuration(seed=10))
     new_session(study)
     study.refresh_from_db()
     assert study.frozen_at is not None
     with pytest.raises(StudyRefused, match="frozen since its first session .* make a new version"):
-        study_services.revise_study(study=study, configuration=configuration(seed=10))
+        revise_study(study=study, configuration=configuration(seed=10))
     study.refresh_from_db()
     assert study.seed == 9
 
@@ -86,9 +98,9 @@ def test_a_draft_can_be_revised_a_launched_or_frozen_study_cannot(stimulus_set):
 def test_a_stale_copy_of_a_study_cannot_revise_it_after_the_first_session(stimulus_set):
     study = draft_study()
     stale = Study.objects.get(pk=study.pk)
-    new_session(study_services.start_collecting(study=study))
+    new_session(start_collecting(study=study))
     with pytest.raises(StudyRefused, match="frozen"):
-        study_services.revise_study(study=stale, configuration=configuration(seed=10))
+        revise_study(study=stale, configuration=configuration(seed=10))
 
 
 def test_strangers_add_no_study_to_a_family(stimulus_set, django_user_model):
@@ -99,23 +111,23 @@ def test_strangers_add_no_study_to_a_family(stimulus_set, django_user_model):
     joining = configuration(slug="mine", family=study.family.slug)
     for stranger in (bob, eve):
         with pytest.raises(InputRefused, match="There is a family 'small-study' already"):
-            study_services.create_study(configuration=joining, by=stranger)
-    assert study_services.create_study(configuration=joining, by=ada).version == 2
+            create_study(configuration=joining, by=stranger)
+    assert create_study(configuration=joining, by=ada).version == 2
 
 
 def test_a_new_version_lives_in_the_family(study):
-    second = study_services.new_version(study=study, configuration=configuration(seed=2))
+    second = new_version(study=study, configuration=configuration(seed=2))
     assert (second.family, second.version, second.slug) == (study.family, 2, "small-study-v2")
-    third = study_services.new_version(study=study, configuration=configuration(seed=3, slug="noise-again"))
+    third = new_version(study=study, configuration=configuration(seed=3, slug="noise-again"))
     assert (third.version, third.slug) == (3, "noise-again")
-    assert studies.configuration_of(third).family == "small-study"
+    assert configuration_of(third).family == "small-study"
 
 
 def test_every_arrow_of_the_study_states(study):
     moves = {
-        StudyState.COLLECTING: study_services.start_collecting,
-        StudyState.PAUSED: study_services.pause,
-        StudyState.STOPPED: study_services.stop,
+        StudyState.COLLECTING: start_collecting,
+        StudyState.PAUSED: pause,
+        StudyState.STOPPED: stop,
     }
     for before in StudyState:
         for after, move in moves.items():
@@ -178,8 +190,8 @@ def test_the_command_finds_a_labs_rules_beside_the_file(stimulus_set, tmp_path):
     assert study.rule_set["name"] == "lab"
     # The file may go: the study keeps its rules, and so does its next version.
     (tmp_path / "lab.toml").unlink()
-    study_services.revise_study(study=study, configuration=configuration(rules="lab.toml", seed=5))
-    later = study_services.new_version(study=study, configuration=configuration(rules="lab.toml", seed=6))
+    revise_study(study=study, configuration=configuration(rules="lab.toml", seed=5))
+    later = new_version(study=study, configuration=configuration(rules="lab.toml", seed=6))
     assert later.rule_set == study.rule_set
 
 
@@ -206,11 +218,11 @@ def test_sessions_take_the_lowest_free_slot_and_its_trials(study):
 
 def test_a_withdrawn_session_frees_its_slot(study):
     first, second = new_session(study, "P-1"), new_session(study, "P-2")
-    participation_services.withdraw_session(session=first)
+    withdraw_session(session=first)
     third = new_session(study, "P-3")
     assert third.slot == first.slot == 0 and second.slot == 1
     assert first.state == SessionState.WITHDRAWN
-    assert participation.session_counts(study) == {
+    assert session_counts(study) == {
         "opened": 3,
         "under_way": 2,
         "completed": 0,
@@ -238,7 +250,7 @@ def test_a_full_study_and_a_study_that_does_not_collect_take_nobody(study):
         new_session(study, f"P-{number}")
     with pytest.raises(StudyRefused, match="all the participants it needs"):
         new_session(study, "P-7")
-    study_services.pause(study=study)
+    pause(study=study)
     with pytest.raises(StudyRefused, match="takes no participants"):
         new_session(study, "P-8")
     assert new_session(study, "P-0").slot == 0  # who has started goes on
@@ -246,21 +258,21 @@ def test_a_full_study_and_a_study_that_does_not_collect_take_nobody(study):
 
 def test_people_and_scripts_never_mix(study, stimulus_set):
     scripted = draft_study(slug="bots", population="scripted")
-    study_services.start_collecting(study=scripted)
+    start_collecting(study=scripted)
     with pytest.raises(StudyRefused, match="This study is for people"):
         new_session(study, "B-1", scripted=True)
     with pytest.raises(StudyRefused, match="This study is for scripted participants"):
         new_session(scripted, "P-1")
     assert new_session(scripted, "B-1", scripted=True).is_scripted
     with pytest.raises(StudyRefused, match="never share a code"):
-        participation_services.participant_for(family=scripted.family, code="B-1", scripted=False)
+        participant_for(family=scripted.family, code="B-1", scripted=False)
 
 
 def test_a_participant_of_another_family_is_refused(study, stimulus_set):
     other = collecting_study(slug="other")
-    participant = participation_services.participant_for(family=other.family, code="P-1")
+    participant = participant_for(family=other.family, code="P-1")
     with pytest.raises(StudyRefused, match="another family"):
-        participation_services.open_session(study=study, participant=participant)
+        open_session(study=study, participant=participant)
 
 
 def finish(client, session):
@@ -283,7 +295,7 @@ def test_a_second_session_shows_no_original_again(client, db):
         max_sessions_per_worker=2,
         design={"sessions": 4, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 2, "clean_trials": 4},
     )
-    made = study_services.start_collecting(study=study_services.create_study(configuration=wanted))
+    made = start_collecting(study=create_study(configuration=wanted))
     first = new_session(made, "P-1")
     finish(client, first)
     other = new_session(made, "P-2")
@@ -304,17 +316,17 @@ def test_who_took_part_in_one_version_sees_no_original_again_in_the_next(client,
 
     make_stimulus_set(per_category=12, per_function=192)
     wanted = configuration(max_sessions_per_worker=2, design={"sessions": 3, "main_trials": 16, "clean_trials": 4})
-    one = study_services.start_collecting(study=study_services.create_study(configuration=wanted))
+    one = start_collecting(study=create_study(configuration=wanted))
     first = new_session(one, "P-1")
     finish(client, first)
-    two = study_services.new_version(study=one, configuration=wanted.but(seed=8))
-    study_services.start_collecting(study=two)
+    two = new_version(study=one, configuration=wanted.but(seed=8))
+    start_collecting(study=two)
     second = new_session(two, "P-1")
     assert second.study == two and not originals(first) & originals(second)
 
 
 def test_a_person_who_has_seen_too_much_is_turned_away_kindly(client, study):
-    study_services.pause(study=study)
+    pause(study=study)
     Study.objects.filter(pk=study.pk).update(
         configuration={**study.configuration, "max_sessions_per_worker": 2}, state=StudyState.COLLECTING
     )
@@ -328,8 +340,8 @@ def test_every_arrow_of_the_session_states(study):
     session = new_session(study)
     at = datetime(2026, 1, 1, tzinfo=UTC)
     moves = {
-        SessionState.WITHDRAWN: lambda s: participation_services.withdraw_session(session=s),
-        SessionState.SUBMITTED: lambda s: participation_services.mark_submitted(session=s, at=at),
+        SessionState.WITHDRAWN: lambda s: withdraw_session(session=s),
+        SessionState.SUBMITTED: lambda s: mark_submitted(session=s, at=at),
     }
     for before in SessionState:
         for after, move in moves.items():
@@ -345,15 +357,15 @@ def test_every_arrow_of_the_session_states(study):
 def test_there_is_no_receipt_and_no_hand_off_where_none_is_due(study):
     session = new_session(study)
     with pytest.raises(Conflict, match="no receipt yet"):
-        participation_services.receipt_for(session=session)
-    participation_services.withdraw_session(session=session)
+        receipt_for(session=session)
+    withdraw_session(session=session)
     with pytest.raises(SessionClosed):
-        participation_services.issue_handoff(session=session)
+        issue_handoff(session=session)
 
 
 def test_what_is_found_under_a_token(study):
     session = new_session(study)
-    assert participation.session_for_token(participation_services.issue_token(session=session)) == session
+    assert session_for_token(issue_token(session=session)) == session
 
 
 # Questions
@@ -365,8 +377,8 @@ def test_trial_rows_leave_out_withdrawn_sessions(client, study):
         tab = Tab(client, session)
         tab.take_lease()
         tab.answer(0)
-    participation_services.withdraw_session(session=first)
-    rows = list(participation.iter_trial_rows(study))
+    withdraw_session(session=first)
+    rows = list(iter_trial_rows(study))
     assert [row["session"] for row in rows] == [second.code] and rows[0]["participant"] == "P-2"
     assert Response.objects.count() == 2
 
@@ -393,4 +405,4 @@ def test_researchers_see_their_own_studies_and_staff_sees_all(stimulus_set):
     ben = User.objects.create_user("ben")
     staff = User.objects.create_user("staff", is_staff=True)
     draft_study(by=anna)
-    assert [studies.visible_to(user).count() for user in (anna, ben, staff)] == [1, 0, 1]
+    assert [visible_to(user).count() for user in (anna, ben, staff)] == [1, 0, 1]

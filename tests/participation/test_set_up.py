@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from analysis.tables.sessions import ITEMS
-from humanexp.participation import services
 from humanexp.participation.models import Session, SetUp
+from humanexp.participation.services.leaving import erase_withdrawn
 from humanexp.results.tables import setup_of
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
@@ -106,7 +106,7 @@ def test_it_is_erased_with_the_answers(client) -> None:
     tab.post("withdraw/", {})
     assert setup_of(session.study).empty
     Session.objects.update(erase_after=timezone.now() - timedelta(minutes=1))
-    services.erase_withdrawn()
+    erase_withdrawn()
     assert not SetUp.objects.exists()
 
 

@@ -15,9 +15,11 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.runner import run_waiting
-from humanexp.participation import services, tallies
+from humanexp.participation import tallies
 from humanexp.participation.models import Response, Session, SessionState, StudyTally
 from humanexp.participation.pages.live.figures import Figures, kept_figures
+from humanexp.participation.services.leaving import undo_withdrawal
+from humanexp.participation.services.sessions import withdraw_session
 from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS, make_study
 
@@ -108,7 +110,7 @@ def withdrawn(study: Study) -> Session:
     Session.objects.filter(pk=session.pk).update(state=SessionState.COMPLETED)
     count_all(study)
     session.refresh_from_db()
-    return services.withdraw_session(session=session)
+    return withdraw_session(session=session)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -138,7 +140,7 @@ def test_a_count_that_was_under_way_while_somebody_withdrew_is_not_shown(
 
     def report(done: int, total: int) -> None:
         if done == 50:
-            services.withdraw_session(session=session)
+            withdraw_session(session=session)
 
     tallies.make_tally(study=study, name="timing", report=report)
     assert tallies.tally_of(study, "timing").content is None
@@ -170,7 +172,7 @@ def test_what_nobody_counted_is_taken_out_of_no_count(study: Study) -> None:
 
 
 def test_the_count_is_shown_again_when_the_withdrawal_is_undone(study: Study, withdrawn: Session) -> None:
-    services.undo_withdrawal(session=withdrawn, by=None, reason="It was somebody else.")
+    undo_withdrawal(session=withdrawn, by=None, reason="It was somebody else.")
     assert tallies.tally_of(study, "timing").content is not None
 
 

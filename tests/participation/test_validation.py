@@ -13,11 +13,13 @@ from analysis.tables.trials import TRIALS
 from humanexp.console.demo.steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
-from humanexp.participation import selectors as participation, services as participation_services
-from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Response
-from humanexp.screening import services as screening
-from humanexp.studies import selectors as studies, services as study_services
+from humanexp.participation.selectors.answers import session_rows
+from humanexp.participation.services.sessions import issue_handoff, withdraw_session
+from humanexp.participation.tallies import answer_counts
+from humanexp.screening.services import judge_session
+from humanexp.studies.selectors import configuration_of
+from humanexp.studies.services.studies import create_study, start_collecting
 from humanexp.studies.tasks import TASKS
 from humanexp.studies.tasks.wanted import WANTED, question
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session
@@ -34,8 +36,8 @@ def wanted_study(**changes):
         "design": DESIGN,
         "debrief": "It was about pictures.",
     }
-    made = study_services.create_study(configuration=StudyConfiguration.from_dict({**values, **changes}))
-    return study_services.start_collecting(study=made)
+    made = create_study(configuration=StudyConfiguration.from_dict({**values, **changes}))
+    return start_collecting(study=made)
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def answer_all(client, session, choose=lambda trial: trial.correct_response or "
 
 
 def test_a_study_of_validation_has_defaults_of_its_own(study):
-    asked = studies.configuration_of(study)
+    asked = configuration_of(study)
     assert (asked.rules, asked.max_sessions_per_worker, asked.design.main_trials) == (
         "imagenet-d",
         5,
@@ -161,7 +163,7 @@ def test_half_an_answer_is_none(client, study, response):
 def test_what_is_right_is_stored_where_it_is_known(client, study):
     session = new_session(study)
     answer_all(client, session, choose=lambda trial: "yes-yes")
-    rows = participation.session_rows(session)
+    rows = session_rows(session)
     for row in rows:
         if row["role"] in ("gold", "negative", "practice"):
             assert row["correct"] == (row["wanted"] == row["category"])
@@ -175,10 +177,10 @@ def test_what_is_right_is_stored_where_it_is_known(client, study):
 def test_the_rules_of_imagenet_d_judge_the_session(client, study):
     attentive = new_session(study, "P-1")
     answer_all(client, attentive)
-    assert screening.judge_session(session=attentive).accepted
+    assert judge_session(session=attentive).accepted
     says_yes = new_session(study, "P-2")
     answer_all(client, says_yes, choose=lambda trial: "yes-yes")
-    verdict = screening.judge_session(session=says_yes)
+    verdict = judge_session(session=says_yes)
     assert not verdict.accepted and verdict.reasons == ["negative trials failed"]
     changes = new_session(study, "P-3")
     answer_all(
@@ -186,7 +188,7 @@ def test_the_rules_of_imagenet_d_judge_the_session(client, study):
         changes,
         choose=lambda t: "yes-no" if t.role == "consistency_second" else t.correct_response or "yes-yes",
     )
-    assert screening.judge_session(session=changes).reasons == ["inconsistent answers"]
+    assert judge_session(session=changes).reasons == ["inconsistent answers"]
 
 
 def test_a_worker_who_comes_again_sees_no_picture_twice(client, study):
@@ -229,7 +231,7 @@ def test_dropouts_give_their_place_back_until_every_count_is_exact(client, study
             tab.take_lease()
             for position in range(5):
                 tab.answer(position, "yes-yes")
-            participation_services.withdraw_session(session=session)
+            withdraw_session(session=session)
         else:
             answer_all(client, session)
     stored = Response.objects.exclude(session__state="withdrawn").filter(trial__role__in=("main", "consistency_first"))
@@ -241,7 +243,7 @@ def test_dropouts_give_their_place_back_until_every_count_is_exact(client, study
 
 def test_a_code_can_be_looked_behind_without_using_it_up(client, study):
     session = new_session(study)
-    code = participation_services.issue_handoff(session=session)
+    code = issue_handoff(session=session)
     for _ in range(2):
         reply = client.post("/api/v1/run/handoff/look/", {"code": code}, content_type="application/json")
         assert reply.status_code == 200 and reply.json() == {"tasks": ["validation"]}
@@ -255,7 +257,7 @@ def test_a_code_can_be_looked_behind_without_using_it_up(client, study):
 def test_a_study_words_definitions_and_links_for_itself(client, stimulus_set):
     own = {"chair": {"definition": "Something to sit on.", "link": "https://lab.example/chair"}, "dog": {"link": ""}}
     study = wanted_study(wanted=own)
-    asked = studies.configuration_of(study)
+    asked = configuration_of(study)
     assert StudyConfiguration.from_toml(asked.to_toml()) == asked
     session = new_session(study)
     tab = Tab(client, session)
@@ -304,7 +306,7 @@ def test_a_study_file_for_people_of_the_demo_is_read(stimulus_set):
     asked = StudyConfiguration.from_toml(text)
     assert asked.design.validation.screens == 20 and asked.rules == "imagenet-d"
     with pytest.raises(InputRefused, match="There is no stimulus set 'demo'"):
-        study_services.create_study(configuration=asked)
+        create_study(configuration=asked)
 
 
 def test_the_design_page_tells_of_packets(client, study):

@@ -23,7 +23,7 @@ NETWORKS = ("fixtures/classifiers/clean.pt2", "fixtures/classifiers/robust.pt2")
 
 TRANSFER = """
 from humanexp.counterfactuals.selectors.groups import groups
-from humanexp.counterfactuals.services import start_transfer
+from humanexp.counterfactuals.services.transfer import start_transfer
 from humanexp.jobs import runner
 (group,) = [one for one in groups() if one.is_transferable]
 job = runner.run_to_the_end(start_transfer(group=group), tell=print)

@@ -14,11 +14,11 @@ from analysis.study.design import DesignConfig
 from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path, write_whole
 from humanexp.participation.models import Session
-from humanexp.participation.selectors import session_for_token
+from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.stimuli.models import StimulusSet
-from humanexp.studies import services as studies
 from humanexp.studies.models import Protocol, Study, StudyFamily
+from humanexp.studies.services import studies
 from tests.factories import make_stimulus_set, no_png
 
 ORIGINALS = 4  # of each category

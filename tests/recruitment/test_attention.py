@@ -22,7 +22,7 @@ from humanexp.ledger.rejections import reject, rejections, signs_against
 from humanexp.ledger.settlement import clear, override_rejection, plan_bonus, settle
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
-from humanexp.participation.services import leave_session
+from humanexp.participation.services.leaving import leave_session
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiting.alert_words import Attention
 from humanexp.recruiting.alerts import attention

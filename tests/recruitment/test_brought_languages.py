@@ -20,9 +20,10 @@ from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.models import AgreedText
 from humanexp.results.tables import sessions_of
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from humanexp.studies.selectors import configuration_of
+from humanexp.studies.services import studies
+from humanexp.studies.services.languages import bring_language
 from tests.factories import draft_study
 from tests.made_up import NAME, TAG, bundle_file, made_up_bundle, said
 from tests.recruitment.studies import Visitor, make_study
@@ -33,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("open_gates")]
 @pytest.fixture
 def campaign() -> Campaign:
     study = make_study("brought")
-    study = studies.bring_language(study=study, bundle=made_up_bundle())
+    study = bring_language(study=study, bundle=made_up_bundle())
     return publish(study=study, terms=LaunchTerms(to="link", assignments=4, reward_cents=0))
 
 
@@ -69,7 +70,7 @@ def test_the_switch_offers_it_and_the_page_speaks_it(campaign: Campaign) -> None
     ids=["credit", "money", "nothing"],
 )
 def test_people_whom_a_site_has_sent_read_about_pay_in_it(link: Link, sentence: str) -> None:
-    study = studies.bring_language(study=make_study("brought"), bundle=made_up_bundle())
+    study = bring_language(study=make_study("brought"), bundle=made_up_bundle())
     campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=4, link=link))
     page = Client().get(f"/take/{campaign.entry}/consent/?language={TAG}").text
     assert said(sentence) in page and sentence not in page

@@ -22,8 +22,8 @@ from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.owed import Hold, Why, owed, payable, sums_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, pay_first_late, settle, settle_by_policies
-from humanexp.participation import services as participation
 from humanexp.participation.models import SessionState
+from humanexp.participation.services.sessions import note_deadline
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting.alerts import attention
@@ -246,7 +246,7 @@ def cut_short(guest: Guest, share: float) -> None:
     """The study ends it after this share of the trials, because the next round does not fit."""
     session = guest.visitor.session
     guest.visitor.answer_until(int(session.total * share))
-    participation.note_deadline(session=session, due_at=clock.now())
+    note_deadline(session=session, due_at=clock.now())
     reply = guest.visitor.call("POST", "/api/v1/run/withdraw/", {"keep": True, "reason": "time"})
     assert reply.json() == {"state": "out-of-time"}
 

@@ -37,8 +37,8 @@ from humanexp.recruiting.personal_data import (
     take_personal_data,
 )
 from humanexp.recruiting.polling import sync
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study, StudyMembership
+from humanexp.studies.services import studies
 from tests.factories import new_session
 from tests.recruitment.studies import make_study
 

@@ -11,8 +11,8 @@ from analysis.campaigns import reward_for
 from analysis.errors import InvalidInput
 from analysis.study.terms import Terms
 from humanexp.console.models import Tone
-from humanexp.console.preflight import terms as checks
 from humanexp.console.preflight.check import Launch
+from humanexp.console.preflight.terms import pilot
 from humanexp.core.errors import StudyRefused
 from humanexp.ledger.terms import pilot_of, planned_pilot, suggested_terms
 from humanexp.participation.models import Session
@@ -50,7 +50,7 @@ def finish(campaign: Campaign, *minutes: float) -> None:
 
 
 def line(study: Study, to: str = "link") -> Any:
-    return checks.pilot(Launch(study=study, to=to))
+    return pilot(Launch(study=study, to=to))
 
 
 def test_five_people_suggest_the_reward_and_the_time(study: Study) -> None:

@@ -10,8 +10,9 @@ from django.test import Client
 
 from analysis.errors import InvalidInput
 from analysis.study.terms import WorkerRequirements
-from humanexp.console.preflight import operation, terms as checks
+from humanexp.console.preflight import operation
 from humanexp.console.preflight.check import Launch
+from humanexp.console.preflight.terms import pay
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest, RecruiterUnavailable, WrongCurrency
 from humanexp.core.models import User
@@ -181,9 +182,9 @@ def test_where_it_cannot_be_asked_its_published_minimum_counts(lab: Lab, study: 
 
 
 def test_the_pre_flight_says_what_the_launch_would(lab: Lab, study: Study, panel: PanelServer) -> None:
-    assert checks.pay(Launch(study=study, to="panel")).tone != "bad"
+    assert pay(Launch(study=study, to="panel")).tone != "bad"
     panel.control("switches", least_hourly_cents=50_000)
-    line = checks.pay(Launch(study=study, to="panel"))
+    line = pay(Launch(study=study, to="panel"))
     assert line.tone == "bad" and "nothing below £500.00 an hour" in line.detail
 
 

@@ -15,7 +15,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.payments import free_sessions, places_left
 from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Participant, RefusedCall, Session, SessionState
-from humanexp.participation.services import verify_session
+from humanexp.participation.services.places import verify_session
 from humanexp.recruiters.facts import HOUSE_VERSION
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.models.people import RecruitedPerson

@@ -8,8 +8,8 @@ from django.test import Client
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.results.models import AnalysisRun
-from humanexp.results.services import run_analysis
-from humanexp.screening import services as screening
+from humanexp.results.services.analysing import run_analysis
+from humanexp.screening.services import judge_study
 from humanexp.studies.models import Study
 from tests.results.collected import make_predictions, make_study
 
@@ -38,7 +38,7 @@ _computed: dict[str, Any] = {}
 def analysed(study: Study) -> AnalysisRun:
     make_predictions(study)
     if _computed and media_path(_computed["findings_file"]).exists():
-        screening.judge_study(study)
+        judge_study(study)
         return AnalysisRun.objects.create(study=study, **_computed)
     run = run_analysis(study=study, n_bootstrap=20)
     for name in ("version", "seed", "data_digest", "findings_file", "n_bootstrap", "trials", "seconds"):

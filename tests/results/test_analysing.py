@@ -11,9 +11,10 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response, Session
-from humanexp.results import selectors, services, tables
+from humanexp.results import selectors, tables
 from humanexp.results.models import AnalysisRun
-from humanexp.screening import services as screening
+from humanexp.results.services.analysing import request_analysis, run_analysis
+from humanexp.screening.services import decide, judge_study
 from humanexp.studies.models import Study, StudyFamily
 from tests.results.collected import SESSIONS, TRIALS_EACH, make_predictions
 
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.verify
 def test_a_run_is_one_row_and_one_file_with_the_shape_that_is_promised(study: Study) -> None:
     make_predictions(study)
-    run = services.run_analysis(study=study, n_bootstrap=20)
+    run = run_analysis(study=study, n_bootstrap=20)
     found = json.loads(media_path(run.findings_file).read_bytes())
     assert found.keys() >= {
         "study", "version", "data_digest", "observers", "accuracy", "human_accuracy", "curves", "comparisons",
@@ -40,9 +41,9 @@ def test_a_run_is_one_row_and_one_file_with_the_shape_that_is_promised(study: St
 def test_excluded_sessions_are_left_out_and_counted(study: Study, user: User) -> None:
     session = Session.objects.filter(study=study).first()
     assert session is not None
-    screening.judge_study(study)
-    screening.decide(session=session, accepted=False, written_reason="answered with the screen covered", by=user)
-    run = services.run_analysis(study=study, n_bootstrap=0)
+    judge_study(study)
+    decide(session=session, accepted=False, written_reason="answered with the screen covered", by=user)
+    run = run_analysis(study=study, n_bootstrap=0)
     found = selectors.findings(run)
     assert found.sessions.accepted == SESSIONS - 1
     assert sum(found.sessions.excluded.values()) == 1
@@ -54,7 +55,7 @@ def test_excluded_sessions_are_left_out_and_counted(study: Study, user: User) ->
 
 @pytest.mark.promise(6)
 def test_the_same_answers_and_seed_give_the_same_numbers(study: Study) -> None:
-    first, second = (selectors.findings(services.run_analysis(study=study, n_bootstrap=4)) for _ in range(2))
+    first, second = (selectors.findings(run_analysis(study=study, n_bootstrap=4)) for _ in range(2))
     assert first == second
     assert AnalysisRun.objects.count() == 2
 
@@ -67,7 +68,7 @@ def test_a_study_without_answers_is_refused_and_leaves_nothing() -> None:
         rule_set=load_rule_set("none").to_dict(),
     )
     with pytest.raises(StudyRefused, match="no answers"):
-        services.run_analysis(study=empty)
+        run_analysis(study=empty)
     assert not AnalysisRun.objects.exists()
 
 
@@ -75,19 +76,19 @@ def test_models_alone_are_no_analysis_of_a_study_about_people(study: Study) -> N
     make_predictions(study)
     Response.objects.filter(session__study=study).delete()
     with pytest.raises(StudyRefused, match="the study has no answers. Recruit participants first"):
-        services.run_analysis(study=study)
+        run_analysis(study=study)
     assert not AnalysisRun.objects.exists()
 
 
 @pytest.mark.verify
 def test_the_job_analyses_and_names_its_run(study: Study, user: User) -> None:
-    job = services.request_analysis(study=study, n_bootstrap=4, by=user)
-    assert services.request_analysis(study=study, by=user) == job
+    job = request_analysis(study=study, n_bootstrap=4, by=user)
+    assert request_analysis(study=study, by=user) == job
     runner.run_waiting(kinds=[selectors.ANALYSE])
     job.refresh_from_db()
     assert job.state == JobState.DONE, job.error
     assert selectors.latest_run(study) == AnalysisRun.objects.get(pk=job.result["analysis_run_id"])
-    assert services.request_analysis(study=study, by=user) != job
+    assert request_analysis(study=study, by=user) != job
     assert Job.objects.filter(kind=selectors.ANALYSE).count() == 2
 
 

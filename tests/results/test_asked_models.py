@@ -15,8 +15,8 @@ from analysis.documents.value import TableBlock
 from analysis.findings.reproduction import analyse_export
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.services.evaluations import delete
 from humanexp.results import selectors
 from humanexp.results.inclusion import asked_flow_of
 from humanexp.results.report import document_of
@@ -97,7 +97,7 @@ def test_answers_of_an_earlier_version_have_no_scores(study: Study) -> None:
 
 @pytest.mark.process
 def test_without_such_models_nothing_is_said(study: Study, client: Client) -> None:
-    services.delete(run=EvaluationRun.objects.get())
+    delete(run=EvaluationRun.objects.get())
     run("analyse", "edges", "--bootstrap", "0")
     client.force_login(User.objects.create_user("lab", is_staff=True))
     body = client.get(reverse("results:room", args=["edges", "people"])).content.decode()

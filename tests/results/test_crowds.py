@@ -19,7 +19,7 @@ from analysis.findings.analysing import analyse
 from analysis.findings.model.findings import Findings
 from analysis.findings.model.people import SessionCounts
 from analysis.reporting.methods import methods_paragraphs
-from humanexp.results.charts import FAMILIES, chart_of, choices_of
+from humanexp.results.charts.registry import FAMILIES, chart_of, choices_of
 from humanexp.results.headline import headline_of
 from humanexp.results.report import ReportFacts, document_of
 from humanexp.studies.tasks import TASKS

@@ -13,12 +13,14 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
-from humanexp.results import charts, selectors
+from humanexp.results import selectors
+from humanexp.results.charts.chart import conditions_of, figure_names
+from humanexp.results.charts.registry import chart_of
 from humanexp.results.models import AnalysisRun
 from humanexp.results.pages.dashboard import dashboard_of, panel_of
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
-from humanexp.screening import services as screening
+from humanexp.screening.services import decide
 from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS
 
@@ -77,11 +79,11 @@ def test_both_indices_are_written_out_as_the_glossary_has_them(
 
 @pytest.mark.verify
 def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, user: User) -> None:
-    from humanexp.results.services import run_analysis
+    from humanexp.results.services.analysing import run_analysis
 
     session = Session.objects.filter(study=study).first()
     assert session is not None
-    screening.decide(session=session, accepted=False, written_reason="answered with the screen covered", by=user)
+    decide(session=session, accepted=False, written_reason="answered with the screen covered", by=user)
     run_analysis(study=study, n_bootstrap=0)
     body = page(researcher, study)
     assert f"{SESSIONS - 1} of {SESSIONS} finished sessions count; 1 excluded (1 excluded by hand)" in " ".join(
@@ -92,7 +94,7 @@ def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, use
 
 @pytest.mark.verify
 def test_every_figure_can_be_chosen_and_fetched(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
-    names = charts.figure_names(selectors.findings(analysed))
+    names = figure_names(selectors.findings(analysed))
     assert [name.key for name in names] == [
         "accuracy--gaussian_blur",
         "accuracy--uniform_noise",
@@ -171,14 +173,14 @@ def test_the_page_is_served_from_stored_results(
 
 def test_a_classifier_looks_the_same_in_every_figure(analysed: AnalysisRun) -> None:
     found = selectors.findings(analysed)
-    panels = [panel_of(found, name) for name in charts.figure_names(found)]
+    panels = [panel_of(found, name) for name in figure_names(found)]
     looks = {swatch for panel in panels for swatch in panel.swatches if not swatch.is_human}
     assert len(panels) == 4 and len(looks) == 1
 
 
 def test_the_table_twin_holds_every_bin_of_the_figure(analysed: AnalysisRun) -> None:
     found = selectors.findings(analysed)
-    bins = charts.chart_of(found, charts.figure_names(found)[0].key).table("bins")
+    bins = chart_of(found, figure_names(found)[0].key).table("bins")
     curve = found.curves[0]
     assert curve.population == "humans"
     people = [column.name for column in bins.columns].index("people_n")
@@ -189,7 +191,7 @@ def test_accuracies_of_all_observers_are_shown_for_published_trials_alone(analys
     found = selectors.findings(analysed)
     assert dashboard_of(found).accuracy == ()
     rows = dashboard_of(found, imported=True).accuracy
-    assert [row.condition for row in rows] == charts.conditions_of(found)
+    assert [row.condition for row in rows] == conditions_of(found)
     assert all(len(row.cells) == len(found.observers) for row in rows)
 
 
@@ -208,8 +210,8 @@ def test_a_curve_whose_answers_rise_says_so_beside_itself_and_in_the_report(
     facts = {name: getattr(analysed, name) for name in names}
     run = AnalysisRun.objects.create(study=study, findings_file=file, **facts)
     found = selectors.findings(run)
-    name = next(one for one in charts.figure_names(found) if one.corruption == first["corruption"])
-    chart = charts.chart_of(found, name.key)
+    name = next(one for one in figure_names(found) if one.corruption == first["corruption"])
+    chart = chart_of(found, name.key)
     assert len(chart.found) == 1 and chart.found[0].endswith(f": {told}")
     assert any("Not shown: knife from 0.80 to 1.00" in text for text in chart.caveats)
     assert "categories, each of which counts equally" in str(chart.definition)

@@ -10,7 +10,8 @@ import pytest
 from analysis.errors import TableRefused
 from analysis.findings.analysing import analyse
 from humanexp.core.storage import media_path
-from humanexp.results import services, tables
+from humanexp.results import tables
+from humanexp.results.services.analysing import run_analysis
 from humanexp.studies.models import Study
 from tests.results.collected import make_predictions
 
@@ -23,7 +24,7 @@ def test_a_thousand_way_classifier_has_curves_and_no_comparison(study: Study) ->
     run = make_predictions(study, "thousand labels", loses_from=0.6)
     path = media_path(run.predictions_file)
     pd.read_parquet(path).assign(label_space=1000).to_parquet(path, index=False)
-    found = json.loads(media_path(services.run_analysis(study=study, n_bootstrap=0).findings_file).read_bytes())
+    found = json.loads(media_path(run_analysis(study=study, n_bootstrap=0).findings_file).read_bytes())
     spaces = {(curve["population"], curve["label_space"]) for curve in found["curves"]}
     assert {("humans", 16), ("tiny net", 16), ("thousand labels", 1000)} <= spaces
     compared = [

@@ -9,8 +9,8 @@ from humanexp.core import clock
 from humanexp.participation.models import SetUp
 from humanexp.results import tables
 from humanexp.results.inclusion import flow_of
-from humanexp.results.services import run_analysis
-from humanexp.screening import services as screening
+from humanexp.results.services.analysing import run_analysis
+from humanexp.screening.services import judge_study
 from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS
 
@@ -22,7 +22,7 @@ def with_plan(study: Study, **plan: bool) -> Study:
     study.save(update_fields=["configuration"])
     for session in study.sessions.order_by("pk")[:2]:
         SetUp.objects.create(session=session, answer_window_ms=8000, stored_at=clock.now())
-    screening.judge_study(study)
+    judge_study(study)
     return study
 
 

@@ -12,7 +12,8 @@ from django.urls import reverse
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.findings import Findings
 from humanexp.core.storage import media_path
-from humanexp.results import charts, selectors
+from humanexp.results import selectors
+from humanexp.results.charts.chart import figure_names
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
 from humanexp.results.pages.dashboard import panel_of
@@ -47,7 +48,7 @@ def test_it_reaches_the_json_unrounded_and_comes_back(new: NewFindings) -> None:
 
 
 def test_it_reaches_the_page_through_what_lies_between(new: NewFindings) -> None:
-    name = charts.figure_names(new)[0]
+    name = figure_names(new)[0]
     template = Template("{{ panel.people.half_height_at }}")
     assert template.render(Context({"panel": panel_of(new, name)})) == "0.625"
 

@@ -20,15 +20,15 @@ from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Response, Session
-from humanexp.participation.services import sessions as participation
+from humanexp.participation.services.sessions import mark_submitted
 from humanexp.results.exports import export_study
 from humanexp.results.inclusion import flow_of
 from humanexp.results.tables import analysis_settings, analysis_tables, predictions_of
-from humanexp.screening import services as screening
 from humanexp.screening.models import Verdict
+from humanexp.screening.services import judge_session
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import personas
-from humanexp.stimuli.selectors import stimuli_of_curves
+from humanexp.stimuli.selectors.sets import stimuli_of_curves
 from humanexp.studies.models import Study
 from tests.factories import add_sentinels, collecting_study, make_stimulus_set, new_session
 from tests.results.collected import RECEIVED_AT, TIMING
@@ -78,7 +78,7 @@ def answered(study: Study, code: str, persona: Any, sentinel: Any = None) -> Ses
         state="completed", cursor=len(rows), completed_at=now, pictures_fetched=f"{(1 << len(rows)) - 1:x}"
     )
     session.refresh_from_db()
-    screening.judge_session(session)
+    judge_session(session)
     return session
 
 
@@ -158,7 +158,7 @@ def test_wrong_sentinels_change_no_curve_no_rule_and_no_verdict_to_the_bit(two_w
         one.timing = {**TIMING, "n_long_frames": 9}
         one.save()
     for session in Session.objects.filter(study=two_ways):
-        screening.judge_session(session)
+        judge_session(session)
     again = Verdict.objects.filter(is_current=True).order_by("session_id")
     assert [(one.accepted, one.reasons, one.flags, one.evidence) for one in again] == verdicts
     assert all(accepted for accepted, *_ in verdicts)
@@ -219,7 +219,7 @@ def test_machines_are_found_over_several_sessions_and_people_are_not(db: None) -
     for code in names:
         for _ in range(SESSIONS_EACH):
             session = answered(study, code, machine if code in machines else honest)
-            participation.mark_submitted(session=session, at=clock.now())
+            mark_submitted(session=session, at=clock.now())
     persons = found(study).persons
     assert persons is not None
     assert (persons.scored, persons.sentinels, persons.families) == (PEOPLE, 16, ("cue_conflict",))

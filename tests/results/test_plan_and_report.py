@@ -21,11 +21,13 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response
-from humanexp.results import selectors, services
+from humanexp.results import selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
 from humanexp.results.report import document_of
 from humanexp.results.services import reporting
+from humanexp.results.services.analysing import freeze_analysis_plan, plan_as_it_stands
+from humanexp.results.services.reporting import write_report
 from humanexp.studies.models import Origin, Population, Study
 from tests.results.large import large_findings
 
@@ -34,7 +36,7 @@ pytestmark = pytest.mark.django_db
 
 def test_the_plan_is_frozen_once_with_the_digest_that_was_shown(researcher: Client, study: Study) -> None:
     Response.objects.all().delete()
-    digest = services.plan_as_it_stands(study).digest
+    digest = plan_as_it_stands(study).digest
     address = reverse("results:freeze", args=[study.slug])
     assert researcher.post(address).status_code in (400, 422), "not without the confirmation"
     assert not AnalysisPlan.objects.exists()
@@ -43,11 +45,11 @@ def test_the_plan_is_frozen_once_with_the_digest_that_was_shown(researcher: Clie
     assert plan is not None and plan.digest == digest and plan.answers_before == 0
     assert "before the first answer" in reporting.plan_sentences(plan)[0]
     with pytest.raises(Conflict, match="frozen already"):
-        services.freeze_analysis_plan(study=study)
+        freeze_analysis_plan(study=study)
 
 
 def test_a_plan_after_the_first_answers_says_so(study: Study) -> None:
-    plan = services.freeze_analysis_plan(study=study)
+    plan = freeze_analysis_plan(study=study)
     count = Response.objects.count()
     assert plan.answers_before == count
     assert f"when {count} answers were stored" in reporting.plan_sentences(plan)[0]
@@ -57,11 +59,11 @@ def test_published_trials_have_no_plan(study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(origin=Origin.IMPORTED)
     study.refresh_from_db()
     with pytest.raises(StudyRefused, match="nothing left to plan"):
-        services.freeze_analysis_plan(study=study)
+        freeze_analysis_plan(study=study)
 
 
 def test_what_is_done_otherwise_is_listed(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
-    services.freeze_analysis_plan(study=study)
+    freeze_analysis_plan(study=study)
     Study.objects.filter(pk=study.pk).update(title="Another title")
     body = researcher.get(reverse("results:methods", args=[study.slug])).content.decode()
     assert "Deviations from the plan" in body
@@ -71,7 +73,7 @@ def test_what_is_done_otherwise_is_listed(researcher: Client, study: Study, anal
 
 
 def test_a_plan_that_was_changed_in_the_database_is_noticed(study: Study) -> None:
-    plan = services.freeze_analysis_plan(study=study)
+    plan = freeze_analysis_plan(study=study)
     plan.content["analysis"]["margin"] = 0.5
     with pytest.raises(InvalidInput, match="changed after it was frozen"):
         reporting.frozen_plan(plan)
@@ -114,7 +116,7 @@ def test_the_report_is_written_by_a_job_and_downloaded(researcher: Client, study
 @pytest.mark.verify
 def test_what_stands_before_the_appendix_fits_eight_pages(study: Study, analysed: AnalysisRun) -> None:
     """Three corruptions, two models, two measures; every method and version, and a frozen plan."""
-    services.freeze_analysis_plan(study=study)
+    freeze_analysis_plan(study=study)
     found = Findings.model_validate(large_findings(corruptions=3, models=2))
     document = document_of(found, reporting.report_facts(analysed))
     titles = [section.title for section in document.sections]
@@ -156,5 +158,5 @@ def test_a_report_that_is_cancelled_leaves_nothing(study: Study, analysed: Analy
 
     before = set(media_path(f"results/{study.slug}").glob("report*"))
     with pytest.raises(Stopped):
-        services.write_report(run=analysed, report=cancel)
+        write_report(run=analysed, report=cancel)
     assert set(media_path(f"results/{study.slug}").glob("report*")) == before and not Report.objects.exists()

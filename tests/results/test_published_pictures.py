@@ -354,7 +354,7 @@ def test_nine_published_models_stand_next_to_ten_people() -> None:
 
 def test_a_stranger_attaches_nothing(trials: list[Path], pictures: Path) -> None:
     from humanexp.core.errors import NotAllowed
-    from humanexp.results.services import attach_pictures
+    from humanexp.results.services.importing import attach_pictures
 
     run("import_trials", *trials, "--study", "edges")
     with pytest.raises(NotAllowed):

@@ -21,10 +21,11 @@ from humanexp.console.terminal_report import print_summary
 from humanexp.core.storage import media_path
 from humanexp.ledger.figures import payment_summary
 from humanexp.participation.models import Session
-from humanexp.results import selectors, services
+from humanexp.results import selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
+from humanexp.results.services.analysing import freeze_analysis_plan, run_analysis
 from humanexp.results.services.reporting import deviations_of, methods_of, report_facts
 from humanexp.studies.models import Study
 from tests.analysis.findings.test_recruiters import QUICK, from_two, sent, tables
@@ -51,7 +52,7 @@ def pooled(study: Study) -> AnalysisRun:
     for number, session in enumerate(Session.objects.filter(study=study).order_by("pk")):
         Session.objects.filter(pk=session.pk).update(recruiter="crowd" if number % 3 == 2 else "campus")
     make_predictions(study)
-    return services.run_analysis(study=study, n_bootstrap=0)
+    return run_analysis(study=study, n_bootstrap=0)
 
 
 def with_more_people(run: AnalysisRun) -> Findings:
@@ -88,7 +89,7 @@ def test_everything_that_is_printed_has_it(researcher: Client, study: Study, poo
 
 @pytest.mark.verify
 def test_the_frozen_plan_has_the_weights_and_other_ones_deviate(study: Study, pooled: AnalysisRun) -> None:
-    plan = services.freeze_analysis_plan(study=study)
+    plan = freeze_analysis_plan(study=study)
     assert plan.content["analysis"]["recruiter_weights"] == {"campus": 0.5, "crowd": 0.5}
     found = selectors.findings(pooled)
     told = [one.what for one in deviations_of(study, plan, found)]

@@ -17,7 +17,9 @@ from analysis.findings.model.agreement import PooledMean
 from analysis.findings.model.comparisons import RankSet, VerdictOnAll
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.results import charts, selectors
+from humanexp.results import selectors
+from humanexp.results.charts import registry
+from humanexp.results.charts.registry import chart_of, choices_of
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
@@ -72,10 +74,10 @@ def test_every_room_comes_from_stored_results(researcher: Client, large: Study, 
 
 def test_every_chart_has_figure_tables_definition_and_caveats(researcher: Client, large: Study) -> None:
     found = selectors.findings(selectors.latest_run(large))
-    keys = [choice.key for family in charts.FAMILIES for choice in charts.choices_of(found, family)]
+    keys = [choice.key for family in registry.FAMILIES for choice in choices_of(found, family)]
     assert len(keys) == len(set(keys)) > 80
     for key in keys[::7]:
-        chart = charts.chart_of(found, key)
+        chart = chart_of(found, key)
         assert chart.tables and all(table.rows for table in chart.tables) and chart.definition
         if chart.figure is not None:
             json.dumps(to_plotly(chart.figure), allow_nan=False)
@@ -107,7 +109,7 @@ def test_what_is_said_beside_a_curve_is_swapped_with_it(researcher: Client, larg
 
 def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Study) -> None:
     found = selectors.findings(selectors.latest_run(large))
-    table, extremes = charts.chart_of(found, "leaderboard--accuracy").tables
+    table, extremes = chart_of(found, "leaderboard--accuracy").tables
     means = [row[2][0] for row in table.rows]
     assert means == sorted(means, reverse=True) and len(means) == len(MODELS)
     name, *_areas, lowest, on, _highest, _on = extremes.rows[0]
@@ -141,9 +143,7 @@ def test_ranks_stand_in_the_leaderboard_as_the_places_left_open(large: Study) ->
             )  # fmt: skip
             more = {"ranks": RankSet(best=places[difference][0], worst=places[difference][1], classifiers=3)}
             told.append(one.model_copy(update={"verdict": verdict, **(more if difference < 3 else {})}))
-        table, _extremes = charts.chart_of(
-            found.model_copy(update={"leaderboard": told}), "leaderboard--accuracy"
-        ).tables
+        table, _extremes = chart_of(found.model_copy(update={"leaderboard": told}), "leaderboard--accuracy").tables
         return table
 
     places = [(2, 3), (2, 3), (1, 1)] + [(0, 0)] * (len(leaders) - 3)
@@ -194,25 +194,25 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
         },
     }  # fmt: skip
     found = like(found, **rarer)
-    behind = charts.chart_of(found, f"participants--{NAMES[0]}")
+    behind = chart_of(found, f"participants--{NAMES[0]}")
     lines = [name for kind, name, *_ in series_of(behind.figure) if kind == "line"]
     assert lines == ["single participants"] * 2 + ["people"] and len(behind.tables[0].rows) == 3
-    assert charts.chart_of(found, "levels").tables[0].rows == (("a", 0.6, 1, 0.5, 2, None, None),)
-    people, net = charts.chart_of(found, "shape-bias").tables[0].texts
+    assert chart_of(found, "levels").tables[0].rows == (("a", 0.6, 1, 0.5, 2, None, None),)
+    people, net = chart_of(found, "shape-bias").tables[0].texts
     assert people == ["people", "0.900 [0.600, 0.980]", "9", "1", "2"] and net[1] == "–"
-    people, net = charts.chart_of(found, "benchmark").tables[0].texts
+    people, net = chart_of(found, "benchmark").tables[0].texts
     assert people == ["people", "", "0.900 [0.800, 0.950]", "–", "–", "–", "–"]
     assert net == ["a", "1 to 2", "–", "0.010", "–", "–", "1.50"]
     newer = found.benchmark[1].model_copy(
         update={"accuracy_lead": PooledMean(value=0.05, interval=(-0.01, 0.11)),
                 "corrected_accuracy_difference": PooledMean(value=0.008, interval=(0.0, 0.02))}
     )  # fmt: skip
-    table = charts.chart_of(found.model_copy(update={"benchmark": (found.benchmark[0], newer)}), "benchmark").tables[0]
+    table = chart_of(found.model_copy(update={"benchmark": (found.benchmark[0], newer)}), "benchmark").tables[0]
     assert [column.label for column in table.columns][3:6] == [
         "People's lead", "Squared difference of accuracy", "The same, corrected",
     ]  # fmt: skip
     assert table.texts[1][3:6] == ["0.050 [−0.010, 0.110]", "0.010", "0.008 [0.000, 0.020]"]
-    overall, pictures = charts.chart_of(found, "validation").tables
+    overall, pictures = chart_of(found, "validation").tables
     assert overall.rows[0] == ("people who answered", 12) and pictures.texts[0][-1] == "yes"
 
 
@@ -239,7 +239,7 @@ def test_who_answered_is_shown_where_a_study_has_sentinels(researcher: Client, l
     run = selectors.latest_run(large)
     assert run is not None
     found = like(selectors.findings(run), persons=PERSONS)
-    chart = charts.chart_of(found, "who-answered")
+    chart = chart_of(found, "who-answered")
     assert "Flagged for you to look at: 1 of 48 people." in chart.found[0] and chart.found[-1] == "there is no bound."
     bounds = chart.table("bounds").texts
     assert bounds[0][-1] == "0.700 [0.660, 0.760]" and bounds[1][2] == "no bound"
@@ -266,16 +266,16 @@ def test_kappa_stands_beside_its_own_interval(large: Study) -> None:
            "pooled": {"kappa": -0.006, "observed": 0.8, "expected": 0.8, "pictures": 942, "accuracies": [0.7, 0.8]},
            "conditions": []}  # fmt: skip
     sparse = {**row, "error_consistency": None, "pairs": 0}
-    dense = charts.chart_of(like(found, agreement=[row]), "agreement").tables[0]
+    dense = chart_of(like(found, agreement=[row]), "agreement").tables[0]
     assert dense.texts[0][-4:] == ["0.500", "3", "−0.006 [−0.070, 0.050]", "942"]
-    alone = charts.chart_of(like(found, agreement=[sparse]), "agreement").tables[0]
+    alone = chart_of(like(found, agreement=[sparse]), "agreement").tables[0]
     assert alone.texts[0] == ["a", "0.700", "−0.006 [−0.070, 0.050]", "942"]
 
 
 def test_pairs_that_are_told_apart_have_a_table_and_stand_in_the_report(large: Study) -> None:
     run = selectors.latest_run(large)
     found = like(selectors.findings(run), discrimination=[told_apart("gaussian_blur", "uniform_noise")])
-    table = charts.chart_of(found, "discrimination").tables[0]
+    table = chart_of(found, "discrimination").tables[0]
     assert table.texts[0][5:] == ["0.510 [0.410, 0.609]", "–", "1.79", "–", "< 0.001", "equivalent"]
     assert "lies below 0.6" in table.notes[1]
     judged = told_apart(
@@ -290,7 +290,7 @@ def test_pairs_that_are_told_apart_have_a_table_and_stand_in_the_report(large: S
         margin_d_prime=1.0,
         other_model={"model": "independent", "d_prime": 0.3, "interval": [0.0, 0.6], "upper": 0.5},
     )
-    table = charts.chart_of(like(found, discrimination=[judged]), "discrimination").tables[0]
+    table = chart_of(like(found, discrimination=[judged]), "discrimination").tables[0]
     assert table.texts[0][6:] == ["0.40 [0.00, 0.80]", "1.79", "0.30", "< 0.001", judged.verdict_words]
     assert "below 1 (one-sided 95 % bound" in table.notes[1] and "judges every picture on its own" in table.notes[2]
     titles = [

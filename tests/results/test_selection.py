@@ -14,10 +14,12 @@ from humanexp.core.models import User
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response, Session
-from humanexp.results import selectors, services, tables
+from humanexp.results import selectors, tables
+from humanexp.results.inclusion import Selection
 from humanexp.results.models import AnalysisPlan, AnalysisRun
-from humanexp.results.selection import Selection
-from humanexp.screening import services as screening
+from humanexp.results.services.analysing import run_analysis
+from humanexp.results.services.reporting import choice_of
+from humanexp.screening.services import decide, judge_study
 from humanexp.studies.models import Study
 from tests.results.collected import CORRUPTIONS
 
@@ -44,8 +46,8 @@ def test_each_choice_keeps_the_rows_it_says(study: Study, user: User) -> None:
     Session.objects.filter(pk=second.pk).update(environment={"self_report": {"sight": "no"}})
     Response.objects.filter(session=first, position=0).update(timing_ok=False)
     Response.objects.filter(session=first, position=1).update(response="na")
-    screening.judge_study(study)
-    screening.decide(session=second, accepted=False, written_reason="covered screen", by=user)
+    judge_study(study)
+    decide(session=second, accepted=False, written_reason="covered screen", by=user)
     trials, reports = tables.trials_of(study), selectors.self_reports(study)
 
     def kept(selection: Selection) -> Any:
@@ -62,9 +64,9 @@ def test_each_choice_keeps_the_rows_it_says(study: Study, user: User) -> None:
 
 @pytest.mark.verify
 def test_a_chosen_run_stands_beside_the_planned_one(study: Study) -> None:
-    planned = services.run_analysis(study=study, n_bootstrap=0)
+    planned = run_analysis(study=study, n_bootstrap=0)
     chosen = Selection(corruptions=CORRUPTIONS[:1])
-    run = services.run_analysis(study=study, n_bootstrap=0, selection=chosen)
+    run = run_analysis(study=study, n_bootstrap=0, selection=chosen)
     assert selectors.latest_run(study) == planned
     assert selectors.run_with(study, chosen) == run and selectors.other_choices(study) == [run]
     found = selectors.findings(run)
@@ -77,7 +79,7 @@ def test_a_chosen_run_stands_beside_the_planned_one(study: Study) -> None:
 
 def test_nothing_left_is_refused_with_a_way_out(study: Study) -> None:
     with pytest.raises(StudyRefused, match="limit it less"):
-        services.run_analysis(study=study, selection=Selection(self_reports=("sight",)))
+        run_analysis(study=study, selection=Selection(self_reports=("sight",)))
     assert not AnalysisRun.objects.exists()
 
 
@@ -95,7 +97,7 @@ def test_as_planned_is_said_of_a_frozen_plan_that_was_kept_to(
     selection: dict[str, Any], is_frozen: bool, departs: bool, title: str, detail: str
 ) -> None:
     departures = [Deviation(what="bootstrap refits", planned="1000", done="10")] if departs else []
-    choice = services.choice_of(AnalysisRun(selection=selection), AnalysisPlan() if is_frozen else None, departures)
+    choice = choice_of(AnalysisRun(selection=selection), AnalysisPlan() if is_frozen else None, departures)
     assert (choice.title, choice.detail) == (title, detail)
 
 
@@ -137,7 +139,7 @@ def test_a_choice_that_does_not_exist_is_refused(researcher: Client, study: Stud
 
 
 def test_published_trials_offer_what_they_have(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
-    from humanexp.results.pages.forms import SelectionForm
+    from humanexp.results.pages.views import SelectionForm
 
     assert set(SelectionForm(corruptions=["a", "b"], imported=True).fields) == {"drop_misses", "corruptions"}
     assert "corruptions" not in SelectionForm(corruptions=["a"]).fields

@@ -14,10 +14,10 @@ from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Session, SessionState
-from humanexp.results import selectors, services, tables
+from humanexp.results import selectors, tables
 from humanexp.results.exports import export_study
-from humanexp.results.services.planning import freeze_analysis_plan, study_snapshot
-from humanexp.screening import services as screening
+from humanexp.results.services.analysing import freeze_analysis_plan, run_analysis, study_snapshot
+from humanexp.screening.services import judge_study
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet
 from humanexp.studies.models import Study
 from tests.results.collected import CORRUPTIONS, SESSIONS, make_predictions
@@ -95,7 +95,7 @@ def test_levels_of_the_same_originals_stand_beside_the_areas(study: Study, tmp_p
 
 
 def test_sessions_tell_how_far_they_came_and_why_they_do_not_count(study: Study) -> None:
-    screening.judge_study(study)
+    judge_study(study)
     first, second, *_ = Session.objects.filter(study=study).order_by("pk")
     Session.objects.filter(pk=second.pk).update(state=SessionState.OPEN, cursor=3, submitted_at=None, completed_at=None)
     table = tables.sessions_of(study)
@@ -124,7 +124,7 @@ def test_what_the_study_decided_about_its_analysis_is_done_and_planned(study: St
     study.configuration = named | {"analysis": decided}
     study.save(update_fields=["configuration"])
     plan = freeze_analysis_plan(study=study)
-    found = selectors.findings(services.run_analysis(study=study, n_bootstrap=0))
+    found = selectors.findings(run_analysis(study=study, n_bootstrap=0))
     assert found.settings.margin == 0.06 and found.curves[0].level == 0.9
     assert [entry.corruption for entry in found.comparisons if entry.borrowed] == ["uniform_noise"] * 2
     frozen = FrozenPlan(plan.content, plan.digest)

@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.findings.__main__ import main
-from humanexp.participation import services
 from humanexp.participation.models import Session, SessionState
+from humanexp.participation.services.leaving import undo_withdrawal
+from humanexp.participation.services.sessions import withdraw_session
 from humanexp.results import selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
@@ -41,9 +42,9 @@ def test_every_room_says_so(researcher: Client, study: Study, sessions: list[Ses
     )
     assert "withdrawn since" not in researcher.get(address).content.decode()
     for session, told in zip(sessions, (ONE, TWO), strict=False):
-        services.withdraw_session(session=session)
+        withdraw_session(session=session)
         assert told in researcher.get(address).content.decode()
-    services.undo_withdrawal(session=sessions[0], by=None, reason="It was somebody else.")
+    undo_withdrawal(session=sessions[0], by=None, reason="It was somebody else.")
     assert ONE in researcher.get(address).content.decode()
 
 
@@ -64,7 +65,7 @@ def test_report_and_exported_findings_say_so(
         )
 
     assert told() == (False, None, None, False)
-    services.withdraw_session(session=sessions[0])
+    withdraw_session(session=sessions[0])
     assert told() == (True, 1, 1, True)
     assert main([str(tmp_path), "--check"]) == 1, "the tables are without the session"
 
@@ -75,7 +76,7 @@ def test_who_withdrew_before_or_was_never_in_it_is_not_counted(
     run = AnalysisRun.objects.get(pk=analysed.pk)
     before, unlisted, unanswered, later, half_way, inside = sessions[:6]
     for session in sessions[:6]:
-        services.withdraw_session(session=session)
+        withdraw_session(session=session)
     assert selectors.withdrawn_since(run) == 6
     Session.objects.filter(pk=half_way.pk).update(completed_at=None)
     Session.objects.filter(pk=before.pk).update(withdrawn_at=run.created_at - timedelta(minutes=1))

@@ -9,7 +9,7 @@ from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.participation import services as participation
+from humanexp.participation.services.sessions import withdraw_session
 from humanexp.screening import selectors, services
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages.evidence import evidence_of
@@ -57,14 +57,14 @@ def test_sessions_under_way_and_withdrawn_ones_are_not_judged(client, study):
         services.judge_session(under_way)
     withdrawn = finished(client, study, "P-2")
     services.judge_session(withdrawn)
-    participation.withdraw_session(session=withdrawn)
+    withdraw_session(session=withdrawn)
     assert services.judge_study(study) == []
     assert selectors.current_verdicts(study) == {} and selectors.excluded_counts(study) == {}
 
 
 def test_the_job_of_a_session_that_was_withdrawn_meanwhile_ends_quietly(client, study):
     session = finished(client, study, "P-1")
-    participation.withdraw_session(session=session)
+    withdraw_session(session=session)
     runner.run_waiting(kinds=["screening.judge"])
     assert Job.objects.get(kind="screening.judge").state == "done" and not Verdict.objects.exists()
 
@@ -151,7 +151,7 @@ def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appe
     hard, other = golds_of(first)[:2]
     services.judge_study(eager)
     assert not WithdrawnGold.objects.exists(), "who fails all the others says nothing about this one"
-    participation.withdraw_session(session=first)
+    withdraw_session(session=first)
 
     unlucky = finished(client, eager, "P-2", right_but(hard, other))
     assert services.judge_session(unlucky).reasons == ["gold trials failed"]
@@ -177,7 +177,7 @@ def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appe
 def test_judging_the_study_withdraws_and_judges_anew_at_once(client, eager):
     unlucky = finished(client, eager, "P-1", always_dog)
     hard, other = golds_of(unlucky)[:2]
-    participation.withdraw_session(session=unlucky)
+    withdraw_session(session=unlucky)
     unlucky = finished(client, eager, "P-2", right_but(hard, other))
     for number in range(3, 8):
         finished(client, eager, f"P-{number}", right_but(hard))

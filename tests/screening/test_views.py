@@ -8,10 +8,12 @@ from analysis.acceptance.golds import Gold
 from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
+from humanexp.participation.selectors.answers import rows_of, rule_rows_of, session_rows
 from humanexp.screening import selectors, services
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages import review
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
+from humanexp.screening.pages.review import GoldRow
 from tests.factories import new_session
 from tests.markup import words
 from tests.screening.answered import always_dog, finished
@@ -95,7 +97,7 @@ def test_whoever_leaves_the_list_by_a_decision_still_has_neighbours_in_it(client
 
 
 def test_a_session_at_a_glance(client, study, judged):
-    good, bad = (portrait_of(review.participation.session_rows(session)) for session in judged)
+    good, bad = (portrait_of(session_rows(session)) for session in judged)
     assert good.sentinels.good == good.sentinels.of > bad.sentinels.good
     assert good.timing.good == good.timing.of == judged[0].total
     assert bad.shape.good == bad.shape.of, "one answer to everything"
@@ -104,8 +106,8 @@ def test_a_session_at_a_glance(client, study, judged):
 
 
 def test_what_the_list_draws_is_what_the_page_draws(client, study, judged):
-    [rows] = review.participation.rule_rows_of([judged[1]]).values()
-    lean, full = evidence_of(rows, []), evidence_of(review.participation.session_rows(judged[1]), [])
+    [rows] = rule_rows_of([judged[1]]).values()
+    lean, full = evidence_of(rows, []), evidence_of(session_rows(judged[1]), [])
     assert lean == full
     drawn = sum(outline.count("M") for outline in lean.outlines.values())
     assert drawn == len(full.marks) == judged[1].total
@@ -158,8 +160,8 @@ def test_sessions_under_way_have_no_evidence_page(client, study, judged):
 
 def test_evidence_shows_no_more_than_the_rules_may_read(client, study, judged):
     good = judged[0]
-    rows = review.participation.rows_of([good], study)[good.code]
-    evidence = review.evidence_of(rows, [])
+    rows = rows_of([good], study)[good.code]
+    evidence = evidence_of(rows, [])
     hidden = [row["position"] for row in rows if row["role"] == "main" and row["visual_change"] > 0.3]
     for mark in evidence.marks:
         if mark.x in hidden:
@@ -177,10 +179,10 @@ def test_gold_performance_counts_people_against_whom_nothing_else_speaks(client,
 
 
 def test_a_gold_is_marked_before_it_is_withdrawn():
-    doubtful = review.GoldRow(Gold("cat-1", "cat", shown=10, right=8), is_withdrawn=False)
-    early = review.GoldRow(Gold("cat-1", "cat", shown=4, right=0), is_withdrawn=False)
+    doubtful = GoldRow(Gold("cat-1", "cat", shown=10, right=8), is_withdrawn=False)
+    early = GoldRow(Gold("cat-1", "cat", shown=4, right=0), is_withdrawn=False)
     assert doubtful.is_doubtful and not early.is_doubtful
-    assert not review.GoldRow(doubtful.gold, is_withdrawn=True).is_doubtful
+    assert not GoldRow(doubtful.gold, is_withdrawn=True).is_doubtful
 
 
 def test_the_page_says_in_a_sentence_which_golds_are_withdrawn(client, study, judged, anna):

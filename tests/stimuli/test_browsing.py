@@ -11,7 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.pages import set_browser as pages
+from humanexp.stimuli.pages import set_browser
+from humanexp.stimuli.pages.set_browser import cursor_of, ends_of, query_of
 from humanexp.stimuli.selectors import stimuli
 from humanexp.stimuli.selectors.stimuli import Cursor, Filters
 from tests.markup import words
@@ -65,7 +66,7 @@ def walk(stimulus_set: StimulusSet, filters: Filters, size: int) -> list[list[in
     while True:
         page = stimuli.page_of_stimuli(stimulus_set, filters, cursor, size)
         found.append([stimulus.pk for stimulus in page.stimuli])
-        ends = pages.ends_of(page.stimuli)
+        ends = ends_of(page.stimuli)
         if not page.has_higher or ends is None:
             return found
         cursor = ends[1]
@@ -111,25 +112,25 @@ def test_pages_lead_back_the_same_way(stimulus_set: StimulusSet, size: int) -> N
         back.append([stimulus.pk for stimulus in page.stimuli])
         if not page.has_lower:
             break
-        cursor = pages.ends_of(page.stimuli)[0]
+        cursor = ends_of(page.stimuli)[0]
     assert back[::-1] == there[:-1]
 
 
 def test_a_stimulus_that_comes_in_between_moves_no_other(stimulus_set: StimulusSet) -> None:
     filters = Filters("gaussian_noise")
     first = stimuli.page_of_stimuli(stimulus_set, filters, None, 5)
-    wanted = stimuli.page_of_stimuli(stimulus_set, filters, pages.ends_of(first.stimuli)[1], 5)
+    wanted = stimuli.page_of_stimuli(stimulus_set, filters, ends_of(first.stimuli)[1], 5)
     add(stimulus_set, "late", stimulus_set.source_set.images.first(), "gaussian_noise", 0.05)
-    again = stimuli.page_of_stimuli(stimulus_set, filters, pages.ends_of(first.stimuli)[1], 5)
+    again = stimuli.page_of_stimuli(stimulus_set, filters, ends_of(first.stimuli)[1], 5)
     assert [one.pk for one in again.stimuli] == [one.pk for one in wanted.stimuli]
 
 
 def test_places_survive_the_address() -> None:
     for cursor in (Cursor(0.1 + 0.2, 7), Cursor(1 / 3, 2**40, backwards=True), Cursor(0.0, 1)):
-        query = dict(part.split("=") for part in pages.query_of(Filters("frost"), cursor).split("&"))
+        query = dict(part.split("=") for part in query_of(Filters("frost"), cursor).split("&"))
         after, before = (query.get(name, "").replace("%7E", "~") for name in ("after", "before"))
-        assert pages.cursor_of(after, before) == cursor
-    assert pages.cursor_of("", "") is None
+        assert cursor_of(after, before) == cursor
+    assert cursor_of("", "") is None
 
 
 def test_neighbours_stand_on_both_sides(stimulus_set: StimulusSet) -> None:
@@ -235,7 +236,7 @@ def test_bins_next_to_each_other_share_no_stimulus(researcher: Client, stimulus_
 
 
 def test_pages_lead_on_and_back(researcher: Client, stimulus_set: StimulusSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "PAGE", 6)
+    monkeypatch.setattr(set_browser, "PAGE", 6)
     address, keys = "/stimuli/sets/rows/browse/?corruption=gaussian_noise&category=cat", []
     while address:
         text = text_of(researcher.get(address))
@@ -283,7 +284,7 @@ def test_htmx_gets_the_part_alone_and_history_the_whole(researcher: Client, stim
 
 def test_functions_stand_side_by_side(researcher: Client, stimulus_set: StimulusSet) -> None:
     text = text_of(researcher.get("/stimuli/sets/rows/browse/?corruption=all&low=0.475&high=0.525"))
-    assert text.count('class="thumbnail"') == pages.ROW  # a few of the twelve
+    assert text.count('class="thumbnail"') == set_browser.ROW  # a few of the twelve
     assert "12 stimuli" in text
     assert "the median picture ends at Δv 0.45" in text
 

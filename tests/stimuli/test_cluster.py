@@ -16,9 +16,9 @@ from analysis.compute import executor, run_in_order_of_completion
 from analysis.errors import ComputeUnavailable
 from analysis.generation.plan import plan_stimuli
 from analysis.generation.shards import PilotShard, cut_into_shards, fit_pilot_shard, generate_shard
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import Described, create_stimulus_set
 from humanexp.stimuli.services.verification import verify_stimuli
 from tests.analysis.generation.originals import write_originals
 from tests.limits import LIMIT, until
@@ -175,9 +175,9 @@ def test_a_scheduler_without_workers_is_told(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.django_db
 def test_a_job_on_a_cluster_outlives_a_worker(source_set: SourceSet, settings, tmp_path: Path) -> None:  # noqa: ANN001
     wanted = {"corruptions": list(FUNCTIONS), "count": 60, "seed": 3, "size_px": SIZE_PX, "source_set": source_set}
-    here = services.create_stimulus_set(services.Described(name="here", **wanted))
+    here = create_stimulus_set(Described(name="here", **wanted))
     make_stimuli(here, lambda done, total, message="": None)
-    there = services.create_stimulus_set(services.Described(name="there", **wanted))
+    there = create_stimulus_set(Described(name="there", **wanted))
     with cluster(tmp_path) as (settings.COMPUTE, workers):
 
         def kill_one(done: int, total: int, message: str = "") -> None:

@@ -9,9 +9,16 @@ from humanexp.core.storage import media_path
 from humanexp.jobs.models import JobState
 from humanexp.jobs.runner import run_waiting
 from humanexp.jobs.selectors import latest_for
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services import generation
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import (
+    Described,
+    create_stimulus_set,
+    delete_stimulus_set,
+    request_deletion,
+    start_generation,
+)
 from humanexp.studies.models import Study, StudyFamily
 
 pytestmark = pytest.mark.django_db
@@ -19,21 +26,21 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
-    made = services.create_stimulus_set(
-        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112)
+    made = create_stimulus_set(
+        Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112)
     )
     make_stimuli(made, lambda done, total, message="": None)
     return made
 
 
 def test_rows_and_files_go_and_the_name_is_free_again(stimulus_set: StimulusSet, source_set: SourceSet) -> None:
-    assert services.delete_stimulus_set(stimulus_set=stimulus_set) == 18
+    assert delete_stimulus_set(stimulus_set=stimulus_set) == 18
     assert not StimulusSet.objects.exists()
     assert not Stimulus.objects.exists()
     assert list(media_path("stimuli").iterdir()) == []
     assert source_set.images.count() == 8
-    services.create_stimulus_set(
-        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112)
+    create_stimulus_set(
+        Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112)
     )
 
 
@@ -41,7 +48,7 @@ def test_a_set_that_a_study_uses_stays(stimulus_set: StimulusSet) -> None:
     family = StudyFamily.objects.create(slug="pets")
     study = Study.objects.create(family=family, slug="pets", title="Pets", stimulus_set=stimulus_set)
     with pytest.raises(Conflict, match=f"noise is used by the study {study}: what people saw is kept"):
-        services.delete_stimulus_set(stimulus_set=stimulus_set)
+        delete_stimulus_set(stimulus_set=stimulus_set)
     stimulus_set.refresh_from_db()
     assert stimulus_set.completed_at is not None
     assert stimulus_set.stimuli.count() == 18
@@ -49,9 +56,9 @@ def test_a_set_that_a_study_uses_stays(stimulus_set: StimulusSet) -> None:
 
 
 def test_a_set_that_is_being_made_stays(stimulus_set: StimulusSet) -> None:
-    services.start_generation(stimulus_set=stimulus_set)
+    start_generation(stimulus_set=stimulus_set)
     with pytest.raises(Conflict, match="cancel that job first"):
-        services.delete_stimulus_set(stimulus_set=stimulus_set)
+        delete_stimulus_set(stimulus_set=stimulus_set)
     assert stimulus_set.stimuli.count() == 18
 
 
@@ -59,7 +66,7 @@ def test_a_deletion_that_stopped_half_way_is_finished_by_the_next(stimulus_set: 
     # As a process leaves it that was killed after the folder was put out of the way.
     media_path("stimuli/noise").rename(media_path("stimuli") / ".noise.deleted")
     StimulusSet.objects.update(completed_at=None)
-    assert services.delete_stimulus_set(stimulus_set=stimulus_set) == 18
+    assert delete_stimulus_set(stimulus_set=stimulus_set) == 18
     assert list(media_path("stimuli").iterdir()) == []
 
 
@@ -80,15 +87,15 @@ def test_a_page_leaves_the_deletion_to_a_job(researcher: Client, stimulus_set: S
     assert stimulus_set.stimuli.count() == 18
     assert "is being deleted" in researcher.get(reverse("stimuli:stimulus_sets")).content.decode()
 
-    run_waiting(kinds=[services.DELETION_KIND])
+    run_waiting(kinds=[generation.DELETION_KIND])
     assert not StimulusSet.objects.exists()
     assert latest_for(stimulus_set.job_subject).result == {"count": 18}
     assert researcher.get(reverse("stimuli:stimulus_sets")).status_code == 200
 
 
 def test_a_deletion_that_is_tried_again_finds_nothing_to_do(stimulus_set: StimulusSet) -> None:
-    job = services.request_deletion(stimulus_set=stimulus_set)
-    services.delete_stimulus_set(stimulus_set=stimulus_set)
-    run_waiting(kinds=[services.DELETION_KIND])
+    job = request_deletion(stimulus_set=stimulus_set)
+    delete_stimulus_set(stimulus_set=stimulus_set)
+    run_waiting(kinds=[generation.DELETION_KIND])
     job.refresh_from_db()
     assert (job.state, job.result) == (JobState.DONE, {})

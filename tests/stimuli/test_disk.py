@@ -14,9 +14,9 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services import generated_sets
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, delete_stimulus_set, start_generation
 from humanexp.stimuli.services.verification import verify_stimuli
 from tests.disks import mounted
 
@@ -25,15 +25,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
-    return services.create_stimulus_set(
-        services.Described(
-            source_set=source_set, name="noise", corruptions=["uniform_noise"], count=60, seed=3, size_px=112
-        )
+    return create_stimulus_set(
+        Described(source_set=source_set, name="noise", corruptions=["uniform_noise"], count=60, seed=3, size_px=112)
     )
 
 
 def run_job(stimulus_set: StimulusSet) -> Job:
-    job = services.start_generation(stimulus_set=stimulus_set)
+    job = start_generation(stimulus_set=stimulus_set)
     runner.run_waiting()
     job.refresh_from_db()
     return job
@@ -182,7 +180,7 @@ def test_a_deletion_that_cannot_remove_files_says_so_and_can_be_repeated(
     assert_it_goes_on(stimulus_set)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with pytest.raises(InvalidRequest, match="Make the folder writable"):
-        services.delete_stimulus_set(stimulus_set=stimulus_set)
+        delete_stimulus_set(stimulus_set=stimulus_set)
     assert stimulus_set.stimuli.count() == 68
     subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
-    assert services.delete_stimulus_set(stimulus_set=stimulus_set) == 68
+    assert delete_stimulus_set(stimulus_set=stimulus_set) == 68

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
+import time as runner
 from collections import Counter
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from analysis.visual_change.vif import visual_change
 from humanexp.core.errors import InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.jobs import runner, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import selectors, services
+from humanexp.jobs.runner import run_one, run_waiting
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
+from humanexp.stimuli.selectors.sets import manifest, stimuli_of_curves
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import Described, complete_stimulus_set, create_stimulus_set, start_generation
 from humanexp.stimuli.services.verification import verify_stimuli
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +35,7 @@ WANTED = {"corruptions": ["gaussian_noise", "gaussian_blur"], "count": 40, "seed
 
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
-    return services.create_stimulus_set(services.Described(source_set=source_set, name="noise", **WANTED))
+    return create_stimulus_set(Described(source_set=source_set, name="noise", **WANTED))
 
 
 def made(stimulus_set: StimulusSet) -> dict[str, tuple]:
@@ -44,9 +47,9 @@ def quiet(done: int, total: int, message: str = "") -> None:
 
 
 def test_a_job_makes_files_and_rows(stimulus_set: StimulusSet) -> None:
-    job = services.start_generation(stimulus_set=stimulus_set)
-    assert services.start_generation(stimulus_set=stimulus_set) == job
-    runner.run_waiting()
+    job = start_generation(stimulus_set=stimulus_set)
+    assert start_generation(stimulus_set=stimulus_set) == job
+    run_waiting()
     job.refresh_from_db()
     stimulus_set.refresh_from_db()
     assert (job.state, job.error) == (JobState.DONE, "")
@@ -66,9 +69,7 @@ def test_a_job_makes_files_and_rows(stimulus_set: StimulusSet) -> None:
 @pytest.mark.parametrize("sampling", ["even", "uniform"])
 def test_a_set_holds_what_practice_and_plain_pairs_show(source_set: SourceSet, sampling: str) -> None:
     wanted = {**WANTED, "count": 8, "sampling": sampling}
-    plainly = services.create_stimulus_set(
-        services.Described(source_set=source_set, name="both", with_plain=True, **wanted)
-    )
+    plainly = create_stimulus_set(Described(source_set=source_set, name="both", with_plain=True, **wanted))
     assert len(plainly.plain_functions) == 2 and not {*plainly.plain_functions} & {*plainly.corruptions}
     make_stimuli(plainly, quiet)
     plainly.refresh_from_db()
@@ -78,17 +79,17 @@ def test_a_set_holds_what_practice_and_plain_pairs_show(source_set: SourceSet, s
         assert all(abs(one.visual_change - 0.6) <= 0.025 for one in held if one.reached)
         assert sum(one.reached for one in held) >= 7
     assert list(plainly.coverage) == plainly.corruptions
-    asked = {one.corruption for one in selectors.stimuli_of_curves(plainly)}
+    asked = {one.corruption for one in stimuli_of_curves(plainly)}
     assert asked == {"none", *plainly.corruptions}
-    bare = services.create_stimulus_set(services.Described(source_set=source_set, name="bare", **wanted))
+    bare = create_stimulus_set(Described(source_set=source_set, name="bare", **wanted))
     make_stimuli(bare, quiet)
     assert made(bare).items() <= made(plainly).items()
 
 
 def test_a_set_of_all_functions_has_none_left_for_plain_pairs(source_set: SourceSet) -> None:
     with pytest.raises(InvalidRequest, match="No two plainly different functions remain") as refused:
-        services.create_stimulus_set(
-            services.Described(
+        create_stimulus_set(
+            Described(
                 source_set=source_set, name="all", with_plain=True, **{**WANTED, "corruptions": list(CORRUPTIONS)}
             )
         )
@@ -123,7 +124,7 @@ def test_the_manifest_beside_the_stimuli_is_the_table(stimulus_set: StimulusSet)
         assert hashlib.sha256(media_path(row.file).read_bytes()).hexdigest() == row.sha256
     # Nothing but the stimuli and the manifest is in the folder, and writing it again gives the same bytes.
     assert sum(found.is_file() for found in path.parent.rglob("*")) == 89
-    again = services.complete_stimulus_set(stimulus_set=stimulus_set)
+    again = complete_stimulus_set(stimulus_set=stimulus_set)
     assert again.manifest_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert StimulusSet.objects.get().manifest_sha256 == again.manifest_sha256
 
@@ -136,9 +137,7 @@ def test_the_manifest_beside_the_stimuli_is_the_table(stimulus_set: StimulusSet)
     ],
 )
 def test_other_samplings_take_the_same_way(source_set: SourceSet, change: dict, n_stimuli: int) -> None:
-    stimulus_set = services.create_stimulus_set(
-        services.Described(source_set=source_set, name="x", **{**WANTED, **change})
-    )
+    stimulus_set = create_stimulus_set(Described(source_set=source_set, name="x", **{**WANTED, **change}))
     assert make_stimuli(stimulus_set, quiet) == n_stimuli
     stimulus_set.refresh_from_db()
     assert stimulus_set.pilots == {}
@@ -187,8 +186,8 @@ def test_functions_of_the_users_own_are_known_in_other_processes(
     settings.COMPUTE = "processes:1"
     try:
         load_modules(settings.CORRUPTION_MODULES)
-        stimulus_set = services.create_stimulus_set(
-            services.Described(source_set=source_set, name="own", corruptions=["darken"], count=20, size_px=112)
+        stimulus_set = create_stimulus_set(
+            Described(source_set=source_set, name="own", corruptions=["darken"], count=20, size_px=112)
         )
         assert make_stimuli(stimulus_set, quiet) == 28
         assert verify_stimuli(stimulus_set).stimuli.identical == 28
@@ -216,7 +215,7 @@ def test_a_cancelled_job_does_not_wait_for_its_children(stimulus_set: StimulusSe
 
 def test_the_manifest_is_a_valid_table(stimulus_set: StimulusSet) -> None:
     make_stimuli(stimulus_set, quiet)
-    frame = selectors.manifest(stimulus_set)
+    frame = manifest(stimulus_set)
     assert len(STIMULI.validate(frame, source="manifest")) == 88
     assert set(frame["original"]) == set(stimulus_set.source_set.images.values_list("key", flat=True))
     assert all(media_path(file).is_file() for file in frame["file"])
@@ -226,7 +225,7 @@ def test_the_manifest_is_a_valid_table(stimulus_set: StimulusSet) -> None:
 def test_children_make_the_same_as_this_process(stimulus_set: StimulusSet, source_set: SourceSet, settings) -> None:  # noqa: ANN001
     make_stimuli(stimulus_set, quiet)
     settings.COMPUTE = "processes:2"
-    other = services.create_stimulus_set(services.Described(source_set=source_set, name="again", **WANTED))
+    other = create_stimulus_set(Described(source_set=source_set, name="again", **WANTED))
     make_stimuli(other, quiet)
     assert made(other) == made(stimulus_set)
 
@@ -250,16 +249,16 @@ def test_cancelled_work_goes_on_where_it_stopped(stimulus_set: StimulusSet) -> N
 
 
 def test_a_job_that_is_asked_to_stop_stops_and_can_go_on(stimulus_set: StimulusSet, monkeypatch) -> None:  # noqa: ANN001
-    monkeypatch.setattr(runner.time, "monotonic", iter(range(0, 100_000, 10)).__next__)  # every report is written
-    job = services.start_generation(stimulus_set=stimulus_set)
+    monkeypatch.setattr(runner, "monotonic", iter(range(0, 100_000, 10)).__next__)  # every report is written
+    job = start_generation(stimulus_set=stimulus_set)
     claimed = jobs.claim(runner="here")
     Job.objects.filter(pk=job.pk).update(cancel_requested=True)
-    runner.run_one(claimed, "here")
+    run_one(claimed, "here")
     job.refresh_from_db()
     assert job.state == JobState.CANCELLED
-    resumed = services.start_generation(stimulus_set=stimulus_set)
+    resumed = start_generation(stimulus_set=stimulus_set)
     assert resumed.pk == job.pk
-    runner.run_waiting()
+    run_waiting()
     resumed.refresh_from_db()
     assert resumed.state == JobState.DONE
     assert stimulus_set.stimuli.count() == 88
@@ -282,8 +281,8 @@ def test_lost_files_are_made_again_with_the_same_bytes(stimulus_set: StimulusSet
 def test_a_picture_that_became_unreadable_ends_the_job_with_its_name(stimulus_set: StimulusSet) -> None:
     image = SourceImage.objects.get(key="dog-1")
     media_path(image.file).write_bytes(b"gone bad")
-    job = services.start_generation(stimulus_set=stimulus_set)
-    runner.run_waiting()
+    job = start_generation(stimulus_set=stimulus_set)
+    run_waiting()
     job.refresh_from_db()
     assert job.state == JobState.FAILED
     assert Path(image.file).name in job.error
@@ -310,7 +309,7 @@ def test_a_picture_that_became_unreadable_ends_the_job_with_its_name(stimulus_se
 )
 def test_impossible_sets_are_refused(source_set: SourceSet, change: dict, reason: str) -> None:
     with pytest.raises(InvalidRequest, match=reason):
-        services.create_stimulus_set(services.Described(**{"source_set": source_set, "name": "x", **WANTED, **change}))
+        create_stimulus_set(Described(**{"source_set": source_set, "name": "x", **WANTED, **change}))
     assert not StimulusSet.objects.exists()
     source_set.refresh_from_db()
     assert source_set.frozen_at is None
@@ -384,11 +383,6 @@ def test_small_pictures_are_enlarged_only_on_purpose(source_set: SourceSet) -> N
     source_set.images.filter(pk=image.pk).update(width_px=132, height_px=200)
     described = {**WANTED, "size_px": 160}
     with pytest.raises(InvalidRequest, match=r"8 of 8 pictures .*132 x 200 px.*--enlarge") as refusal:
-        services.create_stimulus_set(services.Described(source_set=source_set, name="small", **described))
+        create_stimulus_set(Described(source_set=source_set, name="small", **described))
     assert set(refusal.value.fields) == {"enlarge"} and not StimulusSet.objects.filter(name="small").exists()
-    assert (
-        services.create_stimulus_set(
-            services.Described(source_set=source_set, name="small", enlarge=True, **described)
-        ).size_px
-        == 160
-    )
+    assert create_stimulus_set(Described(source_set=source_set, name="small", enlarge=True, **described)).size_px == 160

@@ -12,9 +12,11 @@ from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import services
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.services.imagenet_c import EvenlySpread
+from humanexp.stimuli.services import imagenet_c
+from humanexp.stimuli.services.generation import start_generation
+from humanexp.stimuli.services.imagenet_c import EvenlySpread, import_imagenet_c, resume_import
+from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.plans import catalogue_of
 from tests.analysis.generation.imagenet_c_tree import write_tree
 from tests.analysis.generation.originals import write_originals
@@ -37,7 +39,7 @@ def wnid_set(tmp_path: Path, db: None) -> SourceSet:
         (folder / wnid).mkdir(parents=True, exist_ok=True)
         number = 10 * (original.category == "dog") + int(path.stem[-1])
         path.rename(folder / wnid / f"ILSVRC2012_val_{number:08d}.png")
-    return services.import_images(source=folder, name="validation").source_set
+    return import_images(source=folder, name="validation").source_set
 
 
 @pytest.fixture
@@ -47,9 +49,7 @@ def tree(tmp_path: Path, wnid_set: SourceSet) -> Path:
 
 
 def imported(tree: Path, source_set: SourceSet, **options) -> StimulusSet:  # noqa: ANN003
-    found = services.import_imagenet_c(
-        folder=tree, source_set=source_set, **{"name": "levels", "size_px": SIZE_PX, **options}
-    )
+    found = import_imagenet_c(folder=tree, source_set=source_set, **{"name": "levels", "size_px": SIZE_PX, **options})
     runner.run_waiting()
     found.stimulus_set.refresh_from_db()
     return found.stimulus_set
@@ -61,19 +61,19 @@ def nothing_written(source_set: SourceSet) -> bool:
     return (
         source_set.frozen_at is None
         and not StimulusSet.objects.exists()
-        and not Job.objects.filter(kind=services.IMPORT_JOB_KIND).exists()
+        and not Job.objects.filter(kind=imagenet_c.IMPORT_JOB_KIND).exists()
         and not (stimuli.exists() and any(stimuli.iterdir()))
     )
 
 
 def test_a_tree_becomes_a_set_like_any_other(tree: Path, wnid_set: SourceSet) -> None:
-    found = services.import_imagenet_c(folder=tree, source_set=wnid_set, name="levels", size_px=SIZE_PX)
+    found = import_imagenet_c(folder=tree, source_set=wnid_set, name="levels", size_px=SIZE_PX)
     scan = found.scan
     assert (scan.n_pictures, scan.n_originals, scan.n_incomplete, scan.unmatched.sentences()) == (50, 5, 0, [])
     assert found.likeness.correlation > 0.9
     runner.run_waiting()
     stimulus_set = StimulusSet.objects.get()
-    job = Job.objects.get(kind=services.IMPORT_JOB_KIND)
+    job = Job.objects.get(kind=imagenet_c.IMPORT_JOB_KIND)
     assert (job.state, job.done, job.total) == (JobState.DONE, 55, 55), job.error
     assert stimulus_set.completed_at is not None
     assert (stimulus_set.sampling, stimulus_set.framing) == (Sampling.IMPORTED, Framing.IMAGENET)
@@ -116,7 +116,7 @@ def test_files_without_an_original_are_told_and_left_out(tree: Path, wnid_set: S
     (level / CAT / "notes.txt").write_text("seen")
     (level / CAT / ".DS_Store").write_text("litter")
     shutil.rmtree(tree / "brightness" / "5" / DOG)
-    found = services.import_imagenet_c(folder=tree, source_set=wnid_set, name="levels", size_px=SIZE_PX)
+    found = import_imagenet_c(folder=tree, source_set=wnid_set, name="levels", size_px=SIZE_PX)
     runner.run_waiting()
     assert found.scan.n_incomplete == 2
     told = "\n".join(found.scan.unmatched.sentences())
@@ -139,7 +139,7 @@ def test_originals_known_by_category_alone_are_found(tree: Path, wnid_set: Sourc
         shutil.copy(path, flat)
     lines = [f"{path.name},{'cat' if path.parent.name == CAT else 'dog'}" for path in originals]
     (flat / "labels.csv").write_text("path,category\n" + "\n".join(lines))
-    by_category = services.import_images(source=flat / "labels.csv", name="flat").source_set
+    by_category = import_images(source=flat / "labels.csv", name="flat").source_set
     assert imported(tree, by_category).stimuli.count() == 55
 
 
@@ -177,7 +177,7 @@ def test_other_pictures_under_the_same_names_are_refused(tree: Path, wnid_set: S
     for path, original in zip(sorted((tmp_path / "originals").rglob("*.png")), reversed(drawn), strict=True):
         (other / path.parent.name).mkdir(parents=True, exist_ok=True)
         shutil.copy(original.path, other / path.parent.name / path.name)
-    others = services.import_images(source=other, name="other").source_set
+    others = import_images(source=other, name="other").source_set
     with pytest.raises(InputRefused, match="do not show their originals.*under the same file names"):
         imported(tree, others)
     assert nothing_written(others)
@@ -191,7 +191,7 @@ def test_bad_files_end_the_job_with_their_names_and_the_next_run_takes_the_rest(
     files[0].write_bytes(whole[: len(whole) // 2])
     Image.new("RGB", (SIZE_PX, SIZE_PX + 1)).save(files[1])
     stimulus_set = imported(tree, wnid_set)
-    job = Job.objects.get(kind=services.IMPORT_JOB_KIND)
+    job = Job.objects.get(kind=imagenet_c.IMPORT_JOB_KIND)
     assert job.state == JobState.FAILED
     assert str(files[0]) in job.error
     assert "112 x 113 px, but the pictures of this set have 112 x 112 px" in job.error
@@ -202,10 +202,10 @@ def test_bad_files_end_the_job_with_their_names_and_the_next_run_takes_the_rest(
     assert len(written) == 53
 
     with pytest.raises(InvalidRequest, match="start their import again"):
-        services.start_generation(stimulus_set=stimulus_set)
+        start_generation(stimulus_set=stimulus_set)
     files[0].write_bytes(whole)
     files[1].unlink()
-    services.resume_import(stimulus_set=stimulus_set)
+    resume_import(stimulus_set=stimulus_set)
     runner.run_waiting()
     stimulus_set.refresh_from_db()
     assert stimulus_set.completed_at is not None

@@ -9,18 +9,19 @@ import pytest
 
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.visual_change.coverage import level_spreads
-from humanexp.stimuli import services
 from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import counted_changes
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.importing import import_images
 
 pytestmark = pytest.mark.django_db
 
 
 def made(source_set: SourceSet, size_px: int) -> StimulusSet:
     """Not as a job: a runner's heart beats in a second thread, which the tests' database in memory does not bear."""
-    stimulus_set = services.create_stimulus_set(
-        services.Described(
+    stimulus_set = create_stimulus_set(
+        Described(
             source_set=source_set, name="levels", corruptions=list(LEVELS), sampling=Sampling.LEVELS, size_px=size_px
         )
     )
@@ -50,7 +51,7 @@ def test_photographs_change_more_from_level_to_level(settings) -> None:  # noqa:
     if not reference:
         pytest.skip("REFERENCE_DATA names no folder with real data")
     settings.COMPUTE = "processes:2"
-    photos = services.import_images(source=Path(reference) / "photos16", name="photos16").source_set
+    photos = import_images(source=Path(reference) / "photos16", name="photos16").source_set
     for name, by_level in counted_changes(made(photos, 224)).items():
         medians = [one.median for one in level_spreads(by_level)]
         assert medians == sorted(medians), name

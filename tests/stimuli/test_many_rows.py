@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import connection
 
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.selectors.making import digests_of, image_ids_of, places_by_original
+from humanexp.stimuli.selectors.sets import digests_of, image_ids_of, places_by_original
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, store_stimuli
 from humanexp.stimuli.services.verification import _sampled
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -20,8 +20,8 @@ FUNCTIONS = ["gaussian_noise", "gaussian_blur", "shot_noise", "defocus_blur"]
 
 
 def filled(source_set: SourceSet, count: int) -> StimulusSet:
-    made = services.create_stimulus_set(
-        services.Described(
+    made = create_stimulus_set(
+        Described(
             source_set=source_set,
             name=f"rows-{count}",
             corruptions=FUNCTIONS,
@@ -84,9 +84,7 @@ def test_looking_up_and_storing_a_shard_does_not_slow_down(source_set: SourceSet
         took["originals"].append(steps_of(lambda: image_ids_of([source_set], ["cat-0", "dog-1"])))
         took["exists"].append(steps_of(lambda one=stimulus_set: one.stimuli.exists()))
         took["store"].append(
-            steps_of(
-                lambda one=stimulus_set, rows=rows: services.store_stimuli(stimulus_set=one, folder="x", rows=rows)
-            )
+            steps_of(lambda one=stimulus_set, rows=rows: store_stimuli(stimulus_set=one, folder="x", rows=rows))
         )
     for what, (few, many) in took.items():
         assert 0 < many < 1.1 * few, f"{what}: {few} steps in a small set, {many} in a large one"

@@ -12,23 +12,23 @@ from analysis.tables.stimuli import STIMULI
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
-    return services.create_stimulus_set(
-        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=40, size_px=112)
+    return create_stimulus_set(
+        Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=40, size_px=112)
     )
 
 
 @pytest.fixture
 def complete_set(stimulus_set: StimulusSet) -> StimulusSet:
-    services.start_generation(stimulus_set=stimulus_set)
+    start_generation(stimulus_set=stimulus_set)
     runner.run_waiting()
     stimulus_set.refresh_from_db()
     return stimulus_set
@@ -193,8 +193,8 @@ def test_queries_do_not_grow_with_the_number_of_stimuli(
     source_set: SourceSet,
     django_assert_max_num_queries,  # noqa: ANN001
 ) -> None:
-    larger = services.create_stimulus_set(
-        services.Described(source_set=source_set, name="larger", corruptions=["gaussian_noise"], count=120, size_px=112)
+    larger = create_stimulus_set(
+        Described(source_set=source_set, name="larger", corruptions=["gaussian_noise"], count=120, size_px=112)
     )
     make_stimuli(larger, lambda done, total, message="": None)
     # one of them asks how much waits, for the navigation

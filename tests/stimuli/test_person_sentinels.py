@@ -19,9 +19,10 @@ from analysis.tables.stimuli import STIMULI
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.evaluations.services.prediction import shown_stimuli
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.importing import import_images
 from humanexp.stimuli.services.manifest import manifest_path
 from humanexp.stimuli.services.verification import verify_stimuli
 
@@ -40,7 +41,7 @@ def brought(folder: Path, files: Sequence[str], name: str = "conflicts") -> Sour
         pixels = rng.integers(0, 256, (120, 120, 3), dtype=np.uint8)
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(pixels).save(folder / path)
-    return services.import_images(source=folder, name=name).source_set
+    return import_images(source=folder, name=name).source_set
 
 
 @pytest.fixture
@@ -50,8 +51,8 @@ def conflicts(db: None, tmp_path: Path) -> SourceSet:
 
 
 def made(source_set: SourceSet, **more: Any) -> StimulusSet:
-    described = services.Described(source_set=source_set, name="who", **WANTED, **more)
-    stimulus_set = services.create_stimulus_set(described)
+    described = Described(source_set=source_set, name="who", **WANTED, **more)
+    stimulus_set = create_stimulus_set(described)
     make_stimuli(stimulus_set, quiet)
     stimulus_set.refresh_from_db()
     return stimulus_set
@@ -88,7 +89,7 @@ def test_models_are_asked_about_them(source_set: SourceSet, conflicts: SourceSet
 
 def test_a_set_without_them_has_the_stimuli_that_it_always_had(source_set: SourceSet, conflicts: SourceSet) -> None:
     who = made(source_set, person_families=["high_pass"], cue_conflicts=conflicts)
-    plain = services.create_stimulus_set(services.Described(source_set=source_set, name="plain", **WANTED))
+    plain = create_stimulus_set(Described(source_set=source_set, name="plain", **WANTED))
     make_stimuli(plain, quiet)
     rows = {
         one.name: set(one.stimuli.exclude(corruption__in=who.person_families).values_list("key", "sha256"))

@@ -15,8 +15,10 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import delete_source_set
 from tests.markup import markup, words
 
 pytestmark = pytest.mark.django_db
@@ -213,11 +215,11 @@ def test_a_set_that_nobody_needs_is_deleted_with_its_files(researcher: Client, s
 
 
 def test_a_set_in_use_is_not_deleted(source_set: SourceSet) -> None:
-    services.create_stimulus_set(
-        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112)
+    create_stimulus_set(
+        Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112)
     )
     with pytest.raises(Conflict, match="used by the stimulus set noise"):
-        services.delete_source_set(source_set=source_set)
+        delete_source_set(source_set=source_set)
     assert media_path(SourceImage.objects.first().file).exists()
 
 
@@ -235,7 +237,7 @@ def test_unknown_names_are_plain_404(researcher: Client) -> None:
 def test_pictures_that_look_the_same_are_named(researcher: Client, picture_folder: Path) -> None:
     with Image.open(picture_folder / "cat" / "cat-0.png") as picture:
         picture.save(picture_folder / "cat" / "again.jpg", quality=60)
-    made = services.import_images(source=picture_folder, name="pets").source_set
+    made = import_images(source=picture_folder, name="pets").source_set
     shown = body(researcher.get(reverse("stimuli:source_set", args=[made.name])))
     assert "1 picture looks like an earlier one" in shown
     assert "cat/cat-0.png looks like cat/again.jpg" in shown

@@ -13,8 +13,15 @@ from django.db import transaction
 
 from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
 from humanexp.core.storage import media_path
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.sources import (
+    Rating,
+    delete_source_set,
+    describe_source_set,
+    freeze_source_set,
+    store_ratings,
+)
 from tests.limits import LIMIT
 
 
@@ -61,8 +68,8 @@ CHANGES: dict[str, Callable[[SourceSet], object]] = {
     "delete a picture": lambda one: one.images.first().delete(),
     "delete pictures": lambda one: one.images.filter(category="cat").delete(),
     "update or create": lambda one: one.images.update_or_create(key="cat-0", defaults={"category": "dog"}),
-    "describe": lambda one: services.describe_source_set(source_set=one, provenance="mine", licence=""),
-    "delete by service": lambda one: services.delete_source_set(source_set=one),
+    "describe": lambda one: describe_source_set(source_set=one, provenance="mine", licence=""),
+    "delete by service": lambda one: delete_source_set(source_set=one),
 }
 
 
@@ -74,7 +81,7 @@ def state(source_set: SourceSet) -> tuple[object, ...]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_frozen_set_refuses(source_set: SourceSet, name: str) -> None:
-    services.freeze_source_set(source_set=source_set)
+    freeze_source_set(source_set=source_set)
     before = state(source_set)
     with pytest.raises(SetFrozen), transaction.atomic():
         CHANGES[name](SourceSet.objects.get(pk=source_set.pk))
@@ -93,7 +100,7 @@ def test_the_same_is_possible_before(source_set: SourceSet, name: str) -> None:
 
 @pytest.mark.django_db
 def test_an_open_set_takes_no_picture_of_a_frozen_one(source_set: SourceSet) -> None:
-    services.freeze_source_set(source_set=source_set)
+    freeze_source_set(source_set=source_set)
     other = SourceSet.objects.create(name="other")
     image(other).save()
     with pytest.raises(SetFrozen):
@@ -102,28 +109,28 @@ def test_an_open_set_takes_no_picture_of_a_frozen_one(source_set: SourceSet) -> 
 
 @pytest.mark.django_db
 def test_freezing_twice_keeps_the_first_time_and_empty_sets_are_not_frozen(source_set: SourceSet) -> None:
-    first = services.freeze_source_set(source_set=source_set).frozen_at
-    assert services.freeze_source_set(source_set=SourceSet.objects.get()).frozen_at == first
+    first = freeze_source_set(source_set=source_set).frozen_at
+    assert freeze_source_set(source_set=SourceSet.objects.get()).frozen_at == first
     with pytest.raises(InvalidRequest, match="empty"):
-        services.freeze_source_set(source_set=SourceSet.objects.create(name="nothing"))
+        freeze_source_set(source_set=SourceSet.objects.create(name="nothing"))
 
 
 @pytest.mark.django_db
 def test_a_stimulus_set_freezes_its_pictures(source_set: SourceSet) -> None:
-    services.create_stimulus_set(
-        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112)
+    create_stimulus_set(
+        Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112)
     )
     with pytest.raises(SetFrozen):
         SourceImage.objects.first().delete()
     with pytest.raises(Conflict, match="used by the stimulus set noise"):
-        services.delete_source_set(source_set=source_set)
+        delete_source_set(source_set=source_set)
 
 
 @pytest.mark.django_db
 def test_ratings_are_no_change_of_a_frozen_set(source_set: SourceSet) -> None:
-    services.freeze_source_set(source_set=source_set)
-    ratings = [services.Rating(pk, 1, 0.25) for pk in source_set.images.values_list("pk", flat=True)]
-    services.store_ratings(source_set=source_set, classifiers=["export:a", "export:b"], ratings=ratings)
+    freeze_source_set(source_set=source_set)
+    ratings = [Rating(pk, 1, 0.25) for pk in source_set.images.values_list("pk", flat=True)]
+    store_ratings(source_set=source_set, classifiers=["export:a", "export:b"], ratings=ratings)
     rated = SourceImage.objects.first()
     assert (rated.classifiers_asked, rated.classifiers_agreeing, rated.smallest_probability) == (2, 1, 0.25)
     assert not rated.is_agreed

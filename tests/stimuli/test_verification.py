@@ -10,9 +10,10 @@ from PIL import Image
 
 from analysis.tables.stimuli import STIMULI
 from humanexp.core.storage import media_path
-from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.selectors.sets import manifest_rows
 from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.generation import Described, complete_stimulus_set, create_stimulus_set
 from humanexp.stimuli.services.manifest import manifest_path
 from humanexp.stimuli.services.verification import verify_stimuli
 
@@ -26,7 +27,7 @@ def quiet(done: int, total: int, message: str = "") -> None:
 @pytest.fixture
 def described(source_set: SourceSet) -> StimulusSet:
     wanted = {"corruptions": ["gaussian_noise", "gaussian_blur"], "count": 40, "seed": 3, "size_px": 112}
-    return services.create_stimulus_set(services.Described(source_set=source_set, name="noise", **wanted))
+    return create_stimulus_set(Described(source_set=source_set, name="noise", **wanted))
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_damage_is_named(stimulus_set: StimulusSet) -> None:
 
 def test_a_manifest_that_is_gone_or_another_is_found(stimulus_set: StimulusSet) -> None:
     path = manifest_path(stimulus_set)
-    rows = list(selectors.manifest_rows(stimulus_set))
+    rows = list(manifest_rows(stimulus_set))
     rows[5]["visual_change"] += 1e-12
     STIMULI.write_rows(rows, path)
     problems = verify_stimuli(stimulus_set, sample=1).problems
@@ -111,19 +112,19 @@ def test_an_imported_set_is_measured_but_not_made_again(
     stimulus_set.sampling = Sampling.IMPORTED
     stimulus_set.save()
     stimulus_set.stimuli.exclude(corruption="none").update(corruption_version="imagenet-c", parameter=3, seed=0)
-    services.complete_stimulus_set(stimulus_set=stimulus_set)
+    complete_stimulus_set(stimulus_set=stimulus_set)
     call_command("verify_stimuli", "noise")
     assert "88 stimuli verified, imported, so none was made again" in capsys.readouterr().out
     wrong = stimulus_set.stimuli.filter(corruption="gaussian_noise").order_by("key").first()
     Stimulus.objects.filter(pk=wrong.pk).update(visual_change=abs(wrong.visual_change - 0.5))
-    services.complete_stimulus_set(stimulus_set=stimulus_set)
+    complete_stimulus_set(stimulus_set=stimulus_set)
     with pytest.raises(CommandError, match=f"1 different: {wrong.key}"):
         call_command("verify_stimuli", "noise")
 
 
 def test_a_version_that_is_gone_is_told(stimulus_set: StimulusSet, capsys: pytest.CaptureFixture[str]) -> None:
     stimulus_set.stimuli.filter(corruption="gaussian_noise").update(corruption_version="0")
-    services.complete_stimulus_set(stimulus_set=stimulus_set)
+    complete_stimulus_set(stimulus_set=stimulus_set)
     call_command("verify_stimuli", "noise")
     told = capsys.readouterr().out
     assert "48 made again with the same bytes" in told

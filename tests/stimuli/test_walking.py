@@ -15,9 +15,10 @@ from humanexp.core.errors import NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
-from humanexp.stimuli import services
 from humanexp.stimuli.models import Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.pages import previews, strength_sweep
+from humanexp.stimuli.services import generation
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
 
 pytestmark = pytest.mark.django_db
 
@@ -30,8 +31,8 @@ def researcher(client: Client) -> Client:
 
 def make(source_set: SourceSet, **changes) -> StimulusSet:  # noqa: ANN003
     described = {"name": "walked", "corruptions": ["gaussian_noise", "brightness"], "count": 16, "size_px": 112}
-    stimulus_set = services.create_stimulus_set(services.Described(source_set=source_set, **{**described, **changes}))
-    services.start_generation(stimulus_set=stimulus_set)
+    stimulus_set = create_stimulus_set(Described(source_set=source_set, **{**described, **changes}))
+    start_generation(stimulus_set=stimulus_set)
     runner.run_waiting()
     stimulus_set.refresh_from_db()
     assert stimulus_set.completed_at
@@ -176,21 +177,21 @@ def test_examples_of_all_functions_are_changed_alike(source_set: SourceSet) -> N
 
 def test_the_estimate_grows_with_what_is_asked(source_set: SourceSet) -> None:
     asked = {"source_set": source_set, "size_px": 112, "sampling": Sampling.EVEN, "framing": "whole"}
-    one = previews.estimate(services.Described(name="x", corruptions=["gaussian_noise"], count=100, **asked))
-    ten = previews.estimate(services.Described(name="x", corruptions=["gaussian_noise"], count=1000, **asked))
+    one = previews.estimate(Described(name="x", corruptions=["gaussian_noise"], count=100, **asked))
+    ten = previews.estimate(Described(name="x", corruptions=["gaussian_noise"], count=1000, **asked))
     assert (one.stimuli, ten.stimuli) == (108, 1008)
     assert ten.seconds == pytest.approx(10 * one.seconds)
     assert ten.bytes > 5 * one.bytes
     assert one.fits
     levels = previews.estimate(
-        services.Described(name="x", corruptions=["gaussian_noise"], count=0, **{**asked, "sampling": Sampling.LEVELS})
+        Described(name="x", corruptions=["gaussian_noise"], count=0, **{**asked, "sampling": Sampling.LEVELS})
     )
     assert levels.stimuli == 8 + 5 * 8
 
 
 def test_the_estimate_of_bytes_is_near_what_is_written(source_set: SourceSet) -> None:
     estimate = previews.estimate(
-        services.Described(
+        Described(
             name="x",
             source_set=source_set,
             corruptions=["gaussian_noise"],
@@ -238,7 +239,7 @@ def test_a_set_goes_only_when_its_name_is_typed(researcher: Client, stimulus_set
     assert Stimulus.objects.exists() and folder.exists()
     going = researcher.post("/stimuli/sets/walked/delete/", {"confirm": "walked"}, follow=True)
     assert "is being deleted" in going.content.decode()
-    runner.run_waiting(kinds=[services.DELETION_KIND])
+    runner.run_waiting(kinds=[generation.DELETION_KIND])
     assert not StimulusSet.objects.exists()
     assert not Stimulus.objects.exists()
     assert not list(folder.rglob("*.png"))

@@ -9,13 +9,13 @@ from analysis.study.study import StudyConfiguration
 from analysis.study.toml import line_of
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
-from humanexp.studies import services
 from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.pages.design import strip_of
 from humanexp.studies.pages.drafts import draft_of, refusals_of, values_of_file
 from humanexp.studies.pages.fields import SETTINGS, stated, to_fields, to_values
-from humanexp.studies.pages.session_strip import strip_of
 from humanexp.studies.plans import session_plan
 from humanexp.studies.presets import PRESETS, values_of
+from humanexp.studies.services.studies import start_collecting
 from tests.factories import SIZE_PX, add_sentinels, configuration, make_stimulus_set, new_session
 
 SMALL = f"[protocol]\nsize_px = {SIZE_PX}\n"
@@ -367,7 +367,7 @@ def test_a_draft_is_changed_and_a_study_with_people_gets_a_new_version(client, r
     study.refresh_from_db()
     assert (study.planned_sessions, study.slug, study.family.slug) == (3, "small-study", "small-study")
     assert client.post(page, filled(sessions="0")).status_code == 422
-    services.start_collecting(study=study)
+    start_collecting(study=study)
     assert "The study takes participants as it is" in client.get(page).content.decode()
     new_session(study)
     assert "becomes the next version" in client.get(page).content.decode()

@@ -18,12 +18,14 @@ from humanexp.core.errors import JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.studies import jobs as studies, power as questions, services
+from humanexp.studies import jobs, power
 from humanexp.studies.models import PowerEstimate, Study
 from humanexp.studies.pages.forms import PowerForm
 from humanexp.studies.plans import plan_head
 from humanexp.studies.power import PowerQuestion, planned_answers, planned_study, telling_apart
 from humanexp.studies.selectors import POWER
+from humanexp.studies.services.power_estimates import request_power
+from humanexp.studies.services.studies import create_study, revise_study
 from tests.factories import configuration, draft_study
 
 DESIGN = "/studies/small-study/design/"
@@ -34,7 +36,7 @@ ASKED = {"difference": 0.3, "people": 12, "bend": 0.8, "image_sd": 1.0, "partici
 @pytest.fixture
 def draft(stimulus_set: Any, monkeypatch: pytest.MonkeyPatch) -> Study:
     """Two simulated studies of a size stand for a hundred."""
-    monkeypatch.setattr(questions, "LIMITS", {**questions.LIMITS, "runs": (2, 1000)})
+    monkeypatch.setattr(power, "LIMITS", {**power.LIMITS, "runs": (2, 1000)})
     monkeypatch.setitem(PowerForm.base_fields, "runs", IntegerField())
     return draft_study(by=User.objects.create_user("anna"))
 
@@ -46,14 +48,14 @@ def owner(client: Client, draft: Study) -> Client:
 
 
 def ask(study: Study, **changes: Any) -> tuple[PowerEstimate, Job]:
-    return services.request_power(study=study, question=PowerQuestion(**{**ASKED, **changes}))
+    return request_power(study=study, question=PowerQuestion(**{**ASKED, **changes}))
 
 
 @pytest.mark.verify
 def test_a_study_with_two_recruiters_is_told_how_many_people_tell_them_apart(
     stimulus_set: Any, monkeypatch: pytest.MonkeyPatch, client: Client
 ) -> None:
-    monkeypatch.setattr(questions, "LIMITS", {**questions.LIMITS, "runs": (2, 1000)})
+    monkeypatch.setattr(power, "LIMITS", {**power.LIMITS, "runs": (2, 1000)})
     owner = User.objects.create_user("anna")
     study = draft_study(by=owner, recruitment={"places": {"sona": 4, "link": 2}}, analysis={"estimand": "people"})
     found = planned_study(study, PowerQuestion(people=12))
@@ -107,7 +109,7 @@ def test_it_is_asked_on_the_page_and_its_answer_stands_with_the_design(owner: Cl
     assert "a difference of 0.300" in beside and "a model that is exactly like people" in beside
     assert AuditEvent.objects.filter(action="power", study="small-study").count() == 1
     again = configuration(design={"sessions": 7, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 2})
-    services.revise_study(study=draft, configuration=again)
+    revise_study(study=draft, configuration=again)
     assert "The design has changed since" in owner.get(PAGE).content.decode()
 
 
@@ -119,11 +121,11 @@ def test_a_cancelled_simulation_goes_on_from_the_sizes_that_are_done(draft: Stud
             raise JobCancelled
 
     with pytest.raises(JobCancelled):
-        studies.power(until, **job.parameters)
+        jobs.power(until, **job.parameters)
     estimate.refresh_from_db()
     assert len(estimate.found) == 2 and estimate.completed_at is None
     seen: list[int] = []
-    studies.power(lambda done, total, message="": seen.append(done), **job.parameters)
+    jobs.power(lambda done, total, message="": seen.append(done), **job.parameters)
     assert seen == [5, 6, 7, 8, 9, 10]
     estimate.refresh_from_db()
     assert (
@@ -158,7 +160,7 @@ def test_a_viewer_reads_and_a_study_without_curves_says_so(owner: Client, draft:
     assert "has not been simulated yet" in page and "<form method" not in page.split("<main")[1]
     assert client.post(PAGE, ASKED).status_code == 403
     judged = configuration(title="Judged", design={"sessions": 4, "validation": {"answers_per_picture": 2}})
-    services.create_study(configuration=judged, by=User.objects.get(username="anna"))
+    create_study(configuration=judged, by=User.objects.get(username="anna"))
     client.force_login(User.objects.get(username="anna"))
     assert "No curves to compare" in client.get("/studies/judged/design/power/").content.decode()
     assert "Simulate its power" not in client.get("/studies/judged/design/").content.decode()

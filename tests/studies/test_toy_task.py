@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from humanexp.participation import selectors
 from humanexp.participation.models import Session, Trial
-from humanexp.studies.tasks import TASKS, Choice, Task, register
+from humanexp.participation.selectors.answers import iter_trial_rows
+from humanexp.studies.tasks import TASKS, register
+from humanexp.studies.tasks.base import Choice, Task
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session
 
 pytestmark = pytest.mark.usefixtures("unhurried")
@@ -61,7 +62,7 @@ def test_it_is_shown_asked_judged_and_stored(sitting):
     assert tab.answer(0, "na").status_code == 422, "without a time there is no miss"
     assert tab.answer(0, "plain").json()["feedback"] == {"correct": False, "category": "pretty"}
     assert tab.answer(1, "pretty").json()["feedback"]["correct"] is True
-    rows = list(selectors.iter_trial_rows(session.study))
+    rows = list(iter_trial_rows(session.study))
     assert [(row["task"], row["response"], row["correct"]) for row in rows] == [
         ("toy", "plain", False),
         ("toy", "pretty", True),

@@ -20,15 +20,25 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
 from analysis import __version__ as VERSION
-from humanexp.console.archives import keys, sealing, tables
-from humanexp.console.archives.contents import FileIndex, files_in, packed_lines
+from humanexp.console.archives import keys, tables
 from humanexp.console.archives.databases import Progress, copy_sqlite, snapshot
 from humanexp.console.archives.facts import facts_of
-from humanexp.console.archives.files import SITES, FileLine, media_root, stored_files
+from humanexp.console.archives.files import (
+    SITES,
+    FileIndex,
+    FileLine,
+    files_in,
+    is_packed,
+    media_root,
+    packed_lines,
+    stored_files,
+    to_be_packed,
+)
+from humanexp.console.archives.keys import seal
 from humanexp.console.archives.manifest import Listing, Manifest, Part
-from humanexp.console.archives.packed import is_packed, to_be_packed
 from humanexp.console.archives.retention import keep as keep_newest
 from humanexp.console.archives.shelf import Shelf
+from humanexp.console.archives.tables import Tally
 from humanexp.console.archives.verifying import verify
 from humanexp.console.models import Backup
 from humanexp.console.named_files import named_files
@@ -107,7 +117,7 @@ def _archived(shelf: Shelf, passphrase: str | None, *, is_verified: bool, keep: 
     with shelf.held() as work:
         writer = _Writer(shelf, work)
         manifest = _written(writer, has_keys=passphrase is not None, progress=progress)
-        sealed = sealing.seal(keys.keys_here(), passphrase) if passphrase is not None else None
+        sealed = seal(keys.keys_here(), passphrase) if passphrase is not None else None
         if is_verified:
             verify(shelf, manifest, sealed, passphrase, work=work, written_since=began, progress=progress)
             manifest = manifest.model_copy(update={"verified_at": clock.now()})
@@ -173,16 +183,14 @@ def _name(shelf: Shelf, now: datetime) -> str:
     return next(name for name in (f"{stem}-{number:02d}Z" for number in range(100)) if name not in taken)
 
 
-def _parts(
-    rows: BaseDatabaseWrapper, writer: _Writer, progress: Progress
-) -> tuple[list[Part], dict[str, tables.Tally]]:
+def _parts(rows: BaseDatabaseWrapper, writer: _Writer, progress: Progress) -> tuple[list[Part], dict[str, Tally]]:
     parts: list[Part] = []
-    tallies: dict[str, tables.Tally] = {}
+    tallies: dict[str, Tally] = {}
     expected = tables.estimated_rows(rows)
     done = 0
     for model in tables.models_of(apps):
         table = model._meta.db_table
-        tally = tallies[table] = tables.Tally()
+        tally = tallies[table] = Tally()
         lines = tables.lines_of(model, rows, tally)
         while first := next(lines, None):
             before = tally.rows - 1

@@ -8,7 +8,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, Sum
 from pydantic import BaseModel, ConfigDict
 
-from humanexp.console.archives import tables
+from humanexp.console.archives.tables import Tally
 from humanexp.ledger.models.calls import Payment
 from humanexp.recruiters.models.campaigns import RecruiterAccount
 from humanexp.studies.models import Study
@@ -56,7 +56,7 @@ class Facts(BaseModel):
         return found
 
 
-def facts_of(connection: BaseDatabaseWrapper, tallies: Mapping[str, tables.Tally]) -> Facts:
+def facts_of(connection: BaseDatabaseWrapper, tallies: Mapping[str, Tally]) -> Facts:
     """Of the database that these rows were counted in, in the same transaction."""
     accounts = RecruiterAccount.objects.using(connection.alias)
     currencies = dict(accounts.values_list("environment", "currency"))

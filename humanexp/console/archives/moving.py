@@ -20,6 +20,7 @@ from humanexp.console.archives import tables
 from humanexp.console.archives.backing_up import check_migrated
 from humanexp.console.archives.databases import Progress, check_empty, opened
 from humanexp.console.archives.facts import Facts, facts_of
+from humanexp.console.archives.tables import Loader, Tally
 from humanexp.console.archives.verifying import facts_now, refuse_differences
 from humanexp.core import clock
 from humanexp.core.database_address import database_of_address
@@ -132,12 +133,12 @@ def unwritten() -> Iterator[None]:
 
 def _copied(target: BaseDatabaseWrapper, progress: Progress) -> Facts:
     """Rows of the source, as they were counted on their way."""
-    loader = tables.Loader(target, apps)
+    loader = Loader(target, apps)
     loader.empty()
     expected, tallies = tables.estimated_rows(connection), {}
     done = 0
     for model in loader.models:
-        tally = tallies[model._meta.db_table] = tables.Tally()
+        tally = tallies[model._meta.db_table] = Tally()
 
         def counted(lines: Iterator[str]) -> Iterator[str]:
             nonlocal done

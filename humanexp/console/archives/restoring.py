@@ -17,10 +17,10 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from humanexp.console.archives import keys, sealing
-from humanexp.console.archives.contents import files_in
+from humanexp.console.archives import keys
 from humanexp.console.archives.databases import Progress, check_empty
-from humanexp.console.archives.files import FileLine, media_root, target_of
+from humanexp.console.archives.files import FileLine, files_in, media_root, target_of
+from humanexp.console.archives.keys import required, unseal
 from humanexp.console.archives.manifest import Manifest
 from humanexp.console.archives.shelf import Shelf
 from humanexp.console.archives.verifying import check_contents, facts_now, load, refuse_differences
@@ -158,7 +158,7 @@ def _keys_of(shelf: Shelf, manifest: Manifest, passphrase: str | None, with_keys
         raise InputRefused(
             f"The file keys/{manifest.name}.sealed is missing in {shelf.root}. Put it back, or use --without-keys."
         )
-    unsealed = sealing.unseal(sealed, sealing.required(passphrase))
+    unsealed = unseal(sealed, required(passphrase))
     keys.check(manifest.fingerprints, unsealed, whose="in the archive's own file of keys")
     return unsealed
 

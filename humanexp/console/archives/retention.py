@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from humanexp.console.archives.contents import digests_of
+from humanexp.console.archives.files import digests_of
 from humanexp.console.archives.shelf import Shelf
 
 

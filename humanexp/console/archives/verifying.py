@@ -11,12 +11,14 @@ from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import DatabaseError
 
-from humanexp.console.archives import keys, sealing, tables
-from humanexp.console.archives.contents import files_in, lines_in
+from humanexp.console.archives import keys, tables
 from humanexp.console.archives.databases import Progress, scratch
 from humanexp.console.archives.facts import Facts, facts_of
+from humanexp.console.archives.files import files_in, lines_in
+from humanexp.console.archives.keys import unseal
 from humanexp.console.archives.manifest import Manifest
 from humanexp.console.archives.shelf import Shelf
+from humanexp.console.archives.tables import Loader
 from humanexp.core.errors import ApplicationError
 
 
@@ -42,7 +44,7 @@ def verify(
         Saying what differs.
     """
     if sealed is not None and words is not None:
-        keys.check(manifest.fingerprints, sealing.unseal(sealed, words), whose="in the file of encrypted keys")
+        keys.check(manifest.fingerprints, unseal(sealed, words), whose="in the file of encrypted keys")
     check_contents(shelf, manifest, written_since=written_since, progress=progress)
     with scratch(work) as connection:
         with transaction.atomic(using=connection.alias):
@@ -52,7 +54,7 @@ def verify(
 
 def load(shelf: Shelf, manifest: Manifest, connection: BaseDatabaseWrapper, apps_: Apps, progress: Progress) -> None:
     """The archive's rows instead of those that are there; in a transaction of the caller's."""
-    loader = tables.Loader(connection, apps_)
+    loader = Loader(connection, apps_)
     loader.empty()
     total, done = manifest.facts.rows, 0
 

@@ -20,7 +20,7 @@ from humanexp.key_files import read_or_create_key
 from humanexp.ledger.figures import payment_summary
 from humanexp.recruiters import money
 from humanexp.recruiters.campaigns import live_entries
-from humanexp.results import selectors as results
+from humanexp.results.selectors import findings, latest_run
 from humanexp.screening.selectors import current_verdicts
 from humanexp.simulation.observers import ObserverModel
 from humanexp.simulation.personas import LOOK_ALIKE, Honest, personas
@@ -84,8 +84,8 @@ _NUMBERS = "demo-numbers.json"
 
 def collect(demo: Demo) -> dict[str, Any]:
     """Everything `analyse` says of the study, and the personas' true curves beside it."""
-    run = existing(results.latest_run(demo.study), "The analysis left no findings: see the Jobs page.")
-    found = results.findings(run)
+    run = existing(latest_run(demo.study), "The analysis left no findings: see the Jobs page.")
+    found = findings(run)
     sessions = demo.study.sessions.select_related("participant")
     verdicts = current_verdicts(demo.study)
     excluded = {

@@ -14,9 +14,10 @@ from analysis.errors import install
 from analysis.study.study import StudyConfiguration
 from humanexp.console import scripted
 from humanexp.console.demo.workspace import PICTURES_PER_CATEGORY, Options, researcher
+from humanexp.console.scripted import Cast
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
-from humanexp.evaluations import services as evaluations
+from humanexp.evaluations.services import evaluations
 from humanexp.jobs.models import Job, JobState
 from humanexp.ledger.budgets import set_month_cap
 from humanexp.ledger.figures import payment_summary
@@ -24,14 +25,15 @@ from humanexp.ledger.settlement import settle
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
-from humanexp.results import services as results
-from humanexp.screening import services as screening
+from humanexp.results.services.analysing import request_analysis
+from humanexp.screening.services import judge_study
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.studies import services as studies
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.models import Study
+from humanexp.studies.services import studies
 
 STUDIES = Path(__file__).resolve().parent / "studies"
 #: What ships with the product, as the console names it.
@@ -58,7 +60,7 @@ class Demo:
     watch: Callable[[], None]
     study: Study = field(init=False)
     campaign: Campaign = field(init=False)
-    cast: scripted.Cast = field(init=False)
+    cast: Cast = field(init=False)
     #: sentences worth telling at the end
     notes: list[str] = field(default_factory=list)
 
@@ -81,7 +83,7 @@ class Demo:
 
             source, provenance = media_path("demo/drawings"), "drawn by analysis.examples.pictures"
             write_source_folder(source, PICTURES_PER_CATEGORY, self.options.seed, progress=report)
-        made = stimuli.import_images(source=source, name="demo", provenance=provenance, by=researcher())
+        made = import_images(source=source, name="demo", provenance=provenance, by=researcher())
         self.notes.extend(f"Left out, the same picture as {kept}: {left}" for left, kept in made.duplicates)
         # Too few pictures are refused here, before any stimulus is made of them.
         demand_of(self._configuration("demo").design, originals=made.n_images)
@@ -106,7 +108,7 @@ class Demo:
         pairs = design.discrimination.trials if design.discrimination else 0
         in_pairs = pairs * (design.discrimination.pictures if design.discrimination else 0)
         shown = self.options.participants * (design.main_trials + in_pairs)
-        described = stimuli.Described(
+        described = Described(
             source_set=source_set,
             name="demo",
             corruptions=CORRUPTIONS,
@@ -114,8 +116,8 @@ class Demo:
             seed=self.options.seed,
             with_plain=True,
         )
-        made = stimuli.create_stimulus_set(described, by=researcher())
-        self._wait(stimuli.start_generation(stimulus_set=made), report)
+        made = create_stimulus_set(described, by=researcher())
+        self._wait(start_generation(stimulus_set=made), report)
 
     def studies(self, report: Report) -> None:
         """The scripted study, and a short one for whoever opens the link."""
@@ -162,7 +164,7 @@ class Demo:
     def judge_and_pay(self, report: Report) -> None:
         """Poll the recruiter, judge every session, approve and pay through the ledger."""
         sync(study=self.study)
-        screening.judge_study(study=self.study)
+        judge_study(study=self.study)
         settle(study=self.study)
         expected = self.study.planned_sessions
 
@@ -181,7 +183,7 @@ class Demo:
 
     def analysis(self, report: Report) -> None:
         """Curves with bands, comparisons, tests: stored for the dashboard."""
-        self._wait(results.request_analysis(study=self.study), report)
+        self._wait(request_analysis(study=self.study), report)
 
     def _configuration(self, name: str) -> StudyConfiguration:
         path = STUDIES / f"{name}.toml"

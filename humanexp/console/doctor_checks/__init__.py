@@ -3,6 +3,3 @@
 from __future__ import annotations
 
 from humanexp.console.doctor_checks import backups, files, installation, keys, operation  # noqa: F401  (register, in this order)
-from humanexp.console.doctor_checks.finding import Finding, examine
-
-__all__ = ["Finding", "examine"]

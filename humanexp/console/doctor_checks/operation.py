@@ -12,8 +12,9 @@ from humanexp.addresses import is_loopback
 from humanexp.console.doctor_checks.finding import Finding, question
 from humanexp.console.sites import answers
 from humanexp.core.errors import RecruiterError
-from humanexp.jobs import selectors as jobs
-from humanexp.participation import selectors as participation
+from humanexp.jobs import selectors
+from humanexp.jobs.selectors import unfinished
+from humanexp.participation.selectors import faults
 from humanexp.recruiters import keys, registry
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.states import CampaignState
@@ -21,8 +22,8 @@ from humanexp.recruiters.states import CampaignState
 
 @question("Job runner")
 def job_runner() -> Finding:
-    silence = jobs.silence()
-    waiting = jobs.unfinished().exclude(subject="periodic").count()
+    silence = selectors.silence()
+    waiting = unfinished().exclude(subject="periodic").count()
     told = f"{waiting} jobs unfinished; compute: {settings.COMPUTE}"
     if silence is not None:
         since = f"silent since {silence.since:%Y-%m-%d %H:%M} UTC" if silence.since else "none has been heard of"
@@ -154,7 +155,7 @@ def money() -> Finding:
 @question("Refused calls")
 def refused_calls() -> Finding:
     """Forged and repeated tokens that belong to no study; those of a study stand on its monitor."""
-    kinds = participation.refused_calls(None)
+    kinds = faults.refused_calls(None)
     told = ", ".join(f"{kind.count} {kind.reason.label}" for kind in kinds)
     latest = f", the latest {max(kind.latest for kind in kinds):%Y-%m-%d %H:%M} UTC" if kinds else ""
     return Finding(subject="Refused calls", state="note" if kinds else "ok", detail=(told or "none kept") + latest)

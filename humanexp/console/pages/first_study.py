@@ -10,16 +10,16 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from humanexp.console.preflight.gate import newest_of
+from humanexp.console.preflight.check import newest_of
 from humanexp.core.models import User
 from humanexp.core.pages.navigation import tab_address
-from humanexp.evaluations import selectors as evaluations
+from humanexp.evaluations.selectors import completed_runs
 from humanexp.evaluations.specs import offered_specs
-from humanexp.participation import selectors as participation
-from humanexp.results import selectors as results
-from humanexp.stimuli.selectors import has_pictures
-from humanexp.studies import selectors as studies
+from humanexp.participation.selectors.sessions import session_counts
+from humanexp.results.selectors import latest_run
+from humanexp.stimuli.selectors.sources import has_pictures
 from humanexp.studies.models import Origin, Population, Study, StudyState
+from humanexp.studies.selectors import has_stimuli, visible_to
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Way:
 
 def way_of(user: User | AnonymousUser) -> Way | None:
     """How far the researcher's first study with people has come; None once there is a second, or all is done."""
-    seen = studies.visible_to(user).filter(origin=Origin.COLLECTED)
+    seen = visible_to(user).filter(origin=Origin.COLLECTED)
     own = list(seen.filter(population=Population.PEOPLE)[:2])
     if len(own) > 1:
         return None
@@ -53,7 +53,7 @@ def way_of(user: User | AnonymousUser) -> Way | None:
     if now is None:
         return None
     scripted = seen.filter(population=Population.SCRIPTED).order_by("-pk")
-    return Way(stages, now, next((study for study in scripted[:5] if results.latest_run(study)), None))
+    return Way(stages, now, next((study for study in scripted[:5] if latest_run(study)), None))
 
 
 def _pictures() -> Iterator[Stage]:
@@ -69,7 +69,7 @@ def _pictures() -> Iterator[Stage]:
         _("Choose corruptions and a number. Pictures are made over the whole range of visible change."),
         _("Make a stimulus set"),
         reverse("stimuli:new"),
-        studies.has_stimuli(),
+        has_stimuli(),
     )
 
 
@@ -92,7 +92,7 @@ def _stages(study: Study | None) -> Iterator[Stage]:
         reverse("console:preflight", args=[slug]) if slug else "",
         is_launched or (newest is not None and newest.is_green),
     )
-    finished = participation.session_counts(study)["completed"] if study is not None and is_launched else 0
+    finished = session_counts(study)["completed"] if study is not None and is_launched else 0
     yield Stage(
         _("People"),
         _("Open a link and take the study yourself, or invite people."),
@@ -106,14 +106,14 @@ def _stages(study: Study | None) -> Iterator[Stage]:
         _("It classifies the same pictures. One is there; others come by name or as a file."),
         _("Evaluate a model"),
         _evaluation_address(shown.pk) if shown is not None else "",
-        shown is not None and evaluations.completed_runs(shown).exists(),
+        shown is not None and completed_runs(shown).exists(),
     )
     yield Stage(
         _("Results"),
         _("Curves of people and network on one axis, with intervals."),
         _("Run the analysis"),
         tab_address("results", slug) if slug else "",
-        finished > 0 and study is not None and results.latest_run(study) is not None,
+        finished > 0 and study is not None and latest_run(study) is not None,
     )
 
 

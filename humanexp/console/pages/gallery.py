@@ -1,4 +1,4 @@
-"""Every page that participants of a study meet, from the real templates, for the researcher and the ethics board.
+"""The pages that participants see, side by side.
 
 The pages are found in what the templates render, so that a new one is in the gallery at once. Nothing is stored: the
 campaign is the rehearsed one, and no session stands behind a page.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,20 +18,68 @@ from django.utils.html import strip_tags
 from django.utils.translation import gettext as _
 
 from analysis.study.design import PracticeDesign
-from humanexp.console.pages.gallery_examples import EXAMPLE_ENTRY, examples_of, session_of
+from humanexp.core.errors import NotFound
+from humanexp.core.keys import pseudonym
 from humanexp.core.languages import PARAMETER, offer
+from humanexp.entry import visitors
+from humanexp.entry.admission import PlacesTaken
 from humanexp.entry.pages.take import entry_shell, preview_entry, previewed_campaign
 from humanexp.participation.pages.own_result import shares_tables
-from humanexp.participation.selectors import KEPT_DAYS, OwnResult
-from humanexp.participation.selectors.own_results import OwnShares, Part
-from humanexp.participation.services.setting_up import steps_of
+from humanexp.participation.selectors.own_results import KEPT_DAYS, OwnResult, OwnShares, Part
+from humanexp.participation.services.leaving import questions_of
+from humanexp.participation.services.setting_up import offered_window_ms, steps_of
 from humanexp.recruiters.facts import facts_of
 from humanexp.recruiters.models.campaigns import Campaign
-from humanexp.studies.facts import tasks_of
-from humanexp.studies.languages import bundles_of, code_in, language_of_study, languages_of
+from humanexp.studies.facts import bundles_of, code_in, language_of_study, languages_of, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
 from humanexp.studies.tasks import TASKS
+from humanexp.studies.tasks.wanted import question
+
+#: The name of a campaign, in addresses.
+EXAMPLE_ENTRY = pseudonym("an example", "entry", prefix="E", length=16)
+#: Trials of a round, and rounds of a task.
+_TRIALS, _ROUNDS = 40, 4
+#: The category that a picture is compared with.
+_WANTED = "dog"
+
+
+def session_of(study: Study) -> dict[str, Any]:
+    """A session as its page would know it, with as many trials as an example needs."""
+    tasks = tasks_of(study.configuration)
+    if study.protocol is None:
+        raise NotFound
+    rounds = [task for task in tasks for _round in range(_ROUNDS)]
+    return {
+        "minutes_left": 8,
+        "set_up": steps_of(study),
+        "longer_window_ms": offered_window_ms(study),
+        "protocol": study.protocol.configuration,
+        "choices": {task: [choice.to_json() for choice in TASKS[task].in_order([])] for task in tasks},
+        "blocks": [
+            {"index": n, "kind": "main", "task": task, "first": n * _TRIALS, "last": (n + 1) * _TRIALS - 1}
+            for n, task in enumerate(rounds)
+        ],
+    }
+
+
+def examples_of(study: Study) -> dict[str, Any]:
+    """What the page does not know of its session: codes, what was asked, and why somebody is refused."""
+    return {
+        "completion_code": _code("C", 8),
+        "deletion_code": _code("D", visitors.LENGTH),
+        "refusal": _(str(PlacesTaken())),
+        "needed": {task: practice_of(study, task).practice_pass for task in tasks_of(study.configuration)},
+        "question": question(_WANTED, study.configuration.get("wanted", {})),
+        "closing": questions_of(study),
+        "debrief": study.configuration.get("debrief", ""),
+    }
+
+
+def _code(prefix: str, length: int) -> str:
+    """As long as a real one; it opens nothing."""
+    return pseudonym("an example", "gallery", prefix=prefix, length=length)
+
 
 #: Widths of the frames, and their heights.
 SIZES = {390: 844, 768: 1024, 1280: 860}

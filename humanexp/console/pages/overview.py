@@ -9,26 +9,25 @@ from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 from django.utils.translation import gettext as _, ngettext
 
-from humanexp.console.preflight.gate import newest_of
+from humanexp.console.preflight.check import newest_of
 from humanexp.console.study_words import WORDS
 from humanexp.core.models import User
 from humanexp.core.pages.navigation import tab_address
-from humanexp.evaluations import selectors as evaluations
-from humanexp.jobs import selectors as jobs
+from humanexp.evaluations.selectors import completed_runs
 from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.selectors import latest_for, unfinished
 from humanexp.ledger.figures import Figures, figures_of, is_recruiting
 from humanexp.ledger.payments import Tally, tally_of
 from humanexp.ledger.wages import Wage, wage_of
-from humanexp.participation import selectors as participation
-from humanexp.participation.answer_coverage import Bar, bars, kept_bins
+from humanexp.participation.selectors.sessions import session_counts
+from humanexp.participation.tallies import Bar, bars, kept_bins
 from humanexp.recruiting.alerts import attention
-from humanexp.results import selectors as results
 from humanexp.results.headline import Headline, headline_of
 from humanexp.results.models import AnalysisRun, TrialImport
-from humanexp.screening import selectors as screening
-from humanexp.studies import selectors as studies
+from humanexp.results.selectors import findings, latest_run, trial_import_of
+from humanexp.screening.selectors import accepted_sessions, verdict_counts
 from humanexp.studies.models import Origin, Study, StudyState
-from humanexp.studies.selectors import subject_of
+from humanexp.studies.selectors import subject_of, visible_to
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,10 @@ class Step:
 
 def next_step(study: Study) -> Step:
     """The first thing to do, for the list of studies; cheaper than the whole overview."""
-    run = results.latest_run(study)
+    run = latest_run(study)
     if study.origin == Origin.IMPORTED:
         return analysis_step(study, run)
-    sessions = participation.session_counts(study)
+    sessions = session_counts(study)
     return next(steps(study, sessions=sessions, flagged=0, run=run))
 
 
@@ -73,7 +72,7 @@ def _waiting(
 ) -> Iterator[Step]:
     for found in attention(study, tally):
         yield Step(found.text, _("Look"), tab_address("monitor", study.slug), found.tone)
-    failed = jobs.latest_for(subject_of(study))
+    failed = latest_for(subject_of(study))
     if failed is not None and failed.state == JobState.FAILED:
         words = WORDS["failed-job"]
         yield Step(str(words.text), str(words.button), reverse("jobs:job", args=[failed.pk]), words.tone)
@@ -87,7 +86,7 @@ def _waiting(
         yield Step(str(words.text), str(words.button), tab_address("recruit", study.slug), words.tone)
     elif is_collecting and not sessions["opened"]:
         yield Step(_("Collecting; no one has started yet."), _("Monitor"), tab_address("monitor", study.slug))
-    if study.stimulus_set is not None and not evaluations.completed_runs(study.stimulus_set).exists():
+    if study.stimulus_set is not None and not completed_runs(study.stimulus_set).exists():
         yield Step(
             _("No model has classified these stimuli yet."), _("Evaluate one"), reverse("evaluations:classifiers")
         )
@@ -116,7 +115,7 @@ def analysis_step(study: Study, run: AnalysisRun | None, finished: int = 0) -> S
     url = reverse("results:dashboard", args=[study.slug])
     if run is None:
         return Step(_("The answers have not been analysed yet."), _("Run the analysis"), url)
-    counted = results.findings(run).sessions
+    counted = findings(run).sessions
     then = finished if counted is None or counted.completed is None else counted.completed
     if finished > then:
         new = finished - then
@@ -163,11 +162,11 @@ class Overview:
 
 
 def overview_of(study: Study) -> Overview:
-    run = results.latest_run(study)
-    headline = headline_of(results.findings(run)) if run is not None else None
-    open_jobs = list(jobs.unfinished().filter(subject=subject_of(study)))
+    run = latest_run(study)
+    headline = headline_of(findings(run)) if run is not None else None
+    open_jobs = list(unfinished().filter(subject=subject_of(study)))
     if study.origin == Origin.IMPORTED:
-        trial_import = results.trial_import_of(study)
+        trial_import = trial_import_of(study)
         return Overview(
             study=study,
             sessions={},
@@ -182,8 +181,8 @@ def overview_of(study: Study) -> Overview:
             jobs=open_jobs,
             steps=[analysis_step(study, run)],
         )
-    sessions, tally = participation.session_counts(study), tally_of(study)
-    verdicts = screening.verdict_counts(study, finished=sessions["completed"])
+    sessions, tally = session_counts(study), tally_of(study)
+    verdicts = verdict_counts(study, finished=sessions["completed"])
     return Overview(
         study=study,
         sessions=sessions,
@@ -212,11 +211,11 @@ class ListedStudy:
 
 
 def listed_studies(user: User | AnonymousUser) -> list[ListedStudy]:
-    return [_listed(study) for study in studies.visible_to(user)]
+    return [_listed(study) for study in visible_to(user)]
 
 
 def _listed(study: Study) -> ListedStudy:
     if study.origin == Origin.IMPORTED:
-        return ListedStudy(study, 0, 0, results.trial_import_of(study), next_step(study))
-    accepted = len(screening.accepted_sessions(study)) if study.frozen_at else 0
+        return ListedStudy(study, 0, 0, trial_import_of(study), next_step(study))
+    accepted = len(accepted_sessions(study)) if study.frozen_at else 0
     return ListedStudy(study, accepted, study.planned_sessions, None, next_step(study))

@@ -20,13 +20,12 @@ from humanexp.console.pages.first_study import way_of
 from humanexp.console.pages.forms import InviteForm, PreviewForm, RetrainingForm
 from humanexp.console.pages.gallery import SIZES, chosen_language, frame_of, pages_of
 from humanexp.console.pages.overview import listed_studies, overview_of
-from humanexp.console.preflight.gate import standing_of
+from humanexp.console.preflight.check import standing_of
 from humanexp.console.preflight.running import latest_job, request_preflight
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
 from humanexp.core.languages import language_of, offer
-from humanexp.core.pages.csv_files import csv_file
-from humanexp.core.pages.rendering import render_part
+from humanexp.core.pages.rendering import csv_file, render_part
 from humanexp.core.selectors import user_of
 from humanexp.entry.pages.take import preview_entry
 from humanexp.jobs.throughput import partial_context
@@ -36,12 +35,12 @@ from humanexp.recruiters import registry
 from humanexp.recruiters.facts import consent_of
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting import approvals
-from humanexp.studies import selectors as study_selectors, services as study_services
-from humanexp.studies.facts import StudyFacts, tasks_of
-from humanexp.studies.languages import bundles_of, language_of_study, languages_of
+from humanexp.studies.facts import StudyFacts, bundles_of, language_of_study, languages_of, tasks_of
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.permissions import members_of
 from humanexp.studies.roles import MEANING, Role
+from humanexp.studies.selectors import study_for
+from humanexp.studies.services.members import change_role, invite, remove
 
 
 @login_required
@@ -60,13 +59,13 @@ def studies(request: HttpRequest) -> HttpResponse:
 @login_required
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """What is going on in a study, and what waits for its researcher."""
-    study = study_selectors.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     found = overview_of(study)
     return render_part(request, "console/overview.html", {"study": study, "overview": found})
 
 
 def collected_study(request: HttpRequest, slug: str) -> Study:
-    study = study_selectors.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     if study.origin != Origin.COLLECTED:
         raise StudyRefused("The trials of this study were imported: there is nothing to take.")
     return study
@@ -194,12 +193,12 @@ def _usual(study_pk: int) -> str:
 @require_http_methods(["GET", "POST"])
 def members(request: HttpRequest, slug: str) -> HttpResponse:
     """Who takes part in making the study, and the form that invites."""
-    study = study_selectors.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     found = members_of(study)
     form = InviteForm(request.POST or None, initial={"role": Role.RESEARCHER if found else Role.OWNER})
     if request.method == "POST" and form.is_valid():
         try:
-            member = study_services.invite(study=study, by=user_of(request), **form.cleaned_data)
+            member = invite(study=study, by=user_of(request), **form.cleaned_data)
         except InvalidRequest as error:
             for name in error.fields:
                 form.add_error(name, error.message)
@@ -219,17 +218,17 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Change somebody's role, or remove them: what that means is shown before it is done."""
-    study = study_selectors.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     found = get_object_or_404(study.memberships.select_related("user"), pk=pk)
     if request.method == "GET":
         roles = [(role, MEANING[role]) for role in Role]
         return render(request, "console/member.html", {"study": study, "member": found, "roles": roles})
     try:
         if request.POST.get("act") == "remove":
-            study_services.remove(member=found, by=user_of(request))
+            remove(member=found, by=user_of(request))
             messages.success(request, _("%(name)s is no longer a member.") % {"name": found.user})
         else:
-            changed = study_services.change_role(member=found, role=request.POST.get("role", ""), by=user_of(request))
+            changed = change_role(member=found, role=request.POST.get("role", ""), by=user_of(request))
             role = changed.get_role_display()
             messages.success(request, _("%(name)s is now %(role)s.") % {"name": found.user, "role": role})
     except ApplicationError as error:
@@ -266,7 +265,7 @@ def audit_csv(request: HttpRequest, slug: str = "") -> StreamingHttpResponse:
 def _study(request: HttpRequest, slug: str) -> Study | None:
     """None: the whole house, for administrators."""
     if slug:
-        return study_selectors.study_for(request.user, slug)
+        return study_for(request.user, slug)
     if not user_of(request).is_staff:
         raise NotAllowed(
             _("Only administrators can see the record of the whole installation. Each study has its own record.")

@@ -19,10 +19,10 @@ from humanexp.participation.models import Preview
 from humanexp.participation.services import previewing
 from humanexp.recruiters import money
 from humanexp.recruiters.registry import recruiter_for
-from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
 from humanexp.simulation.personas import personas
+from humanexp.simulation.workers import ParticipationFailed, PatientConnection
 
 
 @check(gettext_lazy("Recruiter's account"))

@@ -9,15 +9,15 @@ from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext as _
 
 from humanexp.console.models import Preflight, Tone
-from humanexp.console.preflight.check import CHECKS, Check, Launch, Line, as_stored, bad
-from humanexp.console.preflight.gate import fingerprint_of
+from humanexp.console.preflight.check import CHECKS, Check, Launch, Line, as_stored, bad, fingerprint_of
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, StudyRefused
 from humanexp.core.models import User
-from humanexp.jobs import selectors as jobs, services as job_services
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
+from humanexp.jobs.selectors import latest_for
 from humanexp.recruiters import registry
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.selectors import subject_of
@@ -32,13 +32,11 @@ def request_preflight(*, study: Study, to: str, by: User | None) -> Job:
     job = latest_job(study)
     if job is not None and not job.is_finished and job.parameters.get("to") == to:
         return job
-    return job_services.submit(
-        JOB, subject=subject_of(study), by=by, study_id=study.pk, to=to, by_id=by.pk if by else None
-    )
+    return jobs.submit(JOB, subject=subject_of(study), by=by, study_id=study.pk, to=to, by_id=by.pk if by else None)
 
 
 def latest_job(study: Study) -> Job | None:
-    return jobs.latest_for(subject_of(study), JOB)
+    return latest_for(subject_of(study), JOB)
 
 
 def run_preflight(*, study: Study, to: str, by: User | None = None, report: Progress = silent) -> Preflight:
@@ -78,11 +76,11 @@ def run_preflight(*, study: Study, to: str, by: User | None = None, report: Prog
 
 def _every_check() -> list[Check]:
     # They need everything that a launch depends on: who only queues them, or shows what they said, loads none of it.
-    from humanexp.console.preflight import addresses, materials, operation, terms
+    from humanexp.console.preflight import materials, operation, terms
 
     autodiscover_modules("preflight")  # of other apps
     # whatever was imported first: the page has one order, and a refusal names the first fault of it
-    order = [module.__name__ for module in (addresses, materials, operation, terms)]
+    order = [module.__name__ for module in (materials, materials, operation, terms)]
     places = {name: place for place, name in enumerate(order)}
     return sorted(CHECKS, key=lambda one: places.get(one.look.__module__, len(order)))
 

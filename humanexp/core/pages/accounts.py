@@ -13,12 +13,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from humanexp.core import organisation, second_factors, selectors, services
-from humanexp.core.caller_hash import caller_of
+from humanexp.core import organisation, second_factors, selectors
 from humanexp.core.errors import NotFound, TooManyCalls
-from humanexp.core.limits import SharedAllowance
+from humanexp.core.limits import SharedAllowance, caller_of
 from humanexp.core.pages.account_forms import AddressForm, ForgottenForm
 from humanexp.core.pages.login import password_tried
+from humanexp.core.services import accounts
+from humanexp.core.services.accounts import (
+    account_of_link,
+    end_sessions,
+    send_password_links,
+    set_address,
+    set_password,
+)
 
 #: Links that one address may ask for, for whatever accounts; and that may be sent to one address of mail.
 OF_A_CALLER = SharedAllowance("links of a caller", per_s=1 / 600, burst=20)
@@ -34,7 +41,7 @@ def account(request: HttpRequest) -> HttpResponse:
     """One's own password and address."""
     user = selectors.user_of(request)
     if request.POST.get("what") == "sessions":
-        services.end_sessions(user=user, but=request.session.session_key or "", by=user)
+        end_sessions(user=user, but=request.session.session_key or "", by=user)
         messages.success(request, _("Every other browser is signed out."))
         return redirect("account")
     is_address = request.POST.get("what") == "address"
@@ -46,11 +53,11 @@ def account(request: HttpRequest) -> HttpResponse:
             form.is_valid()
             tried.is_right = not form.has_error("password" if is_address else "old_password")
         if form.is_valid() and is_address:
-            services.set_address(user=user, email=address.cleaned_data["email"])
+            set_address(user=user, email=address.cleaned_data["email"])
             messages.success(request, _("Your address is stored."))
             return redirect("account")
         if form.is_valid():
-            services.set_password(user=user, password=password.cleaned_data["new_password1"], by=user)
+            set_password(user=user, password=password.cleaned_data["new_password1"], by=user)
             update_session_auth_hash(request, user)
             messages.success(request, _("Your password is changed. Every other browser is signed out."))
             return redirect("account")
@@ -73,7 +80,7 @@ def account(request: HttpRequest) -> HttpResponse:
 def new_password(request: HttpRequest) -> HttpResponse:
     """Where a link leads: it is taken out of the address first, then a password can be chosen once."""
     given = (request.GET.get("who", ""), request.GET.get("token", ""))
-    user = services.account_of_link(*(given if any(given) else request.session.get(_HELD, ("", ""))))
+    user = account_of_link(*(given if any(given) else request.session.get(_HELD, ("", ""))))
     if user is not None and any(given):
         request.session[_HELD] = given
         return redirect("new-password")
@@ -82,7 +89,7 @@ def new_password(request: HttpRequest) -> HttpResponse:
         return render(request, "console/account/link_refused.html", told, status=404)
     form = SetPasswordForm(user, request.POST or None)
     if form.is_valid():
-        services.set_password(user=user, password=form.cleaned_data["new_password1"], by=user)
+        set_password(user=user, password=form.cleaned_data["new_password1"], by=user)
         request.session.flush()
         messages.success(request, _("Your password is set. Sign in with it."))
         return redirect("login")
@@ -102,5 +109,5 @@ def forgotten(request: HttpRequest) -> HttpResponse:
     if wait_s := OF_A_CALLER.spend(caller_of(request)):
         raise TooManyCalls(_("Too many links were asked for: wait a few minutes."), retry_after_s=wait_s)
     if not TO_AN_ADDRESS.spend(email.casefold()):
-        services.send_password_links(email=email)
-    return render(request, "console/account/forgotten.html", {"sent_to": email, "valid_days": services.VALID_DAYS})
+        send_password_links(email=email)
+    return render(request, "console/account/forgotten.html", {"sent_to": email, "valid_days": accounts.VALID_DAYS})

@@ -24,9 +24,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from humanexp.core import organisation
-from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import TooManyCalls
-from humanexp.core.limits import SharedAllowance
+from humanexp.core.limits import SharedAllowance, caller_of
 from humanexp.core.models import User
 from humanexp.core.pages.account_forms import ConfirmForm
 from humanexp.core.second_factors import is_off

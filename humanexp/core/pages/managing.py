@@ -9,10 +9,20 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from humanexp.core import clock, second_factors, selectors, services
+from humanexp.core import clock, second_factors, selectors
 from humanexp.core.errors import ApplicationError
 from humanexp.core.models import HouseRole, User
 from humanexp.core.pages.account_forms import InvitationForm, RoleForm
+from humanexp.core.services.accounts import (
+    end_sessions,
+    entry_link,
+    invite,
+    make_account,
+    reset_second_factor,
+    send_entry_link,
+    set_active,
+    set_house_role,
+)
 
 
 @login_required
@@ -25,8 +35,8 @@ def accounts(request: HttpRequest) -> HttpResponse:
         chosen = form.cleaned_data
         role = HouseRole(chosen["role"])
         try:
-            user = services.make_account(username=chosen["username"], email=chosen["email"], role=role, by=head)
-            return _link(request, user, services.invite(user=user, valid_days=chosen["valid_days"], by=head))
+            user = make_account(username=chosen["username"], email=chosen["email"], role=role, by=head)
+            return _link(request, user, invite(user=user, valid_days=chosen["valid_days"], by=head))
         except ApplicationError as error:
             form.add_error("username", error.message)
     context = {"accounts": selectors.accounts(), "form": form, "now": clock.now()}
@@ -41,27 +51,27 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
     form, status = RoleForm(initial={"role": user.house_role}), 200
     match request.POST.get("do", ""):
         case "link":
-            return _link(request, user, services.entry_link(user=user, by=head))
+            return _link(request, user, entry_link(user=user, by=head))
         case "close" | "open" as act:
-            services.set_active(user=user, is_active=act == "open", by=head)
+            set_active(user=user, is_active=act == "open", by=head)
             told = _("%(name)s can sign in again.") if act == "open" else _("%(name)s is signed out and stays out.")
             messages.success(request, told % {"name": user})
             return redirect("manage-account", pk)
         case "role":
             form = RoleForm(request.POST)
             if form.is_valid():
-                services.set_house_role(user=user, role=HouseRole(form.cleaned_data["role"]), by=head)
+                set_house_role(user=user, role=HouseRole(form.cleaned_data["role"]), by=head)
                 messages.success(
                     request, _("%(name)s has the role %(role)s now.") % {"name": user, "role": user.house_role.label}
                 )
                 return redirect("manage-account", pk)
             status = 422
         case "factor":
-            services.reset_second_factor(user=user, by=head)
+            reset_second_factor(user=user, by=head)
             messages.success(request, _("%(name)s signs in with the password alone.") % {"name": user})
             return redirect("manage-account", pk)
         case "end":
-            services.end_sessions(user=user, by=head)
+            end_sessions(user=user, by=head)
             messages.success(request, _("%(name)s is signed out everywhere.") % {"name": user})
             return redirect("manage-account", pk)
     context = {
@@ -77,6 +87,6 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _link(request: HttpRequest, user: User, link: str) -> HttpResponse:
     """Shown once: the link is stored nowhere."""
-    is_sent = services.send_entry_link(user=user, link=link)
+    is_sent = send_entry_link(user=user, link=link)
     context = {"account": user, "link": link, "is_sent": is_sent, "is_new": not user.has_usable_password()}
     return render(request, "console/account/link.html", context)

@@ -15,12 +15,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from humanexp.core import organisation, services
-from humanexp.core.caller_hash import caller_of
+from humanexp.core import organisation
 from humanexp.core.errors import ApplicationError, NotFound, TooManyCalls
-from humanexp.core.limits import SharedAllowance
+from humanexp.core.limits import SharedAllowance, caller_of
 from humanexp.core.models import SignIn, User
 from humanexp.core.organisation import Begun, Person
+from humanexp.core.services.accounts import record_attempt
+from humanexp.core.services.organisation import account_of, link
 
 logger = logging.getLogger(__name__)
 #: Each asks the provider.
@@ -66,7 +67,7 @@ def back(request: HttpRequest) -> HttpResponse:
     if held["links"] is not None:
         return _link(request, person, held["links"])
     try:
-        user = services.account_of_person(person=person)
+        user = account_of(person=person)
     except ApplicationError as error:
         _record(request, None)
         return _refused(request, error.message)
@@ -80,7 +81,7 @@ def _link(request: HttpRequest, person: Person, pk: int) -> HttpResponse:
     if not isinstance(request.user, User) or request.user.pk != pk:
         return _refused(request, _("You are not signed in any more with the account that you wanted to link."))
     try:
-        services.link_person(user=request.user, person=person)
+        link(user=request.user, person=person)
     except ApplicationError as error:
         return _refused(request, error.message)
     messages.success(request, _("You can now sign in through %(name)s.") % {"name": settings.OIDC_NAME})
@@ -89,7 +90,7 @@ def _link(request: HttpRequest, person: Person, pk: int) -> HttpResponse:
 
 def _record(request: HttpRequest, user: User | None) -> None:
     refused, way = SignIn.Outcome.REFUSED, SignIn.Way.ORGANISATION
-    services.record_attempt(request=request, user=user, outcome=refused, way=way)
+    record_attempt(request=request, user=user, outcome=refused, way=way)
 
 
 def _refused(request: HttpRequest, why: str, status: int = 403) -> HttpResponse:

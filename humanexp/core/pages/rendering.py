@@ -1,14 +1,20 @@
-"""Answering with a page, with the part of it that changes, or with a file."""
+"""How pages are rendered, cut into pages of rows, and given out as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+
+from analysis.tables.schema import guard
 
 #: Files that figures come as.
 FIGURE_KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
@@ -32,3 +38,55 @@ def drawn(suffix: str, write: Callable[[Path], object]) -> bytes:
         path = Path(folder) / f"figure.{suffix}"
         write(path)
         return path.read_bytes()
+
+
+class KeyedPaginator(Paginator):  # type: ignore[type-arg]  # no generic at run time
+    """Tells the keys of a page first, then reads its rows: those before it are neither read nor sorted.
+
+    `count`: how many rows there are, where somebody has counted them already. `keys`: the rows' in their order, with
+    what they are ordered by, where the database finds them quicker another way than by the rows.
+    """
+
+    def __init__(
+        self,
+        rows: QuerySet[Any],
+        per_page: int,
+        *,
+        count: int | None = None,
+        keys: QuerySet[Any, tuple[Any, ...]] | None = None,
+    ) -> None:
+        super().__init__(rows, per_page)
+        self._rows = rows
+        self._keys = rows.values_list("pk") if keys is None else keys
+        if count is not None:
+            self.count = count
+
+    def page(self, number: int | str) -> Page[Any]:
+        found = super().page(number)
+        first = (found.number - 1) * self.per_page
+        keys = [key for key, *_order in self._keys[first : first + self.per_page]]
+        found.object_list = list(self._rows.filter(pk__in=keys))
+        return found
+
+
+#: Without it, Excel reads UTF-8 by the letters of its own country, and names people otherwise than they are called.
+_MARK = "\ufeff"
+
+
+def csv_file(name: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> StreamingHttpResponse:
+    """A download; what people have written is text to a spreadsheet, whatever it begins with."""
+    response = StreamingHttpResponse(_lines(columns, rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _lines(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    yield _MARK + _line(columns)
+    for row in rows:
+        yield _line(guard(cell) if isinstance(cell, str) else cell for cell in row)
+
+
+def _line(cells: Iterable[object]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream).writerow(cells)
+    return stream.getvalue()

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 
-from humanexp.core.pages.csv_files import csv_file
+from humanexp.core.pages.rendering import csv_file
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Making, inviting, closing and opening accounts, and passwords. Nobody but the person ever learns a password.
+"""Accounts: made, invited, closed, opened, signed in. Nobody but the person ever learns a password.
 
 Writes take whom they are for (`by`): administrators alone may; without, it was a command.
 """
@@ -19,17 +19,19 @@ from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.db import transaction
+from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
-from humanexp.core import clock, selectors
+from humanexp.core import clock, selectors, sessions
 from humanexp.core.audit import record
+from humanexp.core.browsers import browser_of
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
-from humanexp.core.models import HouseRole, Invitation, User
+from humanexp.core.limits import caller_of
+from humanexp.core.models import HouseRole, Invitation, SignIn, User
 from humanexp.core.ownership import is_head
-from humanexp.core.services.signing_in import end_sessions
 
 logger = logging.getLogger(__name__)
 #: How long a link is good; that of an invitation, unless its administrator says otherwise.
@@ -265,3 +267,31 @@ def _take(user: User, password: str) -> None:
     except ValidationError as error:
         raise InvalidRequest(" ".join(error.messages)) from error
     user.set_password(password)
+
+
+@transaction.atomic
+def record_attempt(*, request: HttpRequest, user: User | None, outcome: SignIn.Outcome, way: SignIn.Way) -> SignIn:
+    """One line of an attempt; those older than SIGN_INS_KEPT_DAYS go with it. A name without account is not kept."""
+    now = clock.now()
+    SignIn.objects.filter(at__lt=now - timedelta(days=settings.SIGN_INS_KEPT_DAYS)).delete()
+    browser = browser_of(request.headers.get("User-Agent", ""))
+    return SignIn.objects.create(
+        at=now, user=user, outcome=outcome, way=way, browser=browser, caller=caller_of(request)
+    )
+
+
+def record_sign_in(*, request: HttpRequest, user: User, way: SignIn.Way) -> SignIn:
+    """The line, and in the session that it opened, since when and from where it is."""
+    line = record_attempt(request=request, user=user, outcome=SignIn.Outcome.SIGNED_IN, way=way)
+    sessions.begin(request, sign_in=line.pk)
+    return line
+
+
+@transaction.atomic
+def end_sessions(*, user: User, but: str = "", by: User | None = None) -> int:
+    """End every session of an account, or all except one; returns how many."""
+    found = [session for session in sessions.of(user) if session.key != but]
+    sessions.delete(found)
+    if found:
+        record(action="end-sessions", subject=f"account:{user.pk}", by=by, sessions=len(found))
+    return len(found)

@@ -12,8 +12,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAllowed
 from humanexp.core.models import DEFAULT_LAB, HouseRole, Identity, Lab, User
 from humanexp.core.organisation import Person
-from humanexp.core.services.accounts import make_account, set_house_role
-from humanexp.core.services.signing_in import end_sessions
+from humanexp.core.services.accounts import end_sessions, make_account, set_house_role
 
 logger = logging.getLogger(__name__)
 #: Before the name of a laboratory, in what a group stands for.

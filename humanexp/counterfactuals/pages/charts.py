@@ -15,8 +15,8 @@ from analysis.findings.model.comparisons import RankAgreement, SearchesTogether,
 from humanexp.core.errors import existing
 from humanexp.counterfactuals.selectors.groups import Group
 from humanexp.counterfactuals.selectors.searches import said_of_intervals
-from humanexp.results.charts import Chart
-from humanexp.results.pages.chart_cards import FigureJson, figure_value
+from humanexp.results.charts.chart import Chart
+from humanexp.results.pages.dashboard import FigureJson, figure_value
 
 _DEFINITION = (
     gettext_lazy(

@@ -15,15 +15,30 @@ from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, N
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.selectors import user_of
 from humanexp.core.storage import current_path
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.pages import charts
 from humanexp.counterfactuals.pages.forms import SearchForm, alike
-from humanexp.counterfactuals.selectors import groups, searches as selectors
+from humanexp.counterfactuals.selectors import groups, searches
+from humanexp.counterfactuals.selectors.searches import (
+    benchmark_of,
+    caveats_of,
+    committed_sums,
+    counterfactual_by_pk,
+    gallery,
+    has_begun,
+    round_of,
+    rounds_of,
+    said_of_intervals,
+    search_by_name,
+    under_way,
+)
+from humanexp.counterfactuals.services import freezing, transfer
 from humanexp.counterfactuals.services.freezing import write_archive
-from humanexp.jobs import selectors as job_selectors
+from humanexp.counterfactuals.services.rounds import start_round
+from humanexp.counterfactuals.services.searching import create_search
+from humanexp.jobs.selectors import latest_for
 from humanexp.jobs.throughput import partial_context
 from humanexp.recruiters.registry import currency_of, usual_ground
-from humanexp.stimuli.selectors import source_sets
+from humanexp.stimuli.selectors.sources import source_sets
 
 _KEPT_S = 3600
 
@@ -33,11 +48,11 @@ _KEPT_S = 3600
 def leaderboard(request: HttpRequest) -> HttpResponse:
     """Models by how far they hold out against pictures made against them."""
     order = request.GET.get("by", "oor")
-    order = order if order in selectors.ORDERS else "oor"
+    order = order if order in searches.ORDERS else "oor"
     context = {
-        "rows": selectors.leaderboard(request.user, order=order),
+        "rows": searches.leaderboard(request.user, order=order),
         "order": order,
-        "under_way": selectors.under_way(),
+        "under_way": under_way(),
         "has_pictures": source_sets().exists(),
     }
     return render(request, "counterfactuals/leaderboard.html", context)
@@ -47,12 +62,10 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     like = request.GET.get("like", "")
-    form = SearchForm(request.POST or None, initial=alike(selectors.search_by_name(like)) if like else None)
+    form = SearchForm(request.POST or None, initial=alike(search_by_name(like)) if like else None)
     if request.method == "POST" and form.is_valid():
         try:
-            run, _job = services.create_search(
-                run=form.described(), pictures=form.cleaned_data["pictures"], by=user_of(request)
-            )
+            run, _job = create_search(run=form.described(), pictures=form.cleaned_data["pictures"], by=user_of(request))
         except InvalidRequest as error:
             known = [field for field in error.fields if field in form.fields]
             form.add_error(known[0] if known else None, error.message)
@@ -65,29 +78,29 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_GET
 def search(request: HttpRequest, name: str) -> HttpResponse:
     """One search: its scores, its rounds, its pictures beside their originals."""
-    run = selectors.search_by_name(name)
+    run = search_by_name(name)
     shown = request.GET.get("show", "all")
-    shown = shown if shown in selectors.SHOWN else "all"
+    shown = shown if shown in searches.SHOWN else "all"
     page = max(0, int(request.GET.get("page", "0")) if request.GET.get("page", "0").isdecimal() else 0)
-    pictures, count = selectors.gallery(run, shown=shown, page=page)
-    job = job_selectors.latest_for(run.job_subject)
+    pictures, count = gallery(run, shown=shown, page=page)
+    job = latest_for(run.job_subject)
     context = {
         "run": run,
         "pooled": run.scores.get("pooled"),
-        "intervals_are": selectors.said_of_intervals(run),
-        "caveats": selectors.caveats_of(run),
+        "intervals_are": said_of_intervals(run),
+        "caveats": caveats_of(run),
         "classes": sorted(run.scores.get("classes", {}).items()),
         "by_budget": run.scores.get("by_budget", []),
-        "rounds": selectors.rounds_of(run),
-        "committed": selectors.committed_sums(run),
+        "rounds": rounds_of(run),
+        "committed": committed_sums(run),
         "currency": currency_of(usual_ground()),
         "pictures": pictures,
-        "has_begun": selectors.has_begun(run),
+        "has_begun": has_begun(run),
         "count": count,
         "shown": shown,
         "page": page,
-        "has_more": (page + 1) * selectors.PAGE < count,
-        "benchmark": selectors.benchmark_of(run),
+        "has_more": (page + 1) * searches.PAGE < count,
+        "benchmark": benchmark_of(run),
         "unfinished": partial_context(job) if job and job.state != "done" else None,
     }
     template = "counterfactuals/_gallery.html" if getattr(request, "htmx", False) else "counterfactuals/search.html"
@@ -99,7 +112,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
 @cache_control(private=True, max_age=_KEPT_S)
 def picture(request: HttpRequest, pk: int, which: str) -> HttpResponse:
     """The original or the kept picture, byte for byte as model and oracle saw it."""
-    one = selectors.counterfactual_by_pk(pk)
+    one = counterfactual_by_pk(pk)
     path = current_path({"original": one.original_file, "kept": one.kept_file if one.sha256 else ""}.get(which) or "-")
     if not path.is_file():
         raise NotFound("There is no such picture.")
@@ -109,9 +122,9 @@ def picture(request: HttpRequest, pk: int, which: str) -> HttpResponse:
 @login_required
 @require_POST
 def freeze(request: HttpRequest, name: str) -> HttpResponse:
-    run = selectors.search_by_name(name)
+    run = search_by_name(name)
     try:
-        benchmark = services.freeze(run=run, by=user_of(request))
+        benchmark = freezing.freeze(run=run, by=user_of(request))
     except ApplicationError as error:
         messages.error(request, error.message)
     else:
@@ -123,9 +136,9 @@ def freeze(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def as_stimuli(request: HttpRequest, name: str) -> HttpResponse:
     """The frozen pictures as a stimulus set for people."""
-    run = selectors.search_by_name(name)
+    run = search_by_name(name)
     try:
-        made = services.as_stimuli(benchmark=services.freeze(run=run, by=user_of(request)))
+        made = freezing.as_stimuli(benchmark=freezing.freeze(run=run, by=user_of(request)))
     except ApplicationError as error:
         messages.error(request, error.message)
         return redirect("counterfactuals:search", name=name)
@@ -136,7 +149,7 @@ def as_stimuli(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def export(request: HttpRequest, name: str) -> FileResponse:
     """The frozen benchmark: pictures, originals, manifest, in one archive."""
-    found = selectors.benchmark_of(selectors.search_by_name(name))
+    found = benchmark_of(search_by_name(name))
     benchmark = existing(found, "This search is not frozen: freeze it first.")
     return FileResponse(write_archive(benchmark), as_attachment=True, filename=f"{benchmark.name}.zip")
 
@@ -148,7 +161,7 @@ def across(request: HttpRequest, key: str = "") -> HttpResponse:
     found = groups.groups()
     group = groups.group_by_key(key) if key else next(iter(found), None)
     stored = None if group is None else groups.stored(group)
-    job = None if stored is None else job_selectors.latest_for(stored.job_subject)
+    job = None if stored is None else latest_for(stored.job_subject)
     is_under_way = job is not None and job.state != "done"
     context = {
         "groups": found,
@@ -167,7 +180,7 @@ def across(request: HttpRequest, key: str = "") -> HttpResponse:
 def start_transfer(request: HttpRequest, key: str) -> HttpResponse:
     """Test every model of a group on the pictures made against the others."""
     try:
-        services.start_transfer(group=groups.group_by_key(key), by=user_of(request))
+        transfer.start_transfer(group=groups.group_by_key(key), by=user_of(request))
     except ApplicationError as error:
         messages.error(request, error.message)
     return redirect("counterfactuals:group", key=key)
@@ -192,9 +205,9 @@ def group_file(request: HttpRequest, key: str, chart: str, suffix: str) -> HttpR
 @require_POST
 def close_round(request: HttpRequest, name: str, step: int) -> HttpResponse:
     """Take the verdicts that are there, and go on with the next step."""
-    one = selectors.round_of(selectors.search_by_name(name), step)
+    one = round_of(search_by_name(name), step)
     try:
-        services.start_round(one=one, by=user_of(request))
+        start_round(one=one, by=user_of(request))
     except NotAllowed:
         raise
     except ApplicationError as error:

@@ -18,14 +18,14 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, RoundState, SearchRun
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import newest_by_subject
 from humanexp.ledger.terms import suggested_terms
 from humanexp.recruiters import money
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import usual_ground
 from humanexp.recruiting.launch import quote
-from humanexp.results import selectors as results
+from humanexp.results.selectors import findings, latest_run
 from humanexp.studies.selectors import visible_to
 
 #: Pictures of a gallery page.
@@ -74,7 +74,7 @@ def leaderboard(user: User | AnonymousUser, *, order: str = "oor") -> list[Stand
 def under_way() -> list[tuple[SearchRun, Job | None]]:
     """Searches without scores, each with its newest job: one that failed or was cancelled is here, too."""
     runs = list(SearchRun.objects.filter(completed_at=None))
-    jobs = job_selectors.newest_by_subject([run.job_subject for run in runs])
+    jobs = newest_by_subject([run.job_subject for run in runs])
     return [(run, jobs.get(run.job_subject)) for run in runs]
 
 
@@ -235,10 +235,10 @@ def _human_scores(user: User | AnonymousUser) -> dict[str, tuple[float | None, f
     """Mean area and mean HMRI of accuracy over corruptions, by the digest of the model, from the newest analyses."""
     scores: dict[str, tuple[float | None, float | None]] = {}
     for study in visible_to(user).filter(analysis_runs__isnull=False).distinct().order_by("pk"):
-        run = results.latest_run(study)
+        run = latest_run(study)
         if run is None or study.stimulus_set_id is None:
             continue
-        found = results.findings(run)
+        found = findings(run)
         for name, digest in EvaluationRun.objects.filter(
             stimulus_set_id=study.stimulus_set_id, completed_at__isnull=False
         ).values_list("name", "classifier_digest"):

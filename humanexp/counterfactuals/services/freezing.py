@@ -21,7 +21,7 @@ from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import Benchmark, SearchRun
 from humanexp.counterfactuals.selectors.searches import caveats_of, records_of
-from humanexp.counterfactuals.services.round_pictures import picture_set
+from humanexp.counterfactuals.services.rounds import picture_set
 from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.services.generation import SIZES_PX

@@ -22,9 +22,10 @@ from humanexp.counterfactuals.models import SearchGroup, SearchRun
 from humanexp.counterfactuals.selectors.groups import FEWEST_RANKED, Group, group_by_key, stored
 from humanexp.counterfactuals.selectors.searches import records_of, search_settings
 from humanexp.evaluations.specs import SHELF
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
+from humanexp.jobs.selectors import latest_for
 
 GROUP_KIND = "counterfactuals.transfer"
 
@@ -144,7 +145,7 @@ def start_transfer(*, group: Group, by: User | None = None) -> Job:
     if not group.is_transferable:
         raise Conflict("Pictures are tested on other models: search against a second one first.")
     found, _created = SearchGroup.objects.get_or_create(key=group.key)
-    job = job_selectors.latest_for(found.job_subject, GROUP_KIND)
+    job = latest_for(found.job_subject, GROUP_KIND)
     if job is not None and not job.is_finished:
         return job
     return jobs.submit(GROUP_KIND, subject=found.job_subject, by=by, group_key=group.key)

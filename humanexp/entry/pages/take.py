@@ -23,9 +23,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from humanexp.core import clock
-from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import InvalidRequest, NotFound, StudyRefused, TooManyCalls
 from humanexp.core.languages import begin_in, tag_spoken
+from humanexp.core.limits import caller_of
 from humanexp.entry.admission import closes_here, is_full, is_over
 from humanexp.entry.resumption import name_of, note_of
 from humanexp.entry.visitors import delete_by_code
@@ -38,8 +38,7 @@ from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.tickets import FormPost, Outcome
 from humanexp.recruiting.approvals import approval_of
-from humanexp.studies.facts import StudyFacts
-from humanexp.studies.languages import bundles_of, language_of_study
+from humanexp.studies.facts import StudyFacts, bundles_of, language_of_study
 from humanexp.studies.models import Population, Study
 
 LIVES_S = 3600

@@ -18,8 +18,7 @@ from humanexp.recruiters.facts import ethics_of, facts_of
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.states import CampaignState
 from humanexp.recruiting.approvals import approval_of
-from humanexp.studies.facts import StudyFacts
-from humanexp.studies.languages import bundles_of, language_of_study
+from humanexp.studies.facts import StudyFacts, bundles_of, language_of_study
 
 
 def open_campaigns() -> list[Campaign]:

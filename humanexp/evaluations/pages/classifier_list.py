@@ -13,8 +13,8 @@ from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun, Retraining, UploadedModel
 from humanexp.evaluations.services.retraining import expected_warnings
 from humanexp.evaluations.specs import shelf_specs, shown
-from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import latest_for, newest_by_subject
 from humanexp.jobs.throughput import partial_context
 
 #: Quantities of the table before and after, in the order of its columns.
@@ -40,7 +40,7 @@ class Row:
 
 
 def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining] | Sequence[UploadedModel]) -> list[Row]:
-    newest = jobs.newest_by_subject([one.job_subject for one in found])
+    newest = newest_by_subject([one.job_subject for one in found])
     guessing = selectors.guessing([one for one in found if isinstance(one, EvaluationRun)])
     return [
         Row(one, newest.get(one.job_subject), guessing.get(one.pk, "") if isinstance(one, EvaluationRun) else "")
@@ -54,7 +54,7 @@ def packaged() -> list[tuple[str, bool]]:
 
 
 def run_context(run: EvaluationRun) -> dict[str, Any]:
-    job = jobs.latest_for(run.job_subject)
+    job = latest_for(run.job_subject)
     return {"run": run, "guessing": selectors.guessing([run]).get(run.pk), **partial_context(job)}
 
 
@@ -77,7 +77,7 @@ def retraining_context(retraining: Retraining) -> dict[str, Any]:
         for name in QUANTITIES
         if name in row["difference"]
     ]
-    job, spec = jobs.latest_for(retraining.job_subject), f"export:{retraining.out}"
+    job, spec = latest_for(retraining.job_subject), f"export:{retraining.out}"
     return {
         "retraining": retraining,
         "report": retraining.report,

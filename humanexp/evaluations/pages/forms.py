@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.categories import CATEGORIES
 from analysis.errors import AnalysisError
 from humanexp.evaluations import specs
-from humanexp.evaluations.services import How
+from humanexp.evaluations.services.evaluations import How
 from humanexp.evaluations.services.uploads import uploaded_labels
 from humanexp.stimuli.models import StimulusSet
 

@@ -16,11 +16,12 @@ from analysis.errors import AnalysisError
 from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.selectors import user_of
-from humanexp.evaluations import selectors, services
+from humanexp.evaluations import selectors
 from humanexp.evaluations.pages import classifier_list
 from humanexp.evaluations.pages.forms import ConfirmForm, EvaluateForm, GoldForm, ModelForm, TableForm
-from humanexp.evaluations.services import shelving, uploads
-from humanexp.stimuli.selectors import source_set_by_name
+from humanexp.evaluations.services import evaluations, shelving, uploads
+from humanexp.evaluations.services.evaluations import evaluate
+from humanexp.stimuli.selectors.sources import source_set_by_name
 
 
 @login_required
@@ -47,7 +48,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form = EvaluateForm(request.POST or None, initial=filled)
     if request.method == "POST" and form.is_valid():
         try:
-            run, _job = services.evaluate(**form.asked, by=user_of(request))
+            run, _job = evaluate(**form.asked, by=user_of(request))
         except ApplicationError as error:
             form.add_error("spec" if isinstance(error, InvalidRequest) else None, error.message)
         else:
@@ -133,7 +134,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
             refusal = _("Type the name exactly as it appears above.")
         else:
             try:
-                services.delete(run=found, by=user_of(request))
+                evaluations.delete(run=found, by=user_of(request))
             except ApplicationError as error:
                 refusal = error.message
             else:
@@ -160,7 +161,7 @@ def select_gold(request: HttpRequest, name: str) -> HttpResponse:
     form = GoldForm(request.POST or None, initial={"classifiers": "\n".join(specs)})
     if request.method == "POST" and form.is_valid():
         try:
-            services.select_gold(source_set=source_set, specs=form.cleaned_data["classifiers"], by=user_of(request))
+            evaluations.select_gold(source_set=source_set, specs=form.cleaned_data["classifiers"], by=user_of(request))
         except InvalidRequest as error:
             form.add_error("classifiers", error.message)
         else:

@@ -39,11 +39,12 @@ from humanexp.evaluations.services.observers import (
     with_whole_path,
 )
 from humanexp.evaluations.services.prediction import shown_stimuli
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors import bring_stimuli, stimuli_of_curves
+from humanexp.stimuli.selectors.sets import bring_stimuli, stimuli_of_curves
 
 ASK_KIND = "evaluations.ask"
 #: Stimuli whose pictures are in memory at once.
@@ -125,7 +126,7 @@ def _submitted(
         "caps": asdict(caps),
         **asdict(decoding),
     }
-    under_way = job_selectors.latest_for(run.job_subject, ASK_KIND)
+    under_way = latest_for(run.job_subject, ASK_KIND)
     if under_way is not None and not under_way.is_finished and under_way.parameters == asked:
         return run, under_way
     check_idle(run)

@@ -20,10 +20,11 @@ from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import check_safe, check_spec, checked_specs, default_name
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.stimuli import services as stimuli
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.stimuli.services.sources import check_ratings_open
 
 JOB_KIND = "evaluations.evaluate"
 TOGETHER_KIND = "evaluations.evaluate_together"
@@ -142,7 +143,7 @@ def _run(
 
 def _under_way(run: EvaluationRun, kind: str, asked: dict[str, Any]) -> Job | None:
     """The job that does the very same already."""
-    job = job_selectors.latest_for(run.job_subject, kind)
+    job = latest_for(run.job_subject, kind)
     return job if job is not None and not job.is_finished and job.parameters == asked else None
 
 
@@ -171,8 +172,8 @@ def select_gold(*, source_set: SourceSet, specs: Sequence[str], device: str = "c
     names = checked_specs(specs, allow_code=by is None)
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
-    stimuli.check_ratings_open(source_set)
-    under_way = job_selectors.latest_for(source_set.job_subject, GOLD_KIND)
+    check_ratings_open(source_set)
+    under_way = latest_for(source_set.job_subject, GOLD_KIND)
     if under_way is not None and not under_way.is_finished:
         raise InvalidRequest(f"The pictures of {source_set} are being classified already: wait, or cancel that job.")
     return jobs.submit(
@@ -222,7 +223,7 @@ def delete(*, run: EvaluationRun, by: User | None = None) -> None:
 
 def check_idle(run: EvaluationRun) -> None:
     """Refuse while a job about the run is under way."""
-    job = job_selectors.latest_for(run.job_subject)
+    job = latest_for(run.job_subject)
     if job is not None and not job.is_finished:
         raise Conflict(f"{run.name} is being evaluated on {run.stimulus_set} already: wait, or cancel that job.")
 

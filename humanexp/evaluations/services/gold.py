@@ -23,10 +23,9 @@ from humanexp.core import file_store
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs.registry import Progress
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.selectors import bring_originals
-from humanexp.stimuli.services import Rating
+from humanexp.stimuli.selectors.sets import bring_originals
+from humanexp.stimuli.services.sources import Rating, check_ratings_open, store_ratings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +51,7 @@ def rate_originals(
     source_set: SourceSet, specs: Sequence[str], progress: Progress, *, allow_code: bool, device: str
 ) -> GoldReport:
     """Ask every classifier about every original, clean, as it is shown, and store what they said."""
-    stimuli.check_ratings_open(source_set)
+    check_ratings_open(source_set)
     file_store.bring(SHELF)
     bring_originals(source_set)
     classifiers = [_load(spec, allow_code=allow_code, device=device) for spec in specs]
@@ -67,7 +66,7 @@ def rate_originals(
 
         parts.append(_rated_part(classifiers, images, folder, told))
         done += len(images)
-    stimuli.store_ratings(source_set=source_set, classifiers=specs, ratings=_ratings(parts))
+    store_ratings(source_set=source_set, classifiers=specs, ratings=_ratings(parts))
     report = _report(source_set, specs, parts)
     shutil.rmtree(folder, ignore_errors=True)
     return report

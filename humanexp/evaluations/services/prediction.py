@@ -27,7 +27,7 @@ from humanexp.evaluations.services.evaluations import complete
 from humanexp.evaluations.specs import SHELF, located
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors import bring_stimuli, stimuli_of_curves
+from humanexp.stimuli.selectors.sets import bring_stimuli, stimuli_of_curves
 
 #: From so many shards on, child processes pay for loading the network once more each.
 MANY_SHARDS = 8

@@ -32,10 +32,10 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.evaluations.specs import SHELF, check_safe, check_spec, check_trainable, default_name, located
-from humanexp.jobs import selectors as jobs
 from humanexp.jobs.registry import Progress
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.stimuli.selectors import bring_stimuli
+from humanexp.stimuli.selectors.sets import bring_stimuli
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,7 +299,7 @@ def _circumstances(
 def _under_way(row: Retraining) -> Retraining | None:
     """The very same that is being made; another one that would write the same file is in the way."""
     for other in Retraining.objects.filter(out=row.out, completed_at=None):
-        job = jobs.latest_for(other.job_subject)
+        job = latest_for(other.job_subject)
         if job is None or job.is_finished:
             continue
         if all(getattr(other, name) == getattr(row, name) for name in _ASKED):

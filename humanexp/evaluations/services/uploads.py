@@ -21,7 +21,7 @@ from humanexp.evaluations.services.evaluations import check_may_predict, evaluat
 from humanexp.evaluations.specs import TABLES
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors import stimuli_of_curves
+from humanexp.stimuli.selectors.sets import stimuli_of_curves
 
 SUFFIXES = (".csv", ".parquet")
 MOST_MB = 200

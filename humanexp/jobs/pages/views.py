@@ -8,7 +8,7 @@ from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
 from humanexp.core.errors import existing
 from humanexp.core.pages.rendering import render_part
-from humanexp.jobs import selectors, services
+from humanexp.jobs import selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import shown_to
 from humanexp.jobs.throughput import partial_context
@@ -45,7 +45,7 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    job = services.cancel(job=_job(pk))
+    job = jobs.cancel(job=_job(pk))
     if getattr(request, "htmx", False):
         return render(request, "jobs/_job.html", partial_context(job))
     return redirect("jobs:job", pk=job.pk)
@@ -54,7 +54,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    job = services.resume(job=_job(pk))
+    job = jobs.resume(job=_job(pk))
     # What stands around the job tells that it had stopped.
     return HttpResponseClientRefresh() if getattr(request, "htmx", False) else redirect("jobs:job", pk=job.pk)
 

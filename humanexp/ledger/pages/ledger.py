@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from humanexp.core.errors import ApplicationError, InvalidRequest
-from humanexp.core.pages.paging import KeyedPaginator
+from humanexp.core.pages.rendering import KeyedPaginator
 from humanexp.core.pages.tables import Column, Table
 from humanexp.core.selectors import user_of
 from humanexp.core.templatetags.components import counted

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods
 
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.recruiters import money
-from humanexp.studies import selectors as studies
 from humanexp.studies.models import Study
+from humanexp.studies.selectors import visible_to
 
 P = ParamSpec("P")
 StudyView = Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase]
@@ -30,7 +30,7 @@ def study_page(*methods: str) -> Callable[[StudyView[P]], Callable[..., HttpResp
         @require_http_methods(methods)
         @wraps(view)
         def page(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-            study = studies.visible_to(request.user).filter(slug=slug).first()
+            study = visible_to(request.user).filter(slug=slug).first()
             if study is None:
                 raise Http404
             return view(request, study, *args, **kwargs)

@@ -11,10 +11,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from humanexp.core.errors import ApplicationError
 from humanexp.core.ownership import is_head
 from humanexp.core.selectors import mail_is_set_up, user_of
-from humanexp.notices import selectors, services
+from humanexp.notices import selectors
 from humanexp.notices.models import Pace
 from humanexp.notices.pages.forms import MUTE_DAYS, AddressForm, MuteForm, PaceForm
 from humanexp.notices.pages.values import alive, failing_of, groups_of, shown
+from humanexp.notices.services import addresses
+from humanexp.notices.services.addresses import add_address, remove_address, send_test, set_pace
 from humanexp.studies.selectors import study_for
 
 
@@ -40,7 +42,7 @@ def mute(request: HttpRequest) -> HttpResponse:
     form, user = MuteForm(request.POST), user_of(request)
     if form.is_valid():
         slug = form.cleaned_data["study"]
-        services.mute(
+        addresses.mute(
             by=user,
             days=form.cleaned_data["days"],
             study=study_for(user, slug) if slug else None,
@@ -60,7 +62,7 @@ def notice_settings(request: HttpRequest) -> HttpResponse:
     form = AddressForm(user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            services.add_address(by=user, **form.cleaned_data)
+            add_address(by=user, **form.cleaned_data)
         except ApplicationError as error:
             form.add_error("target", error.message)
         else:
@@ -88,7 +90,7 @@ def address(request: HttpRequest, pk: int) -> HttpResponse:
     user, what = user_of(request), request.POST.get("what")
     if what == "test":
         try:
-            error = services.send_test(by=user, pk=pk)
+            error = send_test(by=user, pk=pk)
         except ApplicationError as refused:
             error = refused.message
         if error:
@@ -96,12 +98,12 @@ def address(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("The test was taken. Look whether it has arrived."))
     elif what == "remove":
-        services.remove_address(by=user, pk=pk)
+        remove_address(by=user, pk=pk)
         messages.success(request, _("The address is removed."))
     else:
         form = PaceForm(request.POST)
         if form.is_valid():
-            services.set_pace(by=user, pk=pk, **form.cleaned_data)
+            set_pace(by=user, pk=pk, **form.cleaned_data)
             messages.success(request, _("Changed."))
     return redirect("notices:settings")
 
@@ -109,6 +111,6 @@ def address(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def unmute(request: HttpRequest, pk: int) -> HttpResponse:
-    services.unmute(by=user_of(request), pk=pk)
+    addresses.unmute(by=user_of(request), pk=pk)
     messages.success(request, _("The mute has ended."))
     return redirect("notices:settings")

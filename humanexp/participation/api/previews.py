@@ -11,6 +11,23 @@ from rest_framework.response import Response
 
 from humanexp.participation.api import views
 from humanexp.participation.api.authentication import PreviewTokenAuthentication
+from humanexp.participation.api.views import (
+    ClosingView,
+    CompleteView,
+    HandoffView,
+    LeaseView,
+    LookView,
+    MaskView,
+    PicturesView,
+    QuestionView,
+    ResponsesView,
+    RunView,
+    SessionView,
+    SetUpView,
+    StatusView,
+    StimulusView,
+    WithdrawView,
+)
 from humanexp.participation.credentials import PreviewClaim
 from humanexp.participation.services import previewing
 from humanexp.participation.session_backends import PREVIEWED
@@ -20,7 +37,7 @@ class SkipIn(serializers.Serializer[Any]):
     to = serializers.ChoiceField(["block", "main"])
 
 
-class SkipView(views.RunView):
+class SkipView(RunView):
     """No such call exists for sessions."""
 
     def post(self, request: Request) -> Response:
@@ -30,7 +47,7 @@ class SkipView(views.RunView):
         return Response({"cursor": previewing.skip(claim=claim, lease=self.lease, to=given["to"])})
 
 
-def _call(address: str, view: type[views.RunView], *, is_open: bool = False) -> URLPattern:
+def _call(address: str, view: type[RunView], *, is_open: bool = False) -> URLPattern:
     """A view of the participant API that reads and writes previews; left out of the API's description."""
     proof: dict[str, Any] = {} if is_open else {"authentication_classes": [PreviewTokenAuthentication]}
     name = f"preview-{view.__name__.removesuffix('View').lower()}"
@@ -38,19 +55,19 @@ def _call(address: str, view: type[views.RunView], *, is_open: bool = False) -> 
 
 
 urlpatterns = [
-    _call("handoff/", views.HandoffView, is_open=True),
-    _call("handoff/look/", views.LookView, is_open=True),
-    _call("session/", views.SessionView),
-    _call("lease/", views.LeaseView),
-    _call("withdraw/", views.WithdrawView),
-    _call("status/", views.StatusView),
-    _call("responses/", views.ResponsesView),
-    _call("setup/", views.SetUpView),
-    _call("complete/", views.CompleteView),
-    _call("closing/", views.ClosingView),
+    _call("handoff/", HandoffView, is_open=True),
+    _call("handoff/look/", LookView, is_open=True),
+    _call("session/", SessionView),
+    _call("lease/", LeaseView),
+    _call("withdraw/", WithdrawView),
+    _call("status/", StatusView),
+    _call("responses/", ResponsesView),
+    _call("setup/", SetUpView),
+    _call("complete/", CompleteView),
+    _call("closing/", ClosingView),
     _call("skip/", SkipView),
-    _call("trials/<int:first>-<int:last>/pictures/", views.PicturesView),
-    _call("trials/<int:position>/stimulus/<int:showing>/", views.StimulusView),
-    _call("trials/<int:position>/question/", views.QuestionView),
-    _call("trials/<int:position>/mask/", views.MaskView),
+    _call("trials/<int:first>-<int:last>/pictures/", PicturesView),
+    _call("trials/<int:position>/stimulus/<int:showing>/", StimulusView),
+    _call("trials/<int:position>/question/", QuestionView),
+    _call("trials/<int:position>/mask/", MaskView),
 ]

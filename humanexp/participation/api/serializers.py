@@ -14,7 +14,7 @@ from analysis.tables import SCHEMAS
 from analysis.tables.trials import INPUT_KINDS, TIMING_COLUMNS
 from humanexp.participation.api.openapi import serializer_of
 from humanexp.participation.models import LEFT, OUT_OF_TIME, Device, SessionState, WentWrong
-from humanexp.participation.services.closing import LONGEST_TEXT
+from humanexp.participation.services.leaving import LONGEST_TEXT
 
 #: Steps of the set-up in addition to what every study measures.
 STEPS = ("size", *SET_UP_STEPS)

@@ -17,8 +17,7 @@ from rest_framework.response import Response
 
 from humanexp.core.api.problems import ProblemOut
 from humanexp.core.errors import InvalidRequest, NotFound
-from humanexp.participation.api.audited import AuditedView
-from humanexp.participation.api.authentication import HoldsToken, SessionTokenAuthentication
+from humanexp.participation.api.authentication import AuditedView, HoldsToken, SessionTokenAuthentication
 from humanexp.participation.api.serializers import (
     ClosingIn,
     CompleteIn,
@@ -40,9 +39,8 @@ from humanexp.participation.api.serializers import (
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import RefusalReason, Session, SessionState
 from humanexp.participation.pictures import mask_png
-from humanexp.participation.services import auditing
-from humanexp.participation.services.answering import check_lease
-from humanexp.participation.services.deadlines import protocol_of, seconds_left
+from humanexp.participation.services.answering import check_lease, check_rate, record
+from humanexp.participation.services.places import protocol_of, seconds_left
 from humanexp.participation.services.setting_up import offered_window_ms, steps_of
 from humanexp.participation.session_backends import STORED, Sittings
 from humanexp.participation.session_cache import Course, PlannedTrial
@@ -95,7 +93,7 @@ class RunView(AuditedView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if isinstance(request.auth, SessionClaim):
-            auditing.check_rate(claim=request.auth)
+            check_rate(claim=request.auth)
 
     @property
     def claim(self) -> SessionClaim:
@@ -237,7 +235,7 @@ class ResponsesView(RunView):
         given: dict[str, Any] = _RESPONSE_IN.run_validation(request.data)
         stored = self.sittings.store_response(claim=self.claim, lease=self.lease, **given)
         if stored.response != given["response"]:
-            auditing.record(reason=RefusalReason.ALTERED, **self.caller())
+            record(reason=RefusalReason.ALTERED, **self.caller())
         reply: dict[str, Any] = {"position": stored.position, "cursor": stored.cursor}
         if stored.has_feedback:
             reply["feedback"] = {"correct": stored.correct, "category": stored.correct_response}

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from analysis.own_performance import OwnWindow
-from humanexp.participation.selectors import OwnResult
-from humanexp.participation.selectors.own_results import Part
+from humanexp.participation.selectors.own_results import OwnResult, Part
 
 
 @dataclass(frozen=True, kw_only=True)

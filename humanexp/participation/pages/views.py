@@ -19,15 +19,17 @@ from humanexp.core.errors import ApplicationError, NotFound, existing
 from humanexp.core.languages import begin_in, language_spoken, tag_spoken
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
-from humanexp.participation import selectors, services, tallies
+from humanexp.participation import tallies
 from humanexp.participation.models import Session
 from humanexp.participation.pages.card_picture import card_picture
 from humanexp.participation.pages.live import live_page
 from humanexp.participation.pages.own_result import own_curve_page, shares_tables
+from humanexp.participation.selectors import own_results
+from humanexp.participation.selectors.own_results import OwnResult, own_result_behind, result_on_card
 from humanexp.participation.selectors.sessions import undoable
-from humanexp.studies import selectors as studies
-from humanexp.studies.facts import KEPT_DAYS, StudyFacts
-from humanexp.studies.languages import bundles_of, language_of_study
+from humanexp.participation.services.leaving import make_card, take_card_back, undo_withdrawal
+from humanexp.studies.facts import KEPT_DAYS, StudyFacts, bundles_of, language_of_study
+from humanexp.studies.selectors import study_for
 
 #: Rows of a page.
 WITHDRAWN_SHOWN = 50
@@ -70,7 +72,7 @@ def own_result(request: HttpRequest) -> HttpResponse:
     Who was promised a curve can make a card of it there, and take the card back.
     """
     try:
-        session, found = selectors.own_result_behind(request.GET.get("of", ""))
+        session, found = own_result_behind(request.GET.get("of", ""))
     except NotFound:
         page = render(request, "participation/run/own_result.html", {"result": None}, status=404)
     else:
@@ -79,10 +81,10 @@ def own_result(request: HttpRequest) -> HttpResponse:
     return page
 
 
-def _shown_result(request: HttpRequest, session: Session, found: selectors.OwnResult) -> HttpResponse:
+def _shown_result(request: HttpRequest, session: Session, found: OwnResult) -> HttpResponse:
     if request.method == "POST":
         if found.promise is not None and found.performance and found.performance.windows:
-            act = services.take_card_back if "take-back" in request.POST else services.make_card
+            act = take_card_back if "take-back" in request.POST else make_card
             act(curve=found.promise)
         return HttpResponseRedirect(f"{request.get_full_path()}#card", status=303)
     begin_in(request, language_of_study(session.study), bundles_of(session.study))
@@ -91,7 +93,7 @@ def _shown_result(request: HttpRequest, session: Session, found: selectors.OwnRe
         "tables": shares_tables(found),
         "curve": own_curve_page(found),
         "study": session.study,
-        "kept_days": selectors.KEPT_DAYS,
+        "kept_days": own_results.KEPT_DAYS,
         "site": settings.PUBLIC_URL.rstrip("/"),
     }
     return render(request, "participation/run/own_result.html", context)
@@ -102,7 +104,7 @@ def _shown_result(request: HttpRequest, session: Session, found: selectors.OwnRe
 def card(request: HttpRequest, key: str) -> HttpResponse:
     """What a participant shares: their own curve, with no name, for whoever has the address."""
     try:
-        session, found = selectors.result_on_card(key)
+        session, found = result_on_card(key)
     except NotFound:
         return render(request, "participation/run/card.html", {"curve": None}, status=404)
     begin_in(request, language_of_study(session.study), bundles_of(session.study))
@@ -121,7 +123,7 @@ def card(request: HttpRequest, key: str) -> HttpResponse:
 def card_as_picture(request: HttpRequest, key: str) -> HttpResponse:
     """The same as a picture file."""
     try:
-        session, found = selectors.result_on_card(key)
+        session, found = result_on_card(key)
     except NotFound:
         return HttpResponse(status=404)
     begin_in(request, language_of_study(session.study), bundles_of(session.study))
@@ -138,7 +140,7 @@ def card_as_picture(request: HttpRequest, key: str) -> HttpResponse:
 @require_POST
 def count_again(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Have something counted over all answers, and go back to where it is shown."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     tallies.request_tally(study=study, name=key, by=user_of(request))
     return redirect(tallies.kind_called(key).url_name, slug=study.slug)
 
@@ -146,7 +148,7 @@ def count_again(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 @login_required
 def live(request: HttpRequest, slug: str) -> HttpResponse:
     """Where each participant is, and where people stop; the numbers refresh by themselves."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     page = live_page(study, show=request.GET.get("show", ""), number=request.GET.get("page", "1"))
     context = {"study": study, "live": page, "standings": list(page.counts.items())}
     return render_part(request, "participation/live.html", context)
@@ -156,7 +158,7 @@ def live(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
     """Who took their answers back, until when that can be undone, and the form that does it."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     page = Paginator(undoable(study), WITHDRAWN_SHOWN).get_page(request.GET.get("page"))
     context: dict[str, Any] = {"study": study, "page": page, "kept_days": KEPT_DAYS}
     if request.method == "GET":
@@ -165,7 +167,7 @@ def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
     found = undoable(study).filter(code=code).first()
     session = existing(found, "There is no withdrawn session with this code whose answers are still there.")
     try:
-        services.undo_withdrawal(session=session, by=user_of(request), reason=reason)
+        undo_withdrawal(session=session, by=user_of(request), reason=reason)
     except ApplicationError as error:
         context |= {"refused": code, "reason": reason, "complaint": error.message}
         return render(request, "participation/withdrawn.html", context, status=422)

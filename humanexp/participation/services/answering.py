@@ -1,3 +1,5 @@
+"""Answers as they come in, and what is put on record of them."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -11,15 +13,72 @@ from django.db.models import Exists, F, Q
 from analysis.tables.trials import TIMING_COLUMNS
 from analysis.timing.rules import TIMING_RULE, is_set_aside, timing_ok
 from humanexp.core import clock, metrics
-from humanexp.core.errors import InvalidRequest, LeaseLost, OutOfOrder, PictureDamaged, SessionClosed, TooFast
+from humanexp.core.errors import (
+    InvalidRequest,
+    LeaseLost,
+    OutOfOrder,
+    PictureDamaged,
+    SessionClosed,
+    TokenRefused,
+    TooFast,
+    TooManyCalls,
+)
+from humanexp.core.limits import Allowance
 from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.jobs import services as jobs
-from humanexp.participation import minimum_duration, selectors
+from humanexp.participation import minimum_duration
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Preview, Response, Session, SessionState, Trial
+from humanexp.participation.models import Preview, RefusalReason, RefusedCall, Response, Session, SessionState, Trial
+from humanexp.participation.selectors.sessions import session_of, standing_of
 from humanexp.participation.services import qualifying, slowing
 from humanexp.participation.services.showing import is_restored, not_shown
 from humanexp.participation.session_cache import Course, PlannedTrial, course_of
+
+#: Calls of one session. A block is fetched at once, so the bucket is deep: 300 trials with all their pictures.
+CALLS = Allowance(per_s=40, burst=1000)
+#: Refused tokens and codes of one address; after that its refusals are neither told apart nor recorded.
+REFUSALS = Allowance(per_s=0.5, burst=30)
+#: Entries of one session, and of all calls together that belong to none: nobody fills the disk with forged calls.
+ENTRIES = Allowance(per_s=0.1, burst=100)
+#: Newest entries that are kept of one session, and of all calls together that belong to none.
+KEPT = 1000
+
+
+def check_rate(*, claim: SessionClaim) -> None:
+    """Refuse a session that calls more often than any page does; scripted ones may."""
+    wait_s = CALLS.spend(claim)
+    if wait_s and not course_of(claim).is_scripted:
+        raise TooManyCalls(retry_after_s=wait_s)
+
+
+def refused(*, error: TokenRefused | TooManyCalls, call: str, caller: str, session_id: int | None) -> float:
+    """Record a refusal; the seconds for which this caller is not listened to any more, 0.0 if it is."""
+    wait_s = REFUSALS.spend(caller)
+    if wait_s:
+        return wait_s
+    match error:
+        case TokenRefused():
+            reason, session_id = RefusalReason(error.reason), error.session_id or session_id
+        case TooFast():
+            reason = RefusalReason.TOO_FAST
+        case TooManyCalls():
+            reason = RefusalReason.TOO_MANY
+    record(reason=reason, call=call, caller=caller, session_id=session_id)
+    return 0.0
+
+
+def record(*, reason: RefusalReason, call: str, caller: str, session_id: int | None) -> None:
+    """An audit entry, while there are not too many of them; old ones make room."""
+    if session_id is not None and not Session.objects.filter(pk=session_id).exists():
+        session_id = None
+    if ENTRIES.spend(session_id):
+        return
+    with write_turn():
+        RefusedCall.objects.create(at=clock.now(), reason=reason, call=call[:40], caller=caller, session_id=session_id)
+        entries = RefusedCall.objects.filter(Q(session=session_id))
+        oldest = entries.order_by("-pk").values_list("pk", flat=True)[KEPT - 1 : KEPT]
+        entries.filter(pk__lt=min(oldest, default=0)).delete()
+
 
 _CLOSED = (SessionState.SUBMITTED, SessionState.WITHDRAWN)
 
@@ -41,7 +100,7 @@ class StoredAnswer:
 
 def take_lease(*, claim: SessionClaim, lease: str) -> str:
     """Make one browser tab the owner of the session; every other tab is refused from now on."""
-    session = selectors.session_of(claim)
+    session = session_of(claim)
     if session.state in _CLOSED or session.left_at is not None:
         raise SessionClosed
     # Never back: that it lies ahead tells that the clock was set back.
@@ -159,7 +218,7 @@ def check_answer(trial: PlannedTrial, response: str, is_scripted: bool, simulate
 
 def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime) -> StoredAnswer:
     """The answer that is stored, or why none was stored now."""
-    session = selectors.standing_of(claim)
+    session = standing_of(claim)
     if session.state == SessionState.WITHDRAWN:
         raise SessionClosed  # the answers are hidden until they are erased
     check_lease(session, lease)
@@ -202,7 +261,7 @@ def answer_of(
 
 def complete(*, claim: SessionClaim, lease: str, environment: Mapping[str, Any]) -> Session:
     """Close a session whose every trial is answered, and have it judged; asked again, nothing changes."""
-    session = selectors.session_of(claim)
+    session = session_of(claim)
     check_lease(session, lease)
     with transaction.atomic():
         closed = Session.objects.filter(
@@ -224,7 +283,7 @@ def complete(*, claim: SessionClaim, lease: str, environment: Mapping[str, Any])
 
 def picture_trials(*, claim: SessionClaim, lease: str, positions: Sequence[int]) -> tuple[Course, list[PlannedTrial]]:
     """The trials at these positions, if the pictures of all of them may be fetched now."""
-    session = selectors.standing_of(claim)
+    session = standing_of(claim)
     check_lease(session, lease)
     _check_open(session)
     course = course_of(claim)

@@ -1,27 +1,126 @@
-"""Leaving a session: a participant's own decision, or want of time, before it is submitted; and undoing a theft."""
+"""How a session ends: optional questions, the promised own curve, leaving by decision or want of time."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal, get_args
 
 from django.db import transaction
 from django.db.models import Max
 
+from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
 from humanexp.core.models import User
-from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import ClosingAnswers, OwnCurve, Response, Session, SessionState, SetUp
-from humanexp.participation.services.deadlines import is_out_of_time
+from humanexp.participation.models import (
+    FINISHED,
+    ClosingAnswers,
+    EarlierCurves,
+    OwnCurve,
+    Response,
+    Session,
+    SessionState,
+    SetUp,
+)
+from humanexp.participation.selectors.sessions import holding_slots, session_of
+from humanexp.participation.services.answering import check_lease
+from humanexp.participation.services.places import is_out_of_time
 from humanexp.participation.services.sessions import withdraw_session
 from humanexp.studies import permissions
 from humanexp.studies.facts import KEPT_DAYS
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
+
+#: A page of text.
+LONGEST_TEXT = 2000
+#: Fields of the row, by the question that they answer.
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "problems": ("went_wrong", "problem"),
+    "comments": ("comment",),
+    "device": ("device",),
+}
+#: Texts that a person clears one by one.
+Text = Literal["problem", "comment"]
+#: How far the questions at the end of a session are.
+Closing = Literal["none", "open", "given"]
+
+
+def questions_of(study: Study) -> tuple[str, ...]:
+    """Names of the questions that the study asks at the end."""
+    return StudyConfiguration.from_dict(study.configuration).ending.questions
+
+
+def closing_of(session: Session) -> Closing:
+    """Whether its page asks them now, or Finish was pressed."""
+    if session.state not in FINISHED:
+        return "none"
+    if ClosingAnswers.objects.filter(session=session).exists():
+        return "given"
+    return "open" if questions_of(session.study) else "none"
+
+
+def open_questions(session: Session) -> tuple[str, ...]:
+    """Those that its page still asks: none before the last answer, and none after Finish."""
+    return questions_of(session.study) if closing_of(session) == "open" else ()
+
+
+@transaction.atomic
+def store_closing_answers(*, claim: SessionClaim, lease: str, given: Mapping[str, str]) -> None:
+    """Store what was said at the end; the first time counts, and saying nothing is an answer, too."""
+    session = session_of(claim)
+    check_lease(session, lease)
+    if session.state not in FINISHED:
+        raise SessionClosed("The questions at the end come after the last trial.")
+    if closing_of(session) == "given":
+        return
+    asked = {field for question in questions_of(session.study) for field in _FIELDS[question]}
+    for field, value in given.items():
+        if value and field not in asked:
+            raise InvalidRequest("The study does not ask this.", fields={field: "is not asked"})
+    if not asked:
+        raise InvalidRequest("The study asks nothing at the end.")
+    said = {field: value.strip() for field, value in given.items()}
+    ClosingAnswers.objects.get_or_create(session=session, defaults={**said, "given_at": clock.now()})
+
+
+@transaction.atomic
+def clear_text(*, session: Session, text: str, is_cleared: bool, by: User) -> ClosingAnswers:
+    """Let exports have a text, or not any more: whoever read it says that it names no person."""
+    permissions.check(by, Action.REVIEW, session.study)
+    if text not in get_args(Text):
+        raise InvalidRequest("There is no such text.", fields={"text": f"one of {', '.join(get_args(Text))}"})
+    answers = ClosingAnswers.objects.select_for_update(of=("self",)).get(session=session)
+    setattr(answers, f"{text}_cleared_at", clock.now() if is_cleared else None)
+    answers.save(update_fields=[f"{text}_cleared_at"])
+    action = "clear-comment" if is_cleared else "hold-comment"
+    record(action=action, subject=f"session:{session.code}", study=session.study.slug, by=by, text=text)
+    return answers
+
+
+def promise_curve(*, session: Session, compared_with: EarlierCurves | None) -> OwnCurve:
+    """From the opening of a session on, its person will see their own curve after the last one."""
+    return OwnCurve.objects.get_or_create(session=session, defaults={"compared_with": compared_with})[0]
+
+
+def make_card(*, curve: OwnCurve) -> OwnCurve:
+    """A card under an address that nobody can guess; who has one keeps it."""
+    OwnCurve.objects.filter(pk=curve.pk, card_key=None).update(
+        card_key=secrets.token_urlsafe(24), card_made_at=clock.now()
+    )
+    curve.refresh_from_db()
+    return curve
+
+
+def take_card_back(*, curve: OwnCurve) -> OwnCurve:
+    """Its address leads nowhere from now on, and no later card has it again."""
+    OwnCurve.objects.filter(pk=curve.pk).update(card_key=None, card_made_at=None)
+    curve.refresh_from_db()
+    return curve
+
 
 #: A written reason is a sentence.
 LONGEST_REASON = 500
@@ -38,7 +137,7 @@ def leave_session(*, claim: SessionClaim, keeps_answers: bool = False, for_time:
     Until then it can be undone, in case it was not the participant who did this. That a session was begun, and how far
     it came, stays: the flow of participants counts it.
     """
-    session = selectors.session_of(claim)
+    session = session_of(claim)
     if session.state == SessionState.WITHDRAWN:
         return session
     if keeps_answers:
@@ -90,7 +189,7 @@ def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Sessio
         raise Conflict(f"The answers of {session.code} were erased on {session.erased_at:%d %B %Y}: nothing is left.")
     others = Session.objects.exclude(pk=session.pk)
     number = session.number
-    is_given_away = selectors.holding_slots(session.study).filter(slot=session.slot).exists()
+    is_given_away = holding_slots(session.study).filter(slot=session.slot).exists()
     mine = others.filter(participant=session.participant_id).exclude(state=SessionState.WITHDRAWN)
     if mine.filter(number=number).exists():
         number = mine.aggregate(highest=Max("number"))["highest"] + 1

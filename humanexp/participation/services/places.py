@@ -1,4 +1,4 @@
-"""Which slot of the plan a session gets, and who gives one up.
+"""Places in a plan, and until when they are held.
 
 A slot is held for good by a session that may count and has answers. Others hold theirs provisionally: made-up ids fill
 no plan.
@@ -7,19 +7,50 @@ no plan.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import timedelta
+from math import ceil
 
 from django.db import transaction
 
 from analysis.design.plan import SessionPlan
 from analysis.design.sessions import without_seen
 from analysis.errors import DesignRefused
+from analysis.study.protocol import ProtocolConfig
 from humanexp.core import clock
-from humanexp.core.errors import StudyRefused
+from humanexp.core.errors import NotFound, StudyRefused
 from humanexp.jobs import services as jobs
-from humanexp.participation import selectors
 from humanexp.participation.models import FINISHED, Participant, Session, SessionState
+from humanexp.participation.selectors import sessions
+from humanexp.participation.selectors.answers import given_out, seen_originals, stimuli_of
+from humanexp.participation.selectors.sessions import counted_sessions, holding_slots
+from humanexp.participation.services.setting_up import in_its_window
 from humanexp.studies import plans
+from humanexp.studies.estimated_duration import round_seconds
 from humanexp.studies.models import Study
+
+#: So long before it a round is over; the page waits for as much (static/js/participation/trial/deadline.js).
+SPARE = timedelta(minutes=3)
+
+
+def protocol_of(session: Session) -> ProtocolConfig:
+    """The protocol as this person sees it."""
+    protocol = session.study.protocol
+    if protocol is None:
+        raise NotFound
+    return in_its_window(ProtocolConfig.from_dict(protocol.configuration), session)
+
+
+def seconds_left(session: Session) -> int | None:
+    """Rounded up: a page never takes a round for too long that is not; None where there is no such time."""
+    return None if session.due_at is None else ceil((session.due_at - clock.now()).total_seconds())
+
+
+def is_out_of_time(session: Session) -> bool:
+    """Whether a round is left, and would not be over in time."""
+    if session.due_at is None or session.cursor >= session.total:
+        return False
+    seconds = round_seconds(session.blocks, protocol_of(session), cursor=session.cursor)
+    return clock.now() + timedelta(seconds=seconds) + SPARE > session.due_at
 
 
 def place_for(
@@ -39,18 +70,18 @@ def place_for(
         if len(mine) == len(earlier):
             raise
         slot, plan = _unseen(study, candidates, mine)
-    selectors.holding_slots(study).filter(slot=slot).update(holds_slot=False)
+    holding_slots(study).filter(slot=slot).update(holds_slot=False)
     return slot, plan
 
 
 def _candidates(study: Study, *, is_verified: bool, recruiter: str) -> Iterator[int]:
     """Slots in the order in which they are given: free ones, those of people who began a while ago and have no answer
     that counts, and, for somebody whom a recruiter may list, those of sessions that it has not listed."""
-    held = selectors.holding_slots(study).filter(slot__lt=study.planned_sessions).order_by()
+    held = holding_slots(study).filter(slot__lt=study.planned_sessions).order_by()
     columns = ("slot", "is_verified", "confirmed_at", "state", "opened_at")
     holders = {holder.slot: holder for holder in held.values_list(*columns, named=True)}
     yield from _free(study, holders, recruiter)
-    since = clock.now() - selectors.SILENT_AFTER
+    since = clock.now() - sessions.SILENT_AFTER
     idle = {
         holder.slot
         for holder in holders.values()
@@ -69,18 +100,18 @@ def _free(study: Study, taken: Collection[int], recruiter: str) -> list[int]:
     free = [slot for slot in range(study.planned_sessions) if slot not in taken]
     if not free or len((study.configuration.get("recruitment") or {}).get("places") or {}) < 2:
         return free
-    held = selectors.holding_slots(study).filter(recruiter=recruiter, slot__lt=study.planned_sessions)
+    held = holding_slots(study).filter(recruiter=recruiter, slot__lt=study.planned_sessions)
     return plans.in_balance(study, held=list(held.order_by().values_list("slot", flat=True)), free=free)
 
 
 def _unseen(study: Study, candidates: Sequence[int], earlier: Sequence[Session]) -> tuple[int, SessionPlan]:
-    seen = selectors.seen_originals(earlier, study) if earlier else set()
+    seen = seen_originals(earlier, study) if earlier else set()
     if not seen:
         return candidates[0], plans.session_plan(study, candidates[0])[1]
     slot = candidates[0]
     if study.is_validation:
         # Every picture has its planned number of answers: none is replaced, the person gets other pictures.
-        slot = _first_unseen(study, candidates, selectors.stimuli_of(study, seen))
+        slot = _first_unseen(study, candidates, stimuli_of(study, seen))
     return slot, _without_seen(study, slot, seen)
 
 
@@ -102,7 +133,7 @@ def _without_seen(study: Study, slot: int, seen: set[str]) -> SessionPlan:
             plans.catalogue_of(study.stimulus_set),
             pools,
             seen=seen,
-            taken=selectors.given_out(study) | plans.planned_stimuli(study),
+            taken=given_out(study) | plans.planned_stimuli(study),
         )
     except DesignRefused as error:
         raise StudyRefused(str(error)) from error
@@ -128,11 +159,11 @@ def verify_session(*, session: Session) -> bool:
     session.refresh_from_db()
     if session.is_verified or session.state == SessionState.WITHDRAWN:
         return session.is_verified
-    others = selectors.counted_sessions(session.participant_id)
+    others = counted_sessions(session.participant_id)
     held = set(others.values_list("number", flat=True))
     if len(held) >= sessions_allowed(study):
         return False
-    holder = selectors.holding_slots(study).filter(slot=session.slot).exclude(pk=session.pk).first()
+    holder = holding_slots(study).filter(slot=session.slot).exclude(pk=session.pk).first()
     if holder is not None and not holder.is_verified:
         Session.objects.filter(pk=holder.pk).update(holds_slot=False)
         holder = None

@@ -20,13 +20,15 @@ from analysis.study.protocol import ProtocolConfig
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, OutOfOrder, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.models import User
-from humanexp.participation import credentials, selectors
+from humanexp.participation import credentials
 from humanexp.participation.credentials import PreviewClaim
 from humanexp.participation.models import Preview, Session, SessionState
 from humanexp.participation.pictures import Picture, stimulus_png
+from humanexp.participation.selectors.answers import stimulus_pictures
 from humanexp.participation.services import qualifying
 from humanexp.participation.services.answering import StoredAnswer, answer_of, check_answer, check_lease
-from humanexp.participation.services.closing import questions_of
+from humanexp.participation.services.leaving import questions_of
+from humanexp.participation.services.qualifying import Standing
 from humanexp.participation.services.sessions import Exchanged
 from humanexp.participation.session_cache import Course, PlannedTrial
 from humanexp.studies import plans
@@ -144,7 +146,7 @@ def store_response(
 
 
 def _go_on(preview: Preview, course: Course, trial: PlannedTrial, correct: bool | None) -> int:
-    block, standing = course.blocks[trial.block], qualifying.Standing(trial.position + 1)
+    block, standing = course.blocks[trial.block], Standing(trial.position + 1)
     right = (0 if trial.position == block["first"] else preview.right) + bool(correct)
     if qualifying.ends_round(course.blocks, trial.block, standing.cursor):
         # Who only wants to see the screens answers at random, and passes.
@@ -210,7 +212,7 @@ def _read(study_pk: int, digest: str, slot: int, hurry: int) -> Course:
     """Kept by the digest of the plan: a large study's file takes a while to be parsed, and every call asks for it."""
     study = Study.objects.select_related("protocol").get(pk=study_pk, plan_digest=digest)
     plan = plans.session_plan(study, slot)[1]
-    pictures = selectors.stimulus_pictures(study, {name for trial in plan.trials for name in trial.stimuli})
+    pictures = stimulus_pictures(study, {name for trial in plan.trials for name in trial.stimuli})
     return Course(
         session_id=0,
         is_scripted=False,

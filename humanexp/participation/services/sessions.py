@@ -12,9 +12,10 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
-from humanexp.participation import credentials, selectors
+from humanexp.participation import credentials
 from humanexp.participation.models import FINISHED, SESSION_TRANSITIONS, Participant, Session, SessionState, Trial
-from humanexp.participation.selectors.working_times import measured, unmeasured
+from humanexp.participation.selectors.answers import stimulus_pks
+from humanexp.participation.selectors.sessions import measured, unmeasured
 from humanexp.participation.services import places
 from humanexp.studies import plans
 from humanexp.studies.models import Population, Study, StudyFamily, StudyState
@@ -182,7 +183,7 @@ def _session_code(study: Study, participant: Participant, earlier: int) -> str:
 
 def _create_trials(session: Session, plan: SessionPlan) -> None:
     keys = {name for trial in plan.trials for name in trial.stimuli}
-    pk_of = selectors.stimulus_pks(session.study, keys)
+    pk_of = stimulus_pks(session.study, keys)
     Trial.objects.bulk_create(
         Trial(
             session=session,

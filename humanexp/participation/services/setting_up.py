@@ -12,9 +12,9 @@ from analysis.study.setup import LONGER_WINDOW, SetUp as SetUpSettings
 from analysis.tables.sessions import ITEMS
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, SessionClosed
-from humanexp.participation import selectors
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session, SessionState, SetUp
+from humanexp.participation.selectors.sessions import session_of
 from humanexp.participation.services.answering import check_lease
 from humanexp.studies.models import Study
 
@@ -41,7 +41,7 @@ def _wanted(study: Study) -> SetUpSettings:
 @transaction.atomic
 def store_set_up(*, claim: SessionClaim, lease: str, given: Mapping[str, Any]) -> SetUp:
     """Keep what a set-up found, each item with how it is known. Whoever comes back on another screen is set up anew."""
-    session = selectors.session_of(claim)
+    session = session_of(claim)
     check_lease(session, lease)
     if session.state != SessionState.OPEN or session.left_at is not None:
         raise SessionClosed

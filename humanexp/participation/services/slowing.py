@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db.models import Count, Q
 
-from humanexp.participation.implausible_speed import asks_to_slow_down
+from humanexp.participation.minimum_duration import asks_to_slow_down
 from humanexp.participation.models import Response, Session
 
 

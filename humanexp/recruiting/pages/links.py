@@ -15,7 +15,7 @@ from django.utils.translation import get_language, gettext, gettext_lazy as _
 from analysis.errors import InvalidInput
 from analysis.study.link import SITE_CODE_LENGTH, Link, host_of_return
 from humanexp.core.errors import InvalidRequest
-from humanexp.core.pages.csv_files import csv_file
+from humanexp.core.pages.rendering import csv_file
 from humanexp.core.selectors import user_of
 from humanexp.ledger.hit_calls import entry_url
 from humanexp.ledger.pages.studies import study_page

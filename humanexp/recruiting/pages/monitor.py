@@ -15,8 +15,9 @@ from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.core.templatetags.components import counted
-from humanexp.jobs import selectors as jobs, services as job_services
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import unfinished
 from humanexp.ledger import bonuses, settlement
 from humanexp.ledger.bonuses import note_paid_by_hand
 from humanexp.ledger.figures import figures_of
@@ -28,8 +29,8 @@ from humanexp.ledger.payments import Tally, latest_payments, tally_of, waiting_p
 from humanexp.ledger.rejections import proposed_rejections, rejections
 from humanexp.ledger.settlement import pay_first_late
 from humanexp.ledger.wages import wage_of
-from humanexp.participation import selectors as participation_selectors
-from humanexp.participation.answer_coverage import BinCount, bars, kept_counts
+from humanexp.participation.selectors.faults import refused_calls
+from humanexp.participation.tallies import BinCount, bars, kept_counts
 from humanexp.recruiters import money
 from humanexp.recruiters.models.campaigns import Assignment, Hit, RecruiterAccount
 from humanexp.recruiters.people import assignments_of
@@ -65,7 +66,7 @@ def figures(study: Study) -> dict[str, Any]:
         "rejected": rejections(study, SHOWN) if rejected else [],
         "rejected_beside": max(0, rejected - SHOWN),
         "recent": latest_payments(study, RECENT),
-        "refused_calls": participation_selectors.refused_calls(study),
+        "refused_calls": refused_calls(study),
         "payable": len(due),
         "payable_sums": sums_of(due),
     }
@@ -96,7 +97,7 @@ def accounts_of(study: Study) -> QuerySet[RecruiterAccount]:
 
 def _jobs(study: Study) -> QuerySet[Job]:
     """Long things of this study that go on now."""
-    return jobs.unfinished().filter(subject__in=[f"study:{study.pk}", f"study:{study.slug}"])
+    return unfinished().filter(subject__in=[f"study:{study.pk}", f"study:{study.slug}"])
 
 
 def coverage_of(study: Study) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def _shown(request: HttpRequest) -> dict[str, int]:
 @study_page("POST")
 def sync_now(request: HttpRequest, study: Study) -> HttpResponse:
     """Have the job runner ask the recruiters now, not within the minute."""
-    job_services.submit("recruitment.sync", subject=f"study:{study.pk}", by=user_of(request))
+    jobs.submit("recruitment.sync", subject=f"study:{study.pk}", by=user_of(request))
     messages.success(request, "The recruiters are being asked; the numbers follow in a moment.")
     return redirect("recruitment:monitor", slug=study.slug)
 

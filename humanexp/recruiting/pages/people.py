@@ -54,7 +54,7 @@ from humanexp.recruiting.personal_data import (
     why_not_yet,
 )
 from humanexp.recruiting.ways_back import address_of, make_personal_link, may_be_let_in, open_ways_back, release, revoke
-from humanexp.screening import services as screening
+from humanexp.screening import services
 from humanexp.screening.pages.panels import Mark, Narrowing, Panel
 from humanexp.screening.pages.review import place_of
 from humanexp.studies.models import Study
@@ -147,7 +147,7 @@ def _pay(request: HttpRequest, session: Session) -> str:
             raise InvalidRequest(_("Say why the session does not count: choose a sentence, or write one."))
         if not may(user, Action.PAY, study):
             check(user, Action.REVIEW, study)
-            screening.decide(session=session, accepted=False, written_reason=form.written_reason, by=user)
+            services.decide(session=session, accepted=False, written_reason=form.written_reason, by=user)
             return _("The session does not count. It is paid like the others, by who pays in this study.")
         exclude_but_pay(session=session, written_reason=form.written_reason, by=user)
         return _("The session does not count; the payment is on its way.")

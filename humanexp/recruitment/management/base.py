@@ -11,8 +11,8 @@ from humanexp.ledger.figures import Money
 from humanexp.ledger.sender import send
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.money import Quote
-from humanexp.studies import selectors as studies
 from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.selectors import study_by_slug
 
 
 def price_words(price: Quote) -> str:
@@ -43,7 +43,7 @@ class RecruitmentCommand(RefusableCommand):
     """What commands about recruiting ask and say alike."""
 
     def study(self, slug: str) -> Study:
-        return studies.study_by_slug(slug)
+        return study_by_slug(slug)
 
     def family(self, slug: str) -> StudyFamily:
         found = StudyFamily.objects.filter(slug=slug).first()

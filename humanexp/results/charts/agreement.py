@@ -20,8 +20,7 @@ from analysis.claims.models import rank_words
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
 from analysis.findings.model.agreement import Agreement, PooledMean, Standing
 from analysis.findings.model.findings import Findings
-from humanexp.results.charts.chart import Chart, only_chart
-from humanexp.results.charts.observer_styles import population_label, readable
+from humanexp.results.charts.chart import Chart, only_chart, population_label, readable
 
 #: Pairs of observers beyond the first so many are left to the JSON.
 MOST_PAIRS = 120

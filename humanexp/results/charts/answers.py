@@ -14,9 +14,18 @@ from analysis.findings.model.agreement import Confusion, ResponseTimes
 from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
-from humanexp.results.charts.chart import Chart, Choice, Family, only_chart
+from humanexp.results.charts.chart import (
+    PEOPLE,
+    Chart,
+    Choice,
+    Family,
+    axis_label,
+    only_chart,
+    population_keys,
+    population_label,
+    readable,
+)
 from humanexp.results.charts.curves import N_BINS
-from humanexp.results.charts.observer_styles import PEOPLE, axis_label, population_keys, population_label, readable
 
 #: Below so many answers a bin is thin.
 THIN = 20

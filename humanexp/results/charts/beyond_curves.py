@@ -13,8 +13,7 @@ from analysis.figures.table import Cell, Column, Table
 from analysis.findings.model.comparisons import ModelVerdict
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
-from humanexp.results.charts.chart import Chart, only_chart
-from humanexp.results.charts.observer_styles import observers_of, readable
+from humanexp.results.charts.chart import Chart, observers_of, only_chart, readable
 
 _DIFFICULTY = (
     _("Across: how often people are right, from answers that did not place them; up: the model on the same pictures."),

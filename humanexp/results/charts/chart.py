@@ -1,4 +1,4 @@
-"""`Chart`: a figure with its tables, its definition and its caveats."""
+"""A chart, and how observers look in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 
 from analysis.figures.table import Table
-from analysis.figures.value import Figure
+from analysis.figures.value import Figure, Observer
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 
@@ -62,3 +64,92 @@ def only_chart(
 ) -> Family:
     """A family of a single chart, of the same name, which a study has or has not."""
     return Family(key, lambda findings: [Choice(key, label)] if is_there(findings) else [], build)
+
+
+#: Clean pictures among the corruptions.
+CLEAN = "none"
+CONDITIONS = "conditions"
+#: Label of people in figures and tables.
+PEOPLE = "people"
+
+
+@dataclass(frozen=True)
+class FigureName:
+    """A figure of performance that can be shown. Its key is `<property>--<corruption>`, or `conditions` for imported
+    trials without a visual change."""
+
+    key: str
+    corruption: str
+    measure: str
+
+    @property
+    def label(self) -> str:
+        return readable(self.corruption)
+
+    @property
+    def is_conditions(self) -> bool:
+        """Rates by named condition instead of curves."""
+        return self.key == CONDITIONS
+
+
+def observers_of(findings: Findings) -> dict[str, Observer]:
+    """Every population with its place in the palette: the same classifier looks the same in every figure."""
+    names = [curve.population for curve in findings.curves]
+    names += [one.name for one in findings.observers if one.kind == "classifier"]
+    classifiers = [name for name in dict.fromkeys(names) if name != HUMANS]
+    observers = {name: Observer(name, "classifier", place) for place, name in enumerate(classifiers)}
+    return {HUMANS: Observer(PEOPLE, "human"), **observers}
+
+
+def population_keys(findings: Findings) -> dict[str, str]:
+    """Names of populations in addresses: `humans`, or `m` and the classifier's place in the palette."""
+    return {
+        population: HUMANS if population == HUMANS else f"m{observer.index}"
+        for population, observer in observers_of(findings).items()
+    }
+
+
+def population_label(population: str) -> str:
+    return PEOPLE if population == HUMANS else population
+
+
+def figure_names(findings: Findings) -> list[FigureName]:
+    """In the order in which they are offered: accuracy before consistency, corruptions as they come."""
+    pairs = dict.fromkeys((curve.property, curve.corruption) for curve in findings.curves)
+    names = [FigureName(f"{measure}--{corruption}", corruption, measure) for measure, corruption in pairs]
+    names.sort(key=lambda name: name.measure != "accuracy")
+    if not names and findings.accuracy:
+        names.append(FigureName(CONDITIONS, CONDITIONS, "accuracy"))
+    return names
+
+
+def curves_of(findings: Findings, name: FigureName) -> list[Curve]:
+    """The curves of one figure, people's first."""
+    curves = [
+        curve for curve in findings.curves if (curve.property, curve.corruption) == (name.measure, name.corruption)
+    ]
+    return sorted(curves, key=lambda curve: curve.population != HUMANS)
+
+
+def corruptions_of(findings: Findings) -> list[str]:
+    """Corruptions with a curve, in the findings' order."""
+    return list(dict.fromkeys(curve.corruption for curve in findings.curves))
+
+
+def is_over_conditions(findings: Findings, corruption: str) -> bool:
+    """Whether a corruption's curves stand over published conditions instead of visual change."""
+    return any(curve.abscissa == "condition" for curve in findings.curves if curve.corruption == corruption)
+
+
+def axis_label(findings: Findings, corruption: str) -> str:
+    """What stands below the curves of a corruption."""
+    return "condition" if is_over_conditions(findings, corruption) else "visual change Δv"
+
+
+def conditions_of(findings: Findings) -> list[str]:
+    """Conditions in the findings' own order."""
+    return list(dict.fromkeys(cell.condition for cell in findings.accuracy))
+
+
+def readable(name: str) -> str:
+    return "clean" if name == CLEAN else name.replace("_", " ")

@@ -14,8 +14,10 @@ from analysis.findings.model.curves import Curve
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.observer_styles import (
+from humanexp.results.charts.chart import (
+    Chart,
+    Choice,
+    Family,
     FigureName,
     axis_label,
     conditions_of,

@@ -23,9 +23,8 @@ from analysis.findings.model.comparisons import Comparison, Leader, ModelVerdict
 from analysis.findings.model.entry import Twin
 from analysis.findings.model.findings import Findings
 from analysis.wording import quoted
-from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.chart import Chart, Choice, Family, observers_of, readable
 from humanexp.results.charts.curves import CONSISTENCY_CAVEAT
-from humanexp.results.charts.observer_styles import observers_of, readable
 
 _INDICES = (
     _("HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people."),

@@ -10,9 +10,8 @@ from analysis.figures.table import Column, Table
 from analysis.figures.value import Figure, Line, Observer
 from analysis.findings.model.agreement import Participant
 from analysis.findings.model.findings import Findings
-from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.chart import Chart, Choice, Family, figure_names, readable
 from humanexp.results.charts.curves import figure_of, name_of
-from humanexp.results.charts.observer_styles import figure_names, readable
 
 EACH = Observer("single participants", "participant")
 

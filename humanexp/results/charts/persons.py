@@ -15,8 +15,7 @@ from analysis.findings.model.findings import Findings
 from analysis.findings.model.people import Persons
 from analysis.wording import with_interval
 from humanexp.core.errors import existing
-from humanexp.results.charts.chart import Chart, only_chart
-from humanexp.results.charts.observer_styles import readable
+from humanexp.results.charts.chart import Chart, only_chart, readable
 
 _FAMILIES, _LEAST = Observer("mean of families", "human"), Observer("least caught model", "classifier")
 

@@ -11,8 +11,7 @@ from analysis.figures.table import Cell, Column, Table
 from analysis.findings.model.checks import Choice as Chosen
 from analysis.findings.model.findings import Findings
 from analysis.wording import quoted
-from humanexp.results.charts.chart import Chart, only_chart
-from humanexp.results.charts.observer_styles import readable
+from humanexp.results.charts.chart import Chart, only_chart, readable
 
 
 def _build(findings: Findings, key: str) -> Chart:

@@ -10,8 +10,7 @@ from analysis.figures.table import Column, Table
 from analysis.findings.model.curves import Similarity
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
-from humanexp.results.charts.chart import Chart, Choice, Family, only_chart
-from humanexp.results.charts.observer_styles import population_keys, population_label, readable
+from humanexp.results.charts.chart import Chart, Choice, Family, only_chart, population_keys, population_label, readable
 
 
 def entries_of(findings: Findings, measure: str, population: str) -> list[Similarity]:

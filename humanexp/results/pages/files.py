@@ -14,10 +14,13 @@ from analysis.figures.value import Figure
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path
-from humanexp.results import charts, exports, selectors
-from humanexp.results.pages.chart_cards import figure_value
+from humanexp.results import exports, selectors
+from humanexp.results.charts.chart import Chart
+from humanexp.results.charts.curves import sheet_of
+from humanexp.results.charts.registry import chart_of
+from humanexp.results.pages.dashboard import figure_value
 from humanexp.results.pages.views import run_of
-from humanexp.studies import selectors as studies
+from humanexp.studies.selectors import study_for
 
 #: As in `analysis.figures.drawing.WIDTHS`.
 _WIDTHS = ("text", "column", "page")
@@ -48,7 +51,7 @@ def figure_file(request: HttpRequest, slug: str, key: str, suffix: str) -> HttpR
 def sheet_file(request: HttpRequest, slug: str, sheet: str, suffix: str) -> HttpResponse:
     """The curves of all corruptions as panels of one file; chosen as of one figure."""
     width, font = _looks(request, suffix, width="page")
-    found = charts.sheet_of(selectors.findings(run_of(request, slug)), sheet)
+    found = sheet_of(selectors.findings(run_of(request, slug)), sheet)
     panels = [(label, _chosen(request, figure)) for label, figure in found]
     write = partial(sheet_to_file, panels, title=f"{slug}: {sheet}", width=width, font=font)
     content = drawn(suffix, write)
@@ -81,7 +84,7 @@ def findings_file(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def responses_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Every answer, pseudonymous."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     response = StreamingHttpResponse(exports.response_lines(study), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-responses.csv"'
     return response
@@ -117,11 +120,11 @@ def _chosen(request: HttpRequest, figure: Figure) -> Figure:
     return figure.only(request.GET.getlist("observer")) if "observer" in request.GET else figure
 
 
-def _chart(request: HttpRequest, slug: str, key: str) -> charts.Chart:
-    return charts.chart_of(selectors.findings(run_of(request, slug)), key)
+def _chart(request: HttpRequest, slug: str, key: str) -> Chart:
+    return chart_of(selectors.findings(run_of(request, slug)), key)
 
 
-def _figure(chart: charts.Chart) -> Figure:
+def _figure(chart: Chart) -> Figure:
     return existing(chart.figure, f"{chart.key!r} is a table; there is no figure of it.")
 
 

@@ -1,40 +1,97 @@
-"""The rooms of the results, all from stored results, and what can be done in them."""
+"""The pages of results, and what they are asked for with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext, gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import InputRefused, NotFound, existing
 from humanexp.core.pages.navigation import tab_address
 from humanexp.core.selectors import user_of
-from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.selectors import by_pk
 from humanexp.jobs.throughput import partial_context
-from humanexp.results import charts, selectors, services
-from humanexp.results.charts.observer_styles import corruptions_of
-from humanexp.results.inclusion import asked_flow_of, flow_of, withdrawn_sentence
+from humanexp.results import selectors
+from humanexp.results.charts.chart import Chart, FigureName, corruptions_of
+from humanexp.results.charts.curves import name_of
+from humanexp.results.charts.registry import chart_of
+from humanexp.results.inclusion import SELF_REPORTS, Selection, asked_flow_of, flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisRun
-from humanexp.results.pages.chart_cards import ROOMS, card_of, cards_of, figure_value
-from humanexp.results.pages.dashboard import dashboard_of, panel_of, question_of, readings_of
-from humanexp.results.pages.forms import SelectionForm
-from humanexp.results.selection import Selection
+from humanexp.results.pages.dashboard import (
+    ROOMS,
+    card_of,
+    cards_of,
+    dashboard_of,
+    figure_value,
+    panel_of,
+    question_of,
+    readings_of,
+)
 from humanexp.results.services import reporting
+from humanexp.results.services.analysing import freeze_analysis_plan, plan_as_it_stands, request_analysis
+from humanexp.results.services.reporting import choice_of, deviations_of, request_report
 from humanexp.results.templatetags.results import printed_table
-from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.permissions import may
 from humanexp.studies.roles import Action
-from humanexp.studies.selectors import subject_of
+from humanexp.studies.selectors import study_for, subject_of
+
+_REPORTS = {
+    "sight": _("normal or corrected sight"),
+    "colour_sight": _("normal colour sight"),
+    "corruption_knowledge": _("no knowledge of image corruptions"),
+}
+
+
+class SelectionForm(forms.Form):
+    """Which sessions and trials an analysis counts; everything as it opens = as planned."""
+
+    all_sessions = forms.BooleanField(label=_("Count excluded sessions, too"), required=False)
+    timing_ok = forms.BooleanField(label=_("Only trials whose timing is in order"), required=False)
+    drop_misses = forms.BooleanField(label=_("Leave misses out instead of counting them as wrong"), required=False)
+    self_reports = forms.MultipleChoiceField(
+        label=_("Only people who report"),
+        choices=[(name, _REPORTS[name]) for name in SELF_REPORTS],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+    corruptions = forms.MultipleChoiceField(
+        label=_("Only these corruptions"), widget=forms.CheckboxSelectMultiple, required=False
+    )
+
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, corruptions: list[str], imported: bool = False
+    ) -> None:
+        super().__init__(data)
+        self._corruptions = set(corruptions)
+        field = self.fields["corruptions"]
+        if isinstance(field, forms.MultipleChoiceField):
+            field.choices = [(name, name.replace("_", " ")) for name in corruptions]
+        if len(corruptions) < 2:
+            del self.fields["corruptions"]
+        if imported:
+            # Published trials carry neither verdicts nor timing nor reports.
+            for name in ("all_sessions", "timing_ok", "self_reports"):
+                del self.fields[name]
+
+    @property
+    def selection(self) -> Selection:
+        """The choice of a valid form; all corruptions chosen is none chosen."""
+        chosen = dict(self.cleaned_data)
+        if set(chosen.get("corruptions", ())) == self._corruptions:
+            chosen["corruptions"] = ()
+        return Selection.model_validate(chosen)
+
 
 Context: TypeAlias = dict[str, object]
 #: Visual change at which curves are read out at first.
@@ -45,7 +102,7 @@ READ_AT = 0.8
 @require_GET
 def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
     """What the study found, in one screen."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     if "job" in request.GET:
         return redirect(_page_of_job(study, request.GET["job"]))
     run = chosen_run(request, study)
@@ -58,7 +115,7 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
         if names:
             wanted = request.GET.get("figure")
             name = next((name for name in names if name.key == wanted), names[0])
-            chart = charts.chart_of(found, name.key)
+            chart = chart_of(found, name.key)
             context |= _panel_context(found, name, chart)
             context["figure"] = None if chart.figure is None else figure_value(name.key, chart.figure)
         else:
@@ -71,11 +128,11 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """All that is said about one figure of performance: replaces what stands beside the chart."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     run = existing(chosen_run(request, study), "This study has not been analysed yet.")
     found = selectors.findings(run)
     context = _frame(request, study, run, "findings") | {"dashboard": dashboard_of(found)}
-    context |= _panel_context(found, charts.name_of(found, key), charts.chart_of(found, key))
+    context |= _panel_context(found, name_of(found, key), chart_of(found, key))
     return render(request, "results/_panel.html", context)
 
 
@@ -83,7 +140,7 @@ def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 @require_GET
 def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse:
     """A table that is too large to come with its page; asked for when it is opened."""
-    found = charts.chart_of(selectors.findings(run_of(request, slug)), key)
+    found = chart_of(selectors.findings(run_of(request, slug)), key)
     return render(request, "results/_table.html", printed_table(found.table(table)))
 
 
@@ -91,7 +148,7 @@ def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse
 @require_GET
 def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
     """Models, corruptions, people, or who answered: cards with a chart each."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     if room not in ROOMS or room == "findings":
         raise NotFound("There is no such page of results.")
     run = chosen_run(request, study)
@@ -124,7 +181,7 @@ def card(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def methods(request: HttpRequest, slug: str) -> HttpResponse:
     """How it was computed, in words that a paper can take; plan, versions, report."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     run = chosen_run(request, study)
     if run is None:
         return redirect("results:dashboard", slug=slug)
@@ -136,7 +193,7 @@ def methods(request: HttpRequest, slug: str) -> HttpResponse:
         "notes": selectors.findings(run).notes,
     }
     if context["plan"] is None and study.origin == Origin.COLLECTED:
-        context["plan_to_freeze"] = services.plan_as_it_stands(study)
+        context["plan_to_freeze"] = plan_as_it_stands(study)
     return render(request, "results/methods.html", context)
 
 
@@ -144,7 +201,7 @@ def methods(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def analyse(request: HttpRequest, slug: str) -> HttpResponse:
     """Queue an analysis, as planned or with the choices of the form; asked twice, one job."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     form = selection_form(study, selectors.latest_run(study), request.POST)
     if not form.is_valid():
         raise InputRefused(" ".join(str(text) for texts in form.errors.values() for text in texts))
@@ -153,7 +210,7 @@ def analyse(request: HttpRequest, slug: str) -> HttpResponse:
         stored = selectors.run_with(study, selection)
         if stored is not None:
             return redirect(f"{reverse('results:dashboard', args=[slug])}?run={stored.pk}")
-    job = services.request_analysis(study=study, selection=selection, by=user_of(request))
+    job = request_analysis(study=study, selection=selection, by=user_of(request))
     return _under_way(request, job, reverse("results:dashboard", args=[slug]))
 
 
@@ -161,11 +218,13 @@ def analyse(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     """Freeze the analysis plan, once confirmed."""
-    study = studies.study_for(request.user, slug)
+    study = study_for(request.user, slug)
     if "confirmed" not in request.POST:
-        raise InputRefused(_("Confirm that the plan is to be frozen: it cannot be undone."))
-    plan = services.freeze_analysis_plan(study=study, by=user_of(request))
-    messages.success(request, _("The analysis plan is frozen; its SHA-256 is %(digest)s.") % {"digest": plan.digest})
+        raise InputRefused(gettext("Confirm that the plan is to be frozen: it cannot be undone."))
+    plan = freeze_analysis_plan(study=study, by=user_of(request))
+    messages.success(
+        request, gettext("The analysis plan is frozen; its SHA-256 is %(digest)s.") % {"digest": plan.digest}
+    )
     return redirect("results:methods", slug=slug)
 
 
@@ -174,7 +233,7 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 def write_report(request: HttpRequest, slug: str) -> HttpResponse:
     """Queue a report on the run that is being looked at."""
     run = run_of(request, slug)
-    job = services.request_report(run=run, by=user_of(request))
+    job = request_report(run=run, by=user_of(request))
     return _under_way(request, job, f"{reverse('results:methods', args=[slug])}?run={run.pk}")
 
 
@@ -192,7 +251,7 @@ def chosen_run(request: HttpRequest, study: Study) -> AnalysisRun | None:
 
 
 def run_of(request: HttpRequest, slug: str) -> AnalysisRun:
-    run = chosen_run(request, studies.study_for(request.user, slug))
+    run = chosen_run(request, study_for(request.user, slug))
     return existing(run, "This study has not been analysed yet: run the analysis on its results page.")
 
 
@@ -202,7 +261,7 @@ def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, ob
     return SelectionForm(given, corruptions=corruptions, imported=study.origin == Origin.IMPORTED)
 
 
-def _panel_context(found: Findings, name: charts.FigureName, chart: charts.Chart) -> Context:
+def _panel_context(found: Findings, name: FigureName, chart: Chart) -> Context:
     panel = panel_of(found, name)
     return {
         "panel": panel,
@@ -218,7 +277,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
     form = selection_form(study, selectors.latest_run(study))
     form.initial = run.selection if run else {}
     plan = selectors.plan_of(study)
-    departures = services.deviations_of(study, plan, selectors.findings(run)) if run and plan else []
+    departures = deviations_of(study, plan, selectors.findings(run)) if run and plan else []
     under_way = selectors.analyses_under_way(study)
     failed = selectors.analysis_job(study)
     if failed is not None and (failed.is_finished and _is_shown(failed, run)):
@@ -231,7 +290,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
         "withdrawn": withdrawn_sentence(selectors.withdrawn_since(run)) if run else "",
         "plan": plan,
         "selection": selection,
-        "choice": services.choice_of(run, plan, departures) if run else None,
+        "choice": choice_of(run, plan, departures) if run else None,
         "selection_form": form,
         "other_choices": [
             (other, Selection.model_validate(other.selection).sentences) for other in selectors.other_choices(study)
@@ -250,7 +309,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
 def _page_of_job(study: Study, pk: str) -> str:
     """The page that shows what a job of this study has made."""
     page = reverse("results:dashboard", args=[study.slug])
-    job = jobs.by_pk(int(pk)) if pk.isdecimal() else None
+    job = by_pk(int(pk)) if pk.isdecimal() else None
     if job is None or job.subject != subject_of(study):
         return page
     run = (job.result or {}).get("analysis_run_id")

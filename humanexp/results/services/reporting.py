@@ -15,17 +15,16 @@ from analysis.findings.model.findings import Findings
 from humanexp.core import file_store
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.evaluations import selectors as evaluations
+from humanexp.evaluations.selectors import seen_whole
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.results import selectors
-from humanexp.results.inclusion import flow_of, withdrawn_sentence
+from humanexp.results.inclusion import Selection, flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
 from humanexp.results.report import ReportFacts, document_of
-from humanexp.results.selection import Selection
 from humanexp.results.selectors import REPORT
-from humanexp.results.services.planning import study_snapshot
+from humanexp.results.services.analysing import study_snapshot
 from humanexp.studies import permissions
 from humanexp.studies.models import Population, Study
 from humanexp.studies.roles import Action
@@ -138,7 +137,7 @@ def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:
         study_snapshot(study),
         frozen_plan(plan),
         plan_answers=None if plan is None else plan.answers_before,
-        seen_whole=evaluations.seen_whole(study.stimulus_set) if study.stimulus_set is not None else (),
+        seen_whole=seen_whole(study.stimulus_set) if study.stimulus_set is not None else (),
         scripted=study.population == Population.SCRIPTED,
     )
 

@@ -12,10 +12,10 @@ from django.db.models import Max, QuerySet
 
 from analysis.acceptance.golds import Gold, Withdrawal, withdrawal_of
 from analysis.study.rules import RuleSet
-from humanexp.core.pages.paging import KeyedPaginator
+from humanexp.core.pages.rendering import KeyedPaginator
 from humanexp.jobs.registry import Progress
-from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
+from humanexp.participation.selectors.answers import rule_rows_of
 from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict
@@ -91,7 +91,7 @@ def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:
 
 
 def _rows(study: Study, sessions: list[Session]) -> list[Row]:
-    answers, found = participation.rule_rows_of(sessions), selectors.verdicts_on(sessions)
+    answers, found = rule_rows_of(sessions), selectors.verdicts_on(sessions)
     withdrawn, marks = selectors.withdrawn_golds(study), panels.marks_of(sessions)
     rows = []
     for session in sessions:

@@ -1,30 +1,51 @@
+"""The pages of screening."""
+
 from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext, gettext_lazy as _, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.errors import existing
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
-from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
-from humanexp.participation.services import clear_text
+from humanexp.participation.selectors.answers import session_rows, unfetched_answers
+from humanexp.participation.selectors.sessions import rivals_of
+from humanexp.participation.selectors.set_ups import closing_answers
+from humanexp.participation.services.leaving import clear_text
 from humanexp.participation.tallies import whole_tally
 from humanexp.screening import selectors, services
 from humanexp.screening.pages import panels
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
-from humanexp.screening.pages.forms import DecisionForm
 from humanexp.screening.pages.review import golds_of, place_of, review_of
 from humanexp.screening.pages.timing import TIMING, timing_page
-from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
+from humanexp.studies.selectors import visible_to
+
+
+class DecisionForm(forms.Form):
+    accepted = forms.TypedChoiceField(
+        label=_("Does this session count?"),
+        choices=[("yes", _("It counts")), ("no", _("It does not count"))],
+        coerce=lambda value: value == "yes",
+        widget=forms.RadioSelect,
+    )
+    written_reason = forms.CharField(
+        label=_("Why"),
+        min_length=10,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("It is stored with the verdict and exported with the results. Payment does not depend on it."),
+    )
+
 
 #: Sessions on a page of what was said at the end.
 COMMENTS_SHOWN = 50
@@ -56,14 +77,14 @@ def comments(request: HttpRequest, slug: str) -> HttpResponse:
     """What participants said at the end, and which of their texts exports may have."""
     study = _study(request, slug)
     if request.method == "POST":
-        given, said = request.POST, participation.closing_answers(study)
+        given, said = request.POST, closing_answers(study)
         found = said.filter(session__code=given.get("session", "")).first()
         answers = existing(found, "There is nothing here that was said at the end of this session.")
         is_cleared = given.get("act") == "clear"
         clear_text(session=answers.session, text=given.get("text", ""), is_cleared=is_cleared, by=user_of(request))
         number = given.get("page", "")
         return redirect(f"{request.path}?page={number if number.isdecimal() else 1}#{answers.session.code}")
-    page = Paginator(participation.closing_answers(study), COMMENTS_SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(closing_answers(study), COMMENTS_SHOWN).get_page(request.GET.get("page"))
     return render(request, "screening/comments.html", {"study": study, "page": page})
 
 
@@ -73,7 +94,7 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
     """Judge every finished session, by the study's rules."""
     verdicts = services.judge_soon(study=_study(request, slug), by=user_of(request))
     if verdicts is None:
-        messages.info(request, _("The sessions are being judged; the page Jobs shows the progress."))
+        messages.info(request, gettext("The sessions are being judged; the page Jobs shows the progress."))
     else:
         text = ngettext("%(n)d session is judged.", "%(n)d sessions are judged.", len(verdicts))
         messages.success(request, text % {"n": len(verdicts)})
@@ -88,10 +109,10 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         services.decide(session=found, by=user_of(request), **form.cleaned_data)
-        messages.success(request, _("Your decision is stored next to the rules' verdict."))
+        messages.success(request, gettext("Your decision is stored next to the rules' verdict."))
         return redirect(request.get_full_path())
     history = selectors.history(found)
-    rows, withdrawn = participation.session_rows(found), selectors.withdrawn_golds(study)
+    rows, withdrawn = session_rows(found), selectors.withdrawn_golds(study)
     context: dict[str, Any] = {
         "study": study,
         "session": found,
@@ -99,8 +120,8 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "history": history,
         "evidence": evidence_of(rows, history[0].evidence if history else [], withdrawn=withdrawn),
         "portrait": portrait_of(rows, withdrawn=withdrawn),
-        "unfetched": participation.unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
-        "rivals": participation.rivals_of(found),
+        "unfetched": unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
+        "rivals": rivals_of(found),
         "place": place_of(found, _shown(request)),
         "form": form,
         "panels": [
@@ -114,7 +135,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
 @require_POST
 def return_to_rules(request: HttpRequest, slug: str, code: str) -> HttpResponse:
     services.return_to_rules(session=_session(_study(request, slug), code), by=user_of(request))
-    messages.success(request, _("The rules' verdict holds again."))
+    messages.success(request, gettext("The rules' verdict holds again."))
     return redirect("screening:session", slug=slug, code=code)
 
 
@@ -141,7 +162,7 @@ def _shown(request: HttpRequest) -> str:
 
 
 def _study(request: HttpRequest, slug: str) -> Study:
-    found = studies.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    found = visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
     return existing(found, f"There is no study {slug!r} whose sessions could be reviewed.")
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import NotFound
-from humanexp.sites.marketplace.models import Inquiry
+from humanexp.sites.marketplace.models.requests import Inquiry
 from humanexp.sites.marketplace.money import cents_to_dollars
 from humanexp.sites.marketplace.selectors.accounts import balance_of, worker_by_id
 from humanexp.sites.marketplace.selectors.own_work import everybody_owed, owed_cents

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 
 from humanexp.sites.marketplace.errors import InvalidTransportEndpoint
-from humanexp.sites.marketplace.models import Transport
+from humanexp.sites.marketplace.models.notifications import Transport
 
 _ENDPOINTS = {
     Transport.SQS: "MARKETPLACE_SQS_ENDPOINT_URL",

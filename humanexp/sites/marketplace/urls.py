@@ -6,15 +6,7 @@ from django.urls.converters import StringConverter
 
 from humanexp.sites.controls import healthz
 from humanexp.sites.marketplace.api.views import requester_api
-from humanexp.sites.marketplace.pages import (
-    accounts,
-    controls,
-    desk,
-    frame,
-    own_pages,
-    qualifications,
-    work,
-)
+from humanexp.sites.marketplace.pages import accounts, controls, desk, frame, own_pages, qualifications, work
 
 
 class EntityConverter(StringConverter):

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from humanexp.addresses import caller_behind
-from humanexp.sites.marketplace.models import Worker
+from humanexp.sites.marketplace.models.accounts import Worker
 
 _PER_NAME, _PER_ADDRESS = 10, 100
 _SECONDS = 900.0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from humanexp.sites.panel.errors import Refused
-from humanexp.sites.panel.models import Switches
+from humanexp.sites.panel.models.switches import Switches
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 

@@ -12,12 +12,13 @@ from analysis.corruptions.imagenet_c import LEVELS
 from analysis.persons.sentinels import find_sentinel
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.slugs import NameField
-from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
+from humanexp.stimuli.selectors import sources
 from humanexp.stimuli.selectors.stimuli import Filters
-from humanexp.stimuli.services import made_families, plain_functions_beside
+from humanexp.stimuli.services.generation import plain_functions_beside
+from humanexp.stimuli.services.person_sentinels import made_families
 from humanexp.stimuli.services.sources import MOST_PROVENANCE
-from humanexp.stimuli.sources import is_storage_configured
+from humanexp.stimuli.sources.storage import is_storage_configured
 
 #: How sets can be made here; the others come from elsewhere.
 _SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]
@@ -111,12 +112,12 @@ class StimulusSetForm(forms.Form):
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         source_sets, functions = self.fields["source_set"], self.fields["corruptions"]
         if isinstance(source_sets, forms.ModelChoiceField):
-            source_sets.queryset = selectors.source_sets()
+            source_sets.queryset = sources.source_sets()
             self.fields["name"].initial = _free_name(source_sets.queryset.first())
         families, conflicts = self.fields["person_families"], self.fields["cue_conflicts"]
         if isinstance(families, forms.MultipleChoiceField) and isinstance(conflicts, forms.ModelChoiceField):
             families.choices = [(one.name, one.label) for one in made_families()]
-            conflicts.queryset = selectors.source_sets()
+            conflicts.queryset = sources.source_sets()
         if isinstance(functions, forms.MultipleChoiceField):
             functions.choices = [(name, corruption.label) for name, corruption in CORRUPTIONS.items()]
 

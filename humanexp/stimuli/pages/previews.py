@@ -16,8 +16,8 @@ from humanexp.core.errors import NotFound
 from humanexp.core.storage import current_path
 from humanexp.stimuli.models import Framing, Sampling, SourceSet
 from humanexp.stimuli.pages.strength_sweep import prepared, reach_on
-from humanexp.stimuli.selectors import stimuli as selectors
-from humanexp.stimuli.services import Described
+from humanexp.stimuli.selectors.stimuli import count_originals, first_original
+from humanexp.stimuli.services.generation import Described
 
 #: The examples of all functions are changed alike, so that the functions can be compared.
 EXAMPLE_CHANGE = 0.6
@@ -54,7 +54,7 @@ def function_example(source_set: SourceSet, function: str) -> bytes:
 def estimate(described: Described) -> Estimate:
     """Measure one picture at two visual changes under each function, and multiply."""
     path, sha256 = _first_picture(described.source_set)
-    originals = selectors.count_originals(described.source_set)
+    originals = count_originals(described.source_set)
     each = _LEVELS_OF_IMAGENET_C * originals if described.sampling == Sampling.LEVELS else described.count
     seconds, size = 0.0, 0.0
 
@@ -72,7 +72,7 @@ def estimate(described: Described) -> Estimate:
         size += originals * cost.bytes
     # Sentinels take little time; their files are about as large as clean pictures.
     sentinels = originals * len(described.person_families)
-    sentinels += selectors.count_originals(described.cue_conflicts) if described.cue_conflicts is not None else 0
+    sentinels += count_originals(described.cue_conflicts) if described.cue_conflicts is not None else 0
     size += sentinels * cost_of(described.functions[0]).clean_bytes
     workers = _processes(settings.COMPUTE)
     return Estimate(
@@ -104,7 +104,7 @@ class _Cost:
 
 
 def _first_picture(source_set: SourceSet) -> tuple[str, str]:
-    image = selectors.first_original(source_set)
+    image = first_original(source_set)
     return str(current_path(image.file)), image.sha256
 
 

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 from humanexp.core.errors import InvalidRequest
 from humanexp.jobs.models import Job
-from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Stimulus, StimulusSet
-from humanexp.stimuli.selectors import coverage, stimuli as chosen
+from humanexp.stimuli.selectors import coverage
 from humanexp.stimuli.selectors.coverage import Bin, FunctionCoverage, coverage_of, stored_total
-from humanexp.stimuli.selectors.stimuli import Cursor, Filters
+from humanexp.stimuli.selectors.sets import count_corrupted, jobs_of, stimulus_sets
+from humanexp.stimuli.selectors.stimuli import Cursor, Filters, count_between, first_in_range
 
 #: Pictures on a page, and of each function where all stand side by side.
 PAGE = 48
@@ -80,8 +80,8 @@ def rows_of(stimulus_set: StimulusSet, filters: Filters) -> list[FunctionRow]:
                 name=name,
                 label=coverage.label_of(name),
                 reach=stimulus_set.pilots.get(name, {}).get("reach"),
-                stimuli=chosen.first_in_range(stimulus_set, alone, ROW),
-                count=None if is_part else chosen.count_between(stimulus_set, name, ends)[0],
+                stimuli=first_in_range(stimulus_set, alone, ROW),
+                count=None if is_part else count_between(stimulus_set, name, ends)[0],
                 query=query_of(alone),
             )
         )
@@ -141,8 +141,8 @@ class SetRow:
 
 def set_rows() -> list[SetRow]:
     """Every set, the newest first."""
-    sets = list(selectors.stimulus_sets())
-    jobs = selectors.jobs_of(sets)
+    sets = list(stimulus_sets())
+    jobs = jobs_of(sets)
     return [
         SetRow(
             one,
@@ -161,4 +161,4 @@ def size_of(stimulus_set: StimulusSet, job: Job | None = None) -> int:
         return stored
     if job is not None and not job.is_finished:
         return job.done
-    return selectors.count_corrupted(stimulus_set)
+    return count_corrupted(stimulus_set)

@@ -1,14 +1,19 @@
+"""Source sets, and whether they suffice."""
+
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from django.db.models import Count, F, Min, Q, QuerySet
 from django.db.models.functions import Least
+from django.utils.functional import Promise
 
 from analysis.categories import CATEGORIES
 from humanexp.core.errors import NotFound, existing
-from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceImage, SourceSet
 
 #: Filters of the gallery: what a picture's ratings must look like.
@@ -90,9 +95,32 @@ def agreed_originals(source_set: SourceSet) -> frozenset[str] | None:
 
 def import_job_of(name: str) -> Job | None:
     """The newest job that imports a set of this name."""
-    return job_selectors.latest_for(f"source_import:{name}")
+    return latest_for(f"source_import:{name}")
 
 
 def rating_job_of(source_set: SourceSet) -> Job | None:
     """The newest job that rates the pictures of a set."""
-    return job_selectors.latest_for(source_set.job_subject)
+    return latest_for(source_set.job_subject)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Whether a set of pictures is enough for one kind of study."""
+
+    study: str | Promise
+    verdict: Literal["yes", "smaller", "no"]
+    #: what one person's session takes, or why none fits
+    text: str
+
+
+Ask = Callable[[int], Sequence[Answer]]
+_ASKED: list[Ask] = []
+
+
+def register(ask: Ask) -> None:
+    """`ask` is given the number of originals."""
+    _ASKED.append(ask)
+
+
+def answers_for(n_originals: int) -> list[Answer]:
+    return [answer for ask in _ASKED for answer in ask(n_originals)]

@@ -28,9 +28,8 @@ from analysis.visual_change.targeting import PilotMap
 from humanexp.core import file_store
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
-from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Sampling, StimulusSet, framing_named
-from humanexp.stimuli.selectors.making import conflicts_of, digests_of
+from humanexp.stimuli.selectors.sets import bring_originals, conflicts_of, digests_of, originals_of
 from humanexp.stimuli.services.generation import complete_stimulus_set, store_pilots, store_stimuli
 
 if TYPE_CHECKING:
@@ -47,8 +46,8 @@ def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
     open_folder(folder)
     try:
         with executor(settings.COMPUTE) as pool:
-            selectors.bring_originals(stimulus_set.source_set)
-            originals = selectors.originals_of(stimulus_set)
+            bring_originals(stimulus_set.source_set)
+            originals = originals_of(stimulus_set)
             pilots = _pilots(stimulus_set, originals, pool, progress)
             plan = _plan(stimulus_set, originals, pilots)
             shards = cut_into_shards(

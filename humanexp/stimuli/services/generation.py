@@ -25,11 +25,12 @@ from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
+from humanexp.stimuli.selectors.sets import changes_of, image_ids_of, making_of
 from humanexp.stimuli.services.manifest import write_manifest
 from humanexp.stimuli.services.person_sentinels import check_sentinels, families_of
 from humanexp.stimuli.services.sources import freeze_source_set
@@ -214,7 +215,7 @@ def delete_stimulus_set(*, stimulus_set: StimulusSet, progress: Progress = silen
 
 @transaction.atomic
 def _withdraw(stimulus_set: StimulusSet) -> None:
-    job = job_selectors.latest_for(stimulus_set.job_subject)
+    job = latest_for(stimulus_set.job_subject)
     if job is not None and not job.is_finished and job.kind != DELETION_KIND:
         raise Conflict(f"The stimuli of {stimulus_set} are being made: cancel that job first, then delete the set.")
     _check_unused(stimulus_set)

@@ -23,11 +23,12 @@ from humanexp.core.errors import InputRefused, InvalidRequest, JobError
 from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
-from humanexp.stimuli.selectors.making import digests_of_originals, originals_by_key
+from humanexp.stimuli.selectors.sets import digests_of_originals, originals_by_key
 from humanexp.stimuli.services.generated_sets import close_folder, folder_of, open_folder, stored_as_made
 from humanexp.stimuli.services.generation import SIZES_PX, complete_stimulus_set, shown_side_px, smaller_than
 from humanexp.stimuli.services.sources import freeze_source_set
@@ -107,7 +108,7 @@ def import_imagenet_c(
 @transaction.atomic
 def resume_import(*, stimulus_set: StimulusSet) -> Job:
     """Queue the set's import again, which goes on where it stopped and repairs; one that runs is left alone."""
-    job = job_selectors.latest_for(stimulus_set.job_subject, IMPORT_JOB_KIND)
+    job = latest_for(stimulus_set.job_subject, IMPORT_JOB_KIND)
     if job is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} was not imported: generate_stimuli goes on with it.")
     # A complete set is looked through again: files that were lost or altered since are taken over once more.

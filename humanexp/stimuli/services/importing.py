@@ -24,22 +24,16 @@ from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path, relative_to_media, sweep
-from humanexp.jobs import selectors as job_selectors, services as jobs
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services.import_report import Collection, ImportReport, Incoming
-from humanexp.stimuli.sources import (
-    ArchiveSource,
-    FolderSource,
-    FoundFiles,
-    LabelledFile,
-    PictureSource,
-    StorageSource,
-    find_files,
-)
-from humanexp.stimuli.sources.archive import is_archive
-from humanexp.stimuli.sources.layouts import find_files_of_table
+from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource
+from humanexp.stimuli.sources.folders import ArchiveSource, FolderSource, is_archive
+from humanexp.stimuli.sources.layouts import find_files, find_files_of_table
+from humanexp.stimuli.sources.storage import StorageSource
 
 #: Files that one call looks at, and calls that are under way: what an import holds on top of its list of names.
 _FILES_PER_CALL = 16
@@ -251,7 +245,7 @@ def request_import(
 ) -> Job:
     """Import an uploaded archive, or a prefix of the storage, as a job; what can be refused at once is."""
     check_new_set_name(name)
-    under_way = job_selectors.latest_for(subject_of_import(name), IMPORT_IMAGES_KIND)
+    under_way = latest_for(subject_of_import(name), IMPORT_IMAGES_KIND)
     if under_way is not None and not under_way.is_finished:
         raise InvalidRequest(f"{name} is being imported already: look at it first.", fields={"name": "being imported"})
     sweep(media_path(_FOLDER).glob("*.zip"), older_than_s=_KEPT_S)

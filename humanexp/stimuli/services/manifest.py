@@ -16,8 +16,8 @@ from analysis.generation.files import UNFINISHED, told_as_sentence
 from analysis.tables.schema import guard
 from analysis.tables.stimuli import STIMULI
 from humanexp.core.storage import current_path, media_path
-from humanexp.stimuli import selectors
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.sets import manifest_rows
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def write_manifest(stimulus_set: StimulusSet) -> str:
     with told_as_sentence(path):
         try:
             unfinished.parent.mkdir(parents=True, exist_ok=True)
-            STIMULI.write_rows(selectors.manifest_rows(stimulus_set), unfinished)
+            STIMULI.write_rows(manifest_rows(stimulus_set), unfinished)
             with unfinished.open("rb+") as file:
                 os.fsync(file.fileno())
                 sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -62,7 +62,7 @@ def check_manifest(stimulus_set: StimulusSet) -> ManifestFindings:
     n_rows = n_different = 0
     first = ""
     try:
-        for written, stored in itertools.zip_longest(STIMULI.read_rows(path), selectors.manifest_rows(stimulus_set)):
+        for written, stored in itertools.zip_longest(STIMULI.read_rows(path), manifest_rows(stimulus_set)):
             n_rows += written is not None
             if written != stored:
                 n_different += 1
@@ -85,5 +85,5 @@ def manifest_lines(stimulus_set: StimulusSet) -> Iterator[str]:
     """The stimuli of a set as CSV, line by line, columns of the STIMULI schema."""
     writer = csv.DictWriter(_Line(), STIMULI.names, lineterminator="\n")
     yield str(writer.writeheader())
-    for row in selectors.manifest_rows(stimulus_set):
+    for row in manifest_rows(stimulus_set):
         yield str(writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()}))

@@ -14,7 +14,7 @@ from analysis.compute import executor, run_in_order_of_completion
 from analysis.generation.verification import StimulusRecord, Verification, VerificationShard, verify_shard
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet, framing_named
-from humanexp.stimuli.selectors.making import (
+from humanexp.stimuli.selectors.sets import (
     bring_originals,
     bring_stimuli,
     files_without_row,

@@ -13,9 +13,8 @@ from analysis.study.toml import in_file, read_toml, to_toml
 from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.studies.models import Study
-from humanexp.studies.pages.design import DesignPage, page_of
+from humanexp.studies.pages.design import DesignPage, Strip, page_of, strip_of
 from humanexp.studies.pages.fields import field_of, to_values
-from humanexp.studies.pages.session_strip import Strip, strip_of
 from humanexp.studies.plans import make_plan, rule_set_of
 from humanexp.studies.services.studies import check_free, stimulus_set_for
 

@@ -15,7 +15,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.core.text_bundles import LONGEST, TextBundle
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.pages import fields
-from humanexp.studies.pages.fields import SETTINGS, Setting
+from humanexp.studies.pages.fields import Setting
 from humanexp.studies.power import LIMITS, PlannedAnswers, PowerQuestion
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class StudyForm(forms.Form):
         """A language that a file or a study brings; whether it does, the study says."""
         said, field = str(self["language"].value() or ""), self.fields["language"]
         if isinstance(field, forms.ChoiceField) and said and not field.valid_value(said):
-            named = SETTINGS["language"].form.choices or {}
+            named = fields.SETTINGS["language"].form.choices or {}
             field.choices = [*named.items(), (said, said)]
 
     def _offer_families(self) -> None:

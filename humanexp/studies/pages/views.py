@@ -21,18 +21,20 @@ from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
 from humanexp.core.text_bundles import bundle_template
 from humanexp.jobs.throughput import partial_context
-from humanexp.studies import plans, selectors, services
-from humanexp.studies.languages import bundles_of, languages_of
+from humanexp.studies import plans, selectors
+from humanexp.studies.facts import bundles_of, languages_of
 from humanexp.studies.models import Origin, Study
-from humanexp.studies.pages.design import design_page
+from humanexp.studies.pages.design import design_page, strip_of
 from humanexp.studies.pages.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
 from humanexp.studies.pages.fields import stated, to_fields
 from humanexp.studies.pages.forms import BundleForm, PowerForm, StudyFileForm, StudyForm
 from humanexp.studies.pages.power import power_page
-from humanexp.studies.pages.session_strip import strip_of
 from humanexp.studies.power import planned_answers, telling_apart
 from humanexp.studies.presets import PRESETS, preset, values_of
 from humanexp.studies.selectors import estimate_by_pk, estimates_of, power_job
+from humanexp.studies.services.languages import bring_language, take_language_away
+from humanexp.studies.services.power_estimates import request_power
+from humanexp.studies.services.studies import create_study, new_version, revise_study
 
 
 @login_required
@@ -60,7 +62,7 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
     form = PowerForm(request.POST or None, planned=planned) if planned else None
     if request.method == "POST" and form is not None and form.is_valid():
         try:
-            services.request_power(study=study, question=form.question, by=user_of(request))
+            request_power(study=study, question=form.question, by=user_of(request))
         except (ApplicationError, AnalysisError) as error:
             form.add_error(None, str(error))
         else:
@@ -95,11 +97,11 @@ def languages(request: HttpRequest, slug: str) -> HttpResponse:
     form = BundleForm(request.POST or None, request.FILES or None)
     try:
         if request.POST.get("remove"):
-            changed = services.take_language_away(study=study, tag=request.POST["remove"], by=user_of(request))
+            changed = take_language_away(study=study, tag=request.POST["remove"], by=user_of(request))
             return redirect("studies:languages", slug=changed.slug)
         if request.method == "POST" and form.is_valid():
             bundle = form.cleaned_data["file"]
-            changed = services.bring_language(study=study, bundle=bundle, by=user_of(request))
+            changed = bring_language(study=study, bundle=bundle, by=user_of(request))
             messages.success(request, _("Participants can read the study in %(name)s.") % {"name": bundle.name})
             return redirect("studies:languages", slug=changed.slug)
     except (ApplicationError, AnalysisError) as error:
@@ -129,7 +131,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
     draft = draft_of(form.cleaned_data, draws_large=True)
     if draft.configuration is not None:
         try:
-            study = services.create_study(configuration=draft.configuration, by=user_of(request))
+            study = create_study(configuration=draft.configuration, by=user_of(request))
         except (ApplicationError, AnalysisError) as error:
             _add(refusals_of(error), form)
         else:
@@ -165,7 +167,7 @@ def change_study(request: HttpRequest, slug: str) -> HttpResponse:
     # The name and the family stay: they stand in addresses, and keep people from seeing a picture twice.
     draft = draft_of({**form.cleaned_data, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=study)
     if draft.configuration is not None:
-        change = services.revise_study if study.is_revisable else services.new_version
+        change = revise_study if study.is_revisable else new_version
         try:
             changed = change(study=study, configuration=draft.configuration, by=user_of(request))
         except (ApplicationError, AnalysisError) as error:
@@ -198,7 +200,7 @@ def _from_file(request: HttpRequest) -> HttpResponse:
             form = StudyForm(initial=fields, sets=selectors.stimulus_sets())
             return _page(request, form, file_form=StudyFileForm())
         configuration = StudyConfiguration.from_file_values(values_of_file(text))
-        study = services.create_study(configuration=configuration, by=user_of(request))
+        study = create_study(configuration=configuration, by=user_of(request))
     except (ApplicationError, AnalysisError) as error:
         file_form.add_error("text", in_file(error, text))
         return _page(request, _begun(""), file_form=file_form, status=422)

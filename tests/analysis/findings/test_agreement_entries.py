@@ -13,7 +13,7 @@ from analysis.findings.fits import FitSettings
 from analysis.findings.observations import read_trials
 from analysis.findings.outcomes import condition_scale
 from analysis.reporting.results_text import agreement_sentences
-from humanexp.results.charts import chart_of
+from humanexp.results.charts.registry import chart_of
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, imported
 
 

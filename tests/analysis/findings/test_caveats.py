@@ -15,8 +15,8 @@ from analysis.findings.curve_entries import (
 )
 from analysis.findings.model.findings import Findings
 from analysis.findings.observations import Observations, joined
-from humanexp.results.charts import chart_of, choices_of
 from humanexp.results.charts.chart import Chart
+from humanexp.results.charts.registry import chart_of, choices_of
 from tests.analysis.findings.examples import curve, findings as findings_of
 
 

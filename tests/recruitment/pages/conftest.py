@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.participation import services as participation
+from humanexp.participation.services.places import verify_session
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.states import AssignmentState
@@ -102,7 +102,7 @@ def finished(launched: Campaign, settings: Any) -> Callable[..., Assignment]:
             row.hit, row.submitted_at = launched.hits.get(), timezone.now()
             row.auto_approves_at = row.submitted_at + timedelta(days=3)
             row.save()
-            assert participation.verify_session(session=row.session)
+            assert verify_session(session=row.session)
         return row
 
     return finish

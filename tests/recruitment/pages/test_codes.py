@@ -10,9 +10,9 @@ from humanexp.core.models import User
 from humanexp.participation import credentials
 from humanexp.participation.models import Response, SessionState
 from humanexp.recruiting.people import codes_in, find_codes
-from humanexp.studies import services
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role
+from humanexp.studies.services.members import invite
 from tests.factories import Tab, collecting_study, new_session
 
 
@@ -40,7 +40,7 @@ def member(client, study: Study):
     def enter(role: Role) -> User:
         owner = User.objects.create_user("head", is_staff=True)
         user = User.objects.create_user(f"a-{role.value}")
-        services.invite(study=study, username=user.username, role=role, by=owner)
+        invite(study=study, username=user.username, role=role, by=owner)
         client.force_login(user)
         return user
 

@@ -18,8 +18,8 @@ from humanexp.ledger.budgets import raise_cap
 from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.rejections import rejections
 from humanexp.ledger.settlement import clear, settle
-from humanexp.participation.answer_coverage import BinCount, bars
 from humanexp.participation.models import Session
+from humanexp.participation.tallies import BinCount, bars
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiters.states import WriteState
 from humanexp.recruiting.extension import stop

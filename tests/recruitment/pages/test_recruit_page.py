@@ -16,8 +16,8 @@ from humanexp.ledger.models.calls import Call
 from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.launch import SMALL_HIT, LaunchTerms, publish
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study
+from humanexp.studies.services import studies
 from tests.markup import markup, words
 from tests.panel.server import Lab
 from tests.recruitment.studies import Visitor, make_study

@@ -9,11 +9,12 @@ from django.test import Client
 from humanexp.core.models import User
 from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.rejections import reject
-from humanexp.participation import services as participation
+from humanexp.participation.services.sessions import withdraw_session
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
-from humanexp.screening import selectors as screening, services as judging
 from humanexp.screening.models import Verdict
+from humanexp.screening.selectors import current_verdicts
+from humanexp.screening.services import judge_study
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -42,9 +43,9 @@ def test_paying_goes_on_to_the_next_who_is_not_paid(finished: Callable[..., Assi
 
 def test_excluding_pays_all_the_same(finished: Callable[..., Assignment], console: Client, study: Study) -> None:
     row = finished()
-    judging.judge_study(study)
+    judge_study(study)
     assert console.post(page_of(row) + "decide/", EXCLUDING).status_code == 302
-    verdict = screening.current_verdicts(study)[row.session_id or 0]
+    verdict = current_verdicts(study)[row.session_id or 0]
     assert not verdict.accepted and verdict.written_reason == EXCLUDING["usual"] and verdict.is_by_person
     assert Payment.objects.get().amount_cents == 120
     page = console.get(page_of(row)).content.decode()
@@ -79,7 +80,7 @@ def test_each_role_decides_what_is_its_own(
     refused = payer.post(page_of(row) + "decide/", EXCLUDING, follow=True)
     assert b"Your role in this study does not allow this" in refused.content and not Verdict.objects.exists()
     reviewer.post(page_of(row) + "decide/", EXCLUDING)
-    assert not screening.current_verdicts(study)[row.session_id or 0].accepted
+    assert not current_verdicts(study)[row.session_id or 0].accepted
     assert not Payment.objects.exists(), "who pays in this study pays it with the others"
     payer.post(page_of(row) + "decide/", {"decision": "pay"})
     assert Payment.objects.count() == 1
@@ -161,5 +162,5 @@ class TestRejection:
 def test_a_withdrawn_session_has_no_page(finished: Callable[..., Assignment], console: Client) -> None:
     row = finished(submitted=False)
     assert row.session is not None
-    participation.withdraw_session(session=row.session)
+    withdraw_session(session=row.session)
     assert console.get(page_of(row)).status_code == 404

@@ -9,7 +9,8 @@ from typing import Any
 from humanexp.console.terminal_report import print_summary
 from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.ledger.figures import payment_summary
-from humanexp.results import selectors, services
+from humanexp.results import selectors
+from humanexp.results.services.analysing import run_analysis
 from humanexp.studies.selectors import study_by_slug
 
 
@@ -26,7 +27,7 @@ class Command(RefusableCommand):
         target: Path | None = options["json"]
         check_folder(target)
         study = study_by_slug(options["study"])
-        run = services.run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
+        run = run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
         payments = payment_summary(study)
         numbers = {**selectors.findings_json(run), "payments": dict(payments)}
         if str(target) == "-":

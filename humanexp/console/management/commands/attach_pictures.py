@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from humanexp.core.commands import RefusableCommand
-from humanexp.results import services
+from humanexp.results.services.importing import attach_pictures
 from humanexp.studies.selectors import study_by_slug
 
 
@@ -24,7 +24,7 @@ class Command(RefusableCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_by_slug(options["study"])
-        made = services.attach_pictures(study=study, pictures=options["pictures"], originals=options["originals"])
+        made = attach_pictures(study=study, pictures=options["pictures"], originals=options["originals"])
         self.stdout.write(
             f"Attached {made.stimuli.count()} pictures to {study.slug}.\n"
             f"Next: python manage.py evaluate --study {study.slug} --classifier SPEC"

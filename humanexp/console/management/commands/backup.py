@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.console.archives import sealing
 from humanexp.console.archives.backing_up import Made, back_up
-from humanexp.console.archives.packed import is_packed
+from humanexp.console.archives.files import is_packed
+from humanexp.console.archives.keys import VARIABLE, passphrase, required
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import InputRefused
 from humanexp.core.progress import ProgressLine
@@ -22,16 +22,14 @@ class Command(RefusableCommand):
         parser.add_argument("--keep", type=int, metavar="N", help="afterwards, remove all but the newest N archives")
         parser.add_argument("--no-verify", action="store_true", help="do not restore it into a scratch database")
         keys = parser.add_mutually_exclusive_group()
-        keys.add_argument(
-            "--passphrase-file", type=Path, metavar="FILE", help=f"instead of the variable {sealing.VARIABLE}"
-        )
+        keys.add_argument("--passphrase-file", type=Path, metavar="FILE", help=f"instead of the variable {VARIABLE}")
         keys.add_argument("--without-keys", action="store_true", help="the keys are kept elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:
         to, keep = options["to"], options["keep"]
         if keep is not None and (keep < 1 or is_packed(to)):
             raise InputRefused("--keep takes a number of archives in a folder, at least 1.")
-        words = None if options["without_keys"] else sealing.required(sealing.passphrase(options["passphrase_file"]))
+        words = None if options["without_keys"] else required(passphrase(options["passphrase_file"]))
         with ProgressLine(sys.stderr) as progress:
             made = back_up(to=to, passphrase=words, is_verified=not options["no_verify"], keep=keep, progress=progress)
         self._tell(made, to)

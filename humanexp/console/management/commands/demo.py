@@ -20,10 +20,11 @@ from humanexp.console import supervisor
 from humanexp.console.arguments import whole_number
 from humanexp.console.demo import report, workspace
 from humanexp.console.demo.steps import STEPS, Demo
+from humanexp.console.demo.workspace import Options
 from humanexp.console.supervisor import Addresses
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import InputRefused
-from humanexp.simulation.connection import ParticipationFailed
+from humanexp.simulation.workers import ParticipationFailed
 
 
 class Command(RefusableCommand):
@@ -49,7 +50,7 @@ class Command(RefusableCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.console = Console(file=sys.stderr if options["json"] == Path("-") else sys.stdout)
         images = str(Path(options["images"]).resolve()) if options["images"] else ""
-        chosen = workspace.Options(
+        chosen = Options(
             participants=options["participants"], seed=options["seed"], images=images, recruiter=options["recruiter"]
         )
         signal.signal(signal.SIGTERM, _interrupt)
@@ -62,7 +63,7 @@ class Command(RefusableCommand):
                 raise CommandError("Stopped before the demo was complete; the next one begins anew.") from None
             self.console.print("\nStopped.")
 
-    def _run(self, chosen: workspace.Options, options: dict[str, Any]) -> None:
+    def _run(self, chosen: Options, options: dict[str, Any]) -> None:
         # What cannot be done is said before anything is removed or made.
         addresses = Addresses.free() if options["no_serve"] else Addresses.fixed(chosen.recruiter)
         workspace.check(chosen)

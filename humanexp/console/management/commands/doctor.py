@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from humanexp.console.doctor_checks import Finding, examine
+from humanexp.console.doctor_checks.finding import Finding, examine
 from humanexp.core import fingerprints
 from humanexp.core.commands import RefusableCommand
 

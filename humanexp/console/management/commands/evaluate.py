@@ -9,9 +9,12 @@ from analysis.classifiers.networks import PRECISIONS
 from analysis.errors import InvalidInput
 from analysis.observers.questions import WORDINGS, AskPlan
 from humanexp.core.commands import OwnedCommand
-from humanexp.evaluations import selectors, services
+from humanexp.evaluations import selectors
 from humanexp.evaluations.budget import Caps
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.services.asking import ask
+from humanexp.evaluations.services.evaluations import How, evaluate, evaluate_together
+from humanexp.evaluations.services.observers import Decoding, is_asked
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.selectors import study_by_slug
@@ -74,12 +77,12 @@ class Command(OwnedCommand):
         # call_command gives one as it stands
         given = options["classifier"]
         specs = [given] if isinstance(given, str) else given
-        if len(specs) > 1 and (options["name"] or any(services.is_asked(spec) for spec in specs)):
+        if len(specs) > 1 and (options["name"] or any(is_asked(spec) for spec in specs)):
             raise CommandError("--name, and a model that is asked in words, are for one --classifier at a time.")
-        if services.is_asked(specs[0]):
+        if is_asked(specs[0]):
             self._ask({**options, "classifier": specs[0]})
             return
-        how = services.How(
+        how = How(
             device=options["device"],
             rule=options["rule"],
             own_labels=options["own_labels"],
@@ -89,10 +92,10 @@ class Command(OwnedCommand):
         )
         where = {"stimulus_set": _stimulus_set(options), "how": how, "owner": options["owner"]}
         if len(specs) == 1:
-            run, job = services.evaluate(spec=specs[0], name=options["name"], **where)
+            run, job = evaluate(spec=specs[0], name=options["name"], **where)
             runs = [run]
         else:
-            runs, job = services.evaluate_together(specs=specs, **where)
+            runs, job = evaluate_together(specs=specs, **where)
         runner.finish(job, what="The evaluation", tell=self.stderr.write)
         for run in runs:
             run.refresh_from_db()
@@ -109,14 +112,14 @@ class Command(OwnedCommand):
             )
         except InvalidInput as error:
             raise CommandError(str(error)) from error
-        run, job = services.ask(
+        run, job = ask(
             stimulus_set=_stimulus_set(options),
             spec=options["classifier"],
             plan=plan,
             caps=Caps(options["most_calls"], options["most_cost"], options["price_in"], options["price_out"]),
             name=options["name"],
             allow_upload=options["allow_upload"],
-            decoding=services.Decoding(
+            decoding=Decoding(
                 temperature=options["temperature"], device=options["device"], precision=options["precision"]
             ),
             owner=options["owner"],

@@ -10,7 +10,7 @@ from analysis.errors import AnalysisError
 from analysis.trial_meaning import PER_SECOND
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.errors import ApplicationError
-from humanexp.results import services
+from humanexp.results.services.importing import import_trials
 
 
 class Command(OwnedCommand):
@@ -56,7 +56,7 @@ class Command(OwnedCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            imported = services.import_trials(
+            imported = import_trials(
                 paths=options["files"],
                 name=options["study"],
                 humans=options["humans"],

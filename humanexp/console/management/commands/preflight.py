@@ -10,7 +10,7 @@ from humanexp.console.preflight.running import run_preflight
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
 from humanexp.recruitment.management.base import recruiter_code
-from humanexp.studies import selectors as studies
+from humanexp.studies.selectors import study_by_slug
 
 _MARKS = {Tone.GOOD: "passed", Tone.WARN: "note", Tone.BAD: "FAILED"}
 
@@ -23,7 +23,7 @@ class Command(RefusableCommand):
         parser.add_argument("--to", required=True, type=recruiter_code, metavar="NAME", help="where people are found")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = studies.study_by_slug(options["study"])
+        study = study_by_slug(options["study"])
         with ProgressLine(sys.stderr) as line:
             made = run_preflight(study=study, to=options["to"], report=line)
         for entry in made.lines:

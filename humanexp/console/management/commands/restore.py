@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.console.archives import sealing
-from humanexp.console.archives.packed import is_packed, unpacked
+from humanexp.console.archives.files import is_packed, unpacked
+from humanexp.console.archives.keys import VARIABLE, passphrase
 from humanexp.console.archives.restoring import Restored, restore, restore_files
 from humanexp.console.archives.shelf import Shelf
 from humanexp.core.commands import RefusableCommand
@@ -25,9 +25,7 @@ class Command(RefusableCommand):
         parser.add_argument("--dry-run", action="store_true", help="check everything, write nothing")
         parser.add_argument("--files", action="store_true", help="only bring back files that are missing or altered")
         keys = parser.add_mutually_exclusive_group()
-        keys.add_argument(
-            "--passphrase-file", type=Path, metavar="FILE", help=f"instead of the variable {sealing.VARIABLE}"
-        )
+        keys.add_argument("--passphrase-file", type=Path, metavar="FILE", help=f"instead of the variable {VARIABLE}")
         keys.add_argument("--without-keys", action="store_true", help="the keys are here already, or will be")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,7 +40,7 @@ class Command(RefusableCommand):
             done = restore(
                 shelf=shelf,
                 name=name,
-                passphrase=sealing.passphrase(options["passphrase_file"]),
+                passphrase=passphrase(options["passphrase_file"]),
                 with_keys=not options["without_keys"],
                 is_rehearsal=is_rehearsal,
                 progress=progress,

@@ -14,7 +14,7 @@ from humanexp.console.arguments import whole_number
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations.services.retraining import expected_warnings
 from humanexp.jobs import runner
-from humanexp.stimuli.selectors import stimulus_set_by_name
+from humanexp.stimuli.selectors.sets import stimulus_set_by_name
 from humanexp.studies.selectors import study_by_slug
 
 

@@ -11,7 +11,8 @@ from django.core.management.base import CommandError
 from humanexp.console.scoring import published_folders, report_pdf, score
 from humanexp.console.terminal_report import print_standings
 from humanexp.core.commands import RefusableCommand, check_folder
-from humanexp.evaluations import services as evaluations
+from humanexp.evaluations.services.evaluations import How
+from humanexp.evaluations.services.observers import is_asked
 from humanexp.evaluations.specs import default_name
 from humanexp.results.benchmark import pooled_standings
 
@@ -45,7 +46,7 @@ class Command(RefusableCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         for target in (options["json"], options["pdf"]):
             check_folder(target)
-        if evaluations.is_asked(options["model"]):
+        if is_asked(options["model"]):
             raise CommandError("Ask a model in words with `evaluate --study`, then print the table: benchmark_table.")
         folders = published_folders(options["data"], _named(options["pictures"]))
         name = options["name"] or default_name(options["model"])
@@ -53,7 +54,7 @@ class Command(RefusableCommand):
             folders=folders,
             spec=options["model"],
             name=name,
-            how=evaluations.How(
+            how=How(
                 device=options["device"],
                 rule=options["rule"],
                 labels=options["labels"],

@@ -11,19 +11,20 @@ from rich.progress import Progress
 
 from humanexp.console import scripted
 from humanexp.console.arguments import persona_mix, whole_number
+from humanexp.console.scripted import Connect
 from humanexp.core.commands import RefusableCommand
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
-from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
+from humanexp.simulation.workers import ParticipationFailed, PatientConnection
 from humanexp.studies.selectors import study_by_slug
 
 
 class Command(RefusableCommand):
     help = "Let scripted participants take part in a published study, over HTTP, from its entry to the submitted form."
     #: what every participant and every worker's account speaks HTTP with
-    connect: scripted.Connect = PatientConnection
+    connect: Connect = PatientConnection
 
     def add_arguments(self, parser: CommandParser) -> None:
         usual = ",".join(f"{name}={share}" for name, share in DEFAULT_MIX.items())

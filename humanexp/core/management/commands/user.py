@@ -6,9 +6,19 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from humanexp.core import fingerprints, selectors, services
+from humanexp.core import fingerprints, selectors
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.models import HouseRole, User
+from humanexp.core.services import accounts
+from humanexp.core.services.accounts import (
+    entry_link,
+    invite,
+    make_account,
+    reset_second_factor,
+    set_active,
+    set_house_role,
+    set_password,
+)
 
 
 class Command(RefusableCommand):
@@ -21,7 +31,7 @@ class Command(RefusableCommand):
         add.add_argument("--email", default="", help="where a new password can be asked for, if mail is set up")
         told = "administrators may do everything; treasurers set who may spend through which recruiter, and how much"
         add.add_argument("--role", choices=HouseRole.values, default=HouseRole.MEMBER, help=told)
-        add.add_argument("--days", type=int, default=services.VALID_DAYS, help="how long the link is good")
+        add.add_argument("--days", type=int, default=accounts.VALID_DAYS, help="how long the link is good")
         role = acts.add_parser("role", help="make somebody a member, a treasurer or an administrator")
         role.add_argument("username")
         role.add_argument("role", choices=HouseRole.values)
@@ -43,37 +53,37 @@ class Command(RefusableCommand):
             case "reset-password":
                 self._reset(selectors.account(options["username"]), prompts=options["prompt"])
             case "disable":
-                user = services.set_active(user=selectors.account(options["username"]), is_active=False)
+                user = set_active(user=selectors.account(options["username"]), is_active=False)
                 self.stdout.write(f"{user} cannot sign in any more.")
             case "enable":
-                user = services.set_active(user=selectors.account(options["username"]), is_active=True)
+                user = set_active(user=selectors.account(options["username"]), is_active=True)
                 self.stdout.write(f"{user} can sign in again, with the password of before.")
             case "role":
                 user = selectors.account(options["username"])
-                services.set_house_role(user=user, role=HouseRole(options["role"]))
+                set_house_role(user=user, role=HouseRole(options["role"]))
                 self.stdout.write(f"{user} has the role {user.house_role.label} now.")
             case "reset-second-factor":
                 user = selectors.account(options["username"])
-                services.reset_second_factor(user=user)
+                reset_second_factor(user=user)
                 self.stdout.write(f"{user} has no second factor any more, and is signed out everywhere.")
             case _:
                 self._list()
 
     def _add(self, options: dict[str, Any]) -> None:
         chosen = {"username": options["username"], "email": options["email"], "role": HouseRole(options["role"])}
-        user = services.make_account(**chosen, password=_asked() if options["prompt"] else "")
+        user = make_account(**chosen, password=_asked() if options["prompt"] else "")
         self.stdout.write(f"{user} has an account as {user.house_role.label}.")
         if not options["prompt"]:
-            self._print_link(user, services.invite(user=user, valid_days=options["days"]), options["days"])
+            self._print_link(user, invite(user=user, valid_days=options["days"]), options["days"])
 
     def _reset(self, user: User, *, prompts: bool) -> None:
         if prompts:
-            services.set_password(user=user, password=_asked())
+            set_password(user=user, password=_asked())
             self.stdout.write(f"{user} has a new password; every browser is signed out.")
         elif not user.is_active:
             raise CommandError(f"{user} is disabled: python manage.py user enable {user}")
         else:
-            self._print_link(user, services.entry_link(user=user), services.VALID_DAYS)
+            self._print_link(user, entry_link(user=user), accounts.VALID_DAYS)
 
     def _print_link(self, user: User, link: str, days: int) -> None:
         self.stdout.write(

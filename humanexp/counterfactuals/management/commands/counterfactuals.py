@@ -7,9 +7,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.commands import OwnedCommand
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.selectors.searches import caveats_of
+from humanexp.counterfactuals.services.rounds import start_round
+from humanexp.counterfactuals.services.searching import create_search, default_model_name, start
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.recruiters.registry import usual_ground
@@ -45,16 +46,16 @@ class Command(OwnedCommand):
         parser.add_argument("--json", metavar="FILE", type=Path, help="write the scores")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        name = options["name"] or f"{options['images']}-{services.default_model_name(options['classifier'])}"
+        name = options["name"] or f"{options['images']}-{default_model_name(options['classifier'])}"
         run = SearchRun.objects.filter(name=name).first()
         if run is None:
-            run, job = services.create_search(
+            run, job = create_search(
                 run=_described(options, name), pictures=options["pictures"], owner=options["owner"]
             )
         elif run.is_crowd and run.completed_at is None and run.rounds.exists():
             job = _next_round(run)
         else:
-            job = services.start(run=run)
+            job = start(run=run)
         for caveat in caveats_of(run):
             self.stderr.write(f"Warning: {caveat}")
         runner.finish(job, what="The search", tell=self.stderr.write)
@@ -80,7 +81,7 @@ class Command(OwnedCommand):
 
 def _next_round(run: SearchRun) -> Job:
     """Go on with the answers to the newest round that are there."""
-    job = services.start_round(one=run.rounds.select_related("run", "study").latest("step"))
+    job = start_round(one=run.rounds.select_related("run", "study").latest("step"))
     if job is None:
         raise CommandError(f"The search {run} waits for people.")
     return job

@@ -10,7 +10,7 @@ from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
 from humanexp.evaluations.services.gold import rate_originals
 from humanexp.evaluations.specs import checked_specs
-from humanexp.stimuli.selectors import source_set_by_name
+from humanexp.stimuli.selectors.sources import source_set_by_name
 
 
 class Command(RefusableCommand):

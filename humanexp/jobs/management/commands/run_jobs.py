@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from humanexp.core import starting
 from humanexp.jobs import lanes, runner
+from humanexp.jobs.lanes import ToldBySignal
 
 
 class Command(BaseCommand):
@@ -24,7 +25,7 @@ class Command(BaseCommand):
         if options["once"]:
             self.stdout.write(f"{runner.run_waiting()} jobs run")
             return
-        stop = lanes.ToldBySignal()
+        stop = ToldBySignal()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop.note)
         self.stdout.write("waiting for jobs")

@@ -12,11 +12,11 @@ from typing import Any
 from django.core.paginator import Page
 from django.db.models import QuerySet
 
-from humanexp.core.epochs import Epoch
-from humanexp.core.pages.paging import KeyedPaginator
+from humanexp.core.clock import Epoch
+from humanexp.core.pages.rendering import KeyedPaginator
 from humanexp.participation.models import Session
 from humanexp.participation.pages.live.activity import Standing, seen_at, standing_case
-from humanexp.participation.selectors import answers_of
+from humanexp.participation.selectors.answers import answers_of
 from humanexp.studies.models import Study
 
 #: Sessions on a page.

@@ -14,7 +14,7 @@ from django.core import signing
 from django.db.models import Model, Q, QuerySet
 
 from humanexp.sites.marketplace.errors import InvalidParameterValue
-from humanexp.sites.marketplace.models import Requester
+from humanexp.sites.marketplace.models.accounts import Requester
 
 #: Entries on a page when the client does not say.
 DEFAULT_PAGE = 10

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from humanexp.sites.marketplace.models import (
-    HIT,
-    Assignment,
-    BonusPayment,
+from humanexp.sites.marketplace.models.assignments import Assignment, BonusPayment
+from humanexp.sites.marketplace.models.hits import HIT
+from humanexp.sites.marketplace.models.qualifications import (
     Qualification,
     QualificationRequest,
     QualificationType,

@@ -24,7 +24,7 @@ from humanexp.sites.marketplace.api.protocol.signature import Authorization, Sig
 from humanexp.sites.marketplace.api.registry import OPERATIONS, Call
 from humanexp.sites.marketplace.errors import InvalidParameterValue, ProtocolError, RequestError, UnrecognizedClient
 from humanexp.sites.marketplace.faults import FaultKind, fault_after, take
-from humanexp.sites.marketplace.models import Requester
+from humanexp.sites.marketplace.models.accounts import Requester
 from humanexp.sites.marketplace.selectors.accounts import active_key
 
 logger = logging.getLogger(__name__)

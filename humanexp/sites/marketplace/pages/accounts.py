@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import SignUpRefused, TooManyGuesses
-from humanexp.sites.marketplace.models import Worker
+from humanexp.sites.marketplace.models.accounts import Worker
 from humanexp.sites.marketplace.pages.answers import problem
 from humanexp.sites.marketplace.pages.forms import LogInForm, SignUpForm
 from humanexp.sites.marketplace.services.accounts import sign_up

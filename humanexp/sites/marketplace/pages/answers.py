@@ -15,7 +15,9 @@ from django.utils.translation import gettext as _
 
 from humanexp.sites.addresses import site_url
 from humanexp.sites.marketplace.errors import NotFound, WorkRefused
-from humanexp.sites.marketplace.models import HIT, Assignment, HITType, Worker
+from humanexp.sites.marketplace.models.accounts import Worker
+from humanexp.sites.marketplace.models.assignments import Assignment
+from humanexp.sites.marketplace.models.hits import HIT, HITType
 from humanexp.sites.marketplace.question import frame_url
 from humanexp.sites.marketplace.visitors import wants_json, worker_of
 

@@ -13,7 +13,7 @@ from humanexp.sites.controls import Actions, Clock, by_json, fault_actions, visi
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.api.protocol.service import operation_names
 from humanexp.sites.marketplace.faults import ANY_OPERATION, EXTERNAL_SUBMIT, FAULTS, FaultKind
-from humanexp.sites.marketplace.models import ClockOffset
+from humanexp.sites.marketplace.models.requests import ClockOffset
 
 
 def _advance(wanted: Clock) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.sites.marketplace.models import Account, Invitation, Worker
+from humanexp.sites.marketplace.models.accounts import Account, Invitation, Worker
 
 
 class SignUpForm(forms.Form):

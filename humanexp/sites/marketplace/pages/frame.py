@@ -18,7 +18,7 @@ from humanexp.sites.controls import cut_connection
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import AnswersRefused, MarketplaceError, NotFound, WorkRefused
 from humanexp.sites.marketplace.faults import EXTERNAL_SUBMIT, FaultKind, fault_after, take
-from humanexp.sites.marketplace.models import HIT
+from humanexp.sites.marketplace.models.hits import HIT
 from humanexp.sites.marketplace.pages.answers import html_or_json, refusal
 from humanexp.sites.marketplace.question import NO_ASSIGNMENT, HTMLQuestion, read_question
 from humanexp.sites.marketplace.question_form import QuestionForm

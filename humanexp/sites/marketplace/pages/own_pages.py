@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import NotFound
-from humanexp.sites.marketplace.models import Message, Worker
+from humanexp.sites.marketplace.models.accounts import Worker
+from humanexp.sites.marketplace.models.requests import Message
 from humanexp.sites.marketplace.pages.answers import html_or_json, problem, worker_required
 from humanexp.sites.marketplace.pages.forms import ContactForm
 from humanexp.sites.marketplace.requirements import Action, unmet

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import AnswersRefused
-from humanexp.sites.marketplace.models import QualificationRequest, Worker
+from humanexp.sites.marketplace.models.accounts import Worker
+from humanexp.sites.marketplace.models.qualifications import QualificationRequest
 from humanexp.sites.marketplace.pages.answers import html_or_json, problem, worker_required
 from humanexp.sites.marketplace.question_form import QuestionForm
 from humanexp.sites.marketplace.selectors.qualifications import (

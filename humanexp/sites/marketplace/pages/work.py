@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from humanexp.sites.addresses import site_url
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import NothingAvailable
-from humanexp.sites.marketplace.models import HIT, Worker
+from humanexp.sites.marketplace.models.accounts import Worker
+from humanexp.sites.marketplace.models.hits import HIT
 from humanexp.sites.marketplace.pages.answers import (
     assignment_frame_url,
     assignment_json,

@@ -8,14 +8,17 @@ from datetime import datetime
 from django.db.models import BigIntegerField, F, Q, Sum
 
 from humanexp.sites.marketplace.errors import UnrecognizedClient, WorkerDoesNotExist
-from humanexp.sites.marketplace.models import HIT, Assignment, Requester, RequesterKey, Worker, WorkerBlock
+from humanexp.sites.marketplace.models.accounts import Requester, RequesterKey, Worker
 from humanexp.sites.marketplace.models.assignments import (
+    Assignment,
     is_accepted,
     is_approved,
     is_rejected,
     is_submitted,
     is_taking_a_place,
 )
+from humanexp.sites.marketplace.models.hits import HIT
+from humanexp.sites.marketplace.models.qualifications import WorkerBlock
 from humanexp.sites.rows import first_or
 
 

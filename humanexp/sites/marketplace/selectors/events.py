@@ -10,7 +10,8 @@ from operator import or_
 
 from django.db.models import Q, QuerySet
 
-from humanexp.sites.marketplace.models import HIT, Assignment, HITType
+from humanexp.sites.marketplace.models.assignments import Assignment
+from humanexp.sites.marketplace.models.hits import HIT, HITType
 from humanexp.sites.marketplace.states import DISPOSED_AFTER_DAYS, HITState
 
 

@@ -12,9 +12,9 @@ from statistics import median
 from django.db.models import Q
 
 from humanexp.sites.marketplace.errors import NotFound
-from humanexp.sites.marketplace.models import HIT, Assignment, HITType, Worker
-from humanexp.sites.marketplace.models.assignments import is_taking_a_place
-from humanexp.sites.marketplace.models.hits import HITQuerySet
+from humanexp.sites.marketplace.models.accounts import Worker
+from humanexp.sites.marketplace.models.assignments import Assignment, is_taking_a_place
+from humanexp.sites.marketplace.models.hits import HIT, HITQuerySet, HITType
 from humanexp.sites.marketplace.requirements import Action, unmet
 from humanexp.sites.marketplace.selectors.qualifications import profile_of
 from humanexp.sites.rows import first_or

@@ -9,8 +9,10 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet, Sum
 
 from humanexp.sites.marketplace.errors import NotFound
-from humanexp.sites.marketplace.models import HIT, Assignment, BonusPayment, Message, Payout, Worker
-from humanexp.sites.marketplace.models.assignments import is_accepted, is_approved
+from humanexp.sites.marketplace.models.accounts import Payout, Worker
+from humanexp.sites.marketplace.models.assignments import Assignment, BonusPayment, is_accepted, is_approved
+from humanexp.sites.marketplace.models.hits import HIT
+from humanexp.sites.marketplace.models.requests import Message
 from humanexp.sites.marketplace.states import AssignmentState
 from humanexp.sites.rows import first_or
 

@@ -10,15 +10,9 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
 from humanexp.sites.marketplace.errors import NotFound, PermissionDenied, QualificationTypeDoesNotExist
-from humanexp.sites.marketplace.models import (
-    Assignment,
-    Qualification,
-    QualificationRequest,
-    QualificationType,
-    Requester,
-    Worker,
-)
-from humanexp.sites.marketplace.models.assignments import is_approved, is_rejected
+from humanexp.sites.marketplace.models.accounts import Requester, Worker
+from humanexp.sites.marketplace.models.assignments import Assignment, is_approved, is_rejected
+from humanexp.sites.marketplace.models.qualifications import Qualification, QualificationRequest, QualificationType
 from humanexp.sites.marketplace.requirements import RATE_COUNTS_FROM, Locale, WorkerProfile
 from humanexp.sites.rows import first_or
 

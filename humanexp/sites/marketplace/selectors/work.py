@@ -11,9 +11,16 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from humanexp.sites.marketplace.errors import AssignmentDoesNotExist, HITDoesNotExist, HITTypeDoesNotExist, NotFound
-from humanexp.sites.marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester, UploadedFile
-from humanexp.sites.marketplace.models.assignments import is_approved, is_rejected, is_submitted
-from humanexp.sites.marketplace.models.hits import HITQuerySet
+from humanexp.sites.marketplace.models.accounts import Requester
+from humanexp.sites.marketplace.models.assignments import (
+    Assignment,
+    BonusPayment,
+    UploadedFile,
+    is_approved,
+    is_rejected,
+    is_submitted,
+)
+from humanexp.sites.marketplace.models.hits import HIT, HITQuerySet, HITType
 from humanexp.sites.marketplace.states import AssignmentState
 from humanexp.sites.rows import first_or
 

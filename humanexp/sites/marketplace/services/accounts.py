@@ -9,7 +9,15 @@ from django.conf import settings
 from django.db import transaction
 
 from humanexp.sites.marketplace.errors import BadPayout, NameTaken, NotFound, SignUpRefused
-from humanexp.sites.marketplace.models import Account, Deposit, Invitation, Payout, Requester, RequesterKey, Worker
+from humanexp.sites.marketplace.models.accounts import (
+    Account,
+    Deposit,
+    Invitation,
+    Payout,
+    Requester,
+    RequesterKey,
+    Worker,
+)
 from humanexp.sites.marketplace.money import cents_to_dollars
 from humanexp.sites.marketplace.selectors.own_work import owed_cents
 from humanexp.sites.rows import change, first_or

@@ -17,7 +17,9 @@ from humanexp.sites.marketplace.errors import (
     NotFound,
     NothingAvailable,
 )
-from humanexp.sites.marketplace.models import HIT, Assignment, HITType, UploadedFile, Worker
+from humanexp.sites.marketplace.models.accounts import Worker
+from humanexp.sites.marketplace.models.assignments import Assignment, UploadedFile
+from humanexp.sites.marketplace.models.hits import HIT, HITType
 from humanexp.sites.marketplace.question import RESERVED_FIELDS, read_question
 from humanexp.sites.marketplace.question_form import QuestionForm
 from humanexp.sites.marketplace.requirements import Action, require

@@ -18,7 +18,9 @@ from humanexp.sites.marketplace.errors import (
     InvalidMaximumAssignmentsIncrease,
     InvalidParameterValue,
 )
-from humanexp.sites.marketplace.models import HIT, HITType, Requester, UploadedFile
+from humanexp.sites.marketplace.models.accounts import Requester
+from humanexp.sites.marketplace.models.assignments import UploadedFile
+from humanexp.sites.marketplace.models.hits import HIT, HITType
 from humanexp.sites.marketplace.money import LARGE_HIT
 from humanexp.sites.marketplace.question import ExternalQuestion, read_question
 from humanexp.sites.marketplace.requirements import asks_for_masters, check_requirements, custom_type_ids

@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from humanexp.sites.marketplace import clock, transports
 from humanexp.sites.marketplace.errors import InvalidParameterValue, InvalidTransportEndpoint
-from humanexp.sites.marketplace.models import Event, HITType, NotificationSpecification
+from humanexp.sites.marketplace.models.hits import HITType
+from humanexp.sites.marketplace.models.notifications import Event, NotificationSpecification
 from humanexp.sites.marketplace.selectors.events import happenings
 from humanexp.sites.rows import change, first_or
 

@@ -8,7 +8,8 @@ from django.conf import settings
 from django.db import transaction
 
 from humanexp.sites.marketplace.errors import InsufficientFunds, InvalidParameterValue
-from humanexp.sites.marketplace.models import Assignment, BonusPayment, Requester
+from humanexp.sites.marketplace.models.accounts import Requester
+from humanexp.sites.marketplace.models.assignments import Assignment, BonusPayment
 from humanexp.sites.marketplace.money import FeeSchedule, cents_to_dollars
 from humanexp.sites.marketplace.selectors.accounts import balance_of
 from humanexp.sites.marketplace.services import tokens

@@ -8,12 +8,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from humanexp.sites.marketplace.answer_key import AnswerKey
-from humanexp.sites.marketplace.errors import (
-    CannotRequest,
-    PermissionDenied,
-    QualificationRequestDoesNotExist,
-)
-from humanexp.sites.marketplace.models import Qualification, QualificationRequest, QualificationType, Requester, Worker
+from humanexp.sites.marketplace.errors import CannotRequest, PermissionDenied, QualificationRequestDoesNotExist
+from humanexp.sites.marketplace.models.accounts import Requester, Worker
+from humanexp.sites.marketplace.models.qualifications import Qualification, QualificationRequest, QualificationType
 from humanexp.sites.marketplace.question_form import QuestionForm
 from humanexp.sites.marketplace.selectors.qualifications import obstacle_of
 from humanexp.sites.marketplace.services.qualifications import grant

@@ -14,13 +14,9 @@ from humanexp.sites.marketplace.errors import (
     InvalidQualificationTypeState,
     QualificationTypeAlreadyExists,
 )
-from humanexp.sites.marketplace.models import (
-    HIT,
-    Qualification,
-    QualificationRequest,
-    QualificationType,
-    Requester,
-)
+from humanexp.sites.marketplace.models.accounts import Requester
+from humanexp.sites.marketplace.models.hits import HIT
+from humanexp.sites.marketplace.models.qualifications import Qualification, QualificationRequest, QualificationType
 from humanexp.sites.marketplace.question_form import FileUpload, QuestionForm
 from humanexp.sites.marketplace.selectors.accounts import is_known_to, worker_by_id
 from humanexp.sites.marketplace.selectors.work import hit_types_asking_for

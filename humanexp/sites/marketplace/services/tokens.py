@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from humanexp.sites.marketplace.errors import TokenAlreadyUsed
-from humanexp.sites.marketplace.models import Requester, RequestToken
+from humanexp.sites.marketplace.models.accounts import Requester
+from humanexp.sites.marketplace.models.requests import RequestToken
 
 #: After this a token is forgotten: the same request would be done again.
 TOKEN_LIFETIME = timedelta(hours=24)

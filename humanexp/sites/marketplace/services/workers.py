@@ -8,7 +8,10 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from humanexp.sites.marketplace.errors import TooManyInquiries, WorkerDoesNotExist
-from humanexp.sites.marketplace.models import HITType, Inquiry, Message, Requester, Worker, WorkerBlock
+from humanexp.sites.marketplace.models.accounts import Requester, Worker
+from humanexp.sites.marketplace.models.hits import HITType
+from humanexp.sites.marketplace.models.qualifications import WorkerBlock
+from humanexp.sites.marketplace.models.requests import Inquiry, Message
 from humanexp.sites.marketplace.selectors.accounts import is_known_to, worker_by_id
 from humanexp.sites.rows import change
 

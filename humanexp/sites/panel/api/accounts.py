@@ -8,16 +8,10 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.dateparse import parse_datetime
 
-from humanexp.sites.panel.api.bodies import (
-    BulkMessage,
-    CostQuestion,
-    NewGroup,
-    NewMessage,
-    NewProject,
-)
+from humanexp.sites.panel.api.bodies import BulkMessage, CostQuestion, NewGroup, NewMessage, NewProject
 from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed
 from humanexp.sites.panel.errors import Refused, invalid
-from humanexp.sites.panel.models import Membership, Message, Participant, ParticipantGroup, Project, Workspace
+from humanexp.sites.panel.models.people import Membership, Message, Participant, ParticipantGroup, Project, Workspace
 from humanexp.sites.panel.money import RECOMMENDED_PER_HOUR, Cost, shares_of
 from humanexp.sites.panel.selectors.filters import LEAST_COUNT, filters_of, is_eligible
 from humanexp.sites.panel.selectors.studies import group_of, participants_by_id, study_of, workspace_of

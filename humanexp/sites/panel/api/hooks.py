@@ -12,7 +12,7 @@ from humanexp.sites.panel import keys
 from humanexp.sites.panel.api.bodies import NewSubscription
 from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed
 from humanexp.sites.panel.errors import Shape, invalid
-from humanexp.sites.panel.models import Event, HookSecret, Subscription
+from humanexp.sites.panel.models.hooks import Event, HookSecret, Subscription
 from humanexp.sites.panel.selectors.studies import one, workspace_of
 from humanexp.sites.panel.services.events import EVENT_TYPES
 from humanexp.sites.rows import change

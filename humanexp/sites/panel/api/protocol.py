@@ -20,8 +20,8 @@ from humanexp.sites.addresses import site_url
 from humanexp.sites.controls import sentences
 from humanexp.sites.panel.api.specification import SPECIFICATION
 from humanexp.sites.panel.errors import Refused, Shape
-from humanexp.sites.panel.models import Researcher, Switches
-from humanexp.sites.panel.models.switches import now as panel_now
+from humanexp.sites.panel.models.people import Researcher
+from humanexp.sites.panel.models.switches import Switches, now as panel_now
 from humanexp.sites.panel.services.progress import catch_up
 from humanexp.sites.panel.wallets import wallet
 

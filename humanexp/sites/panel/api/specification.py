@@ -11,7 +11,26 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from humanexp.sites.panel.api import bodies
+from humanexp.sites.panel.api.bodies import (
+    Bonuses,
+    BulkApproval,
+    BulkMessage,
+    Clone,
+    Confirmation,
+    CostQuestion,
+    Filtered,
+    NewGroup,
+    NewMessage,
+    NewProject,
+    NewSubscription,
+    OfWorkspace,
+    People,
+    ReturnRequest,
+    StudyAction,
+    StudyTerms,
+    SubmissionAction,
+    SubscriptionChange,
+)
 from humanexp.sites.panel.errors import Refused
 
 #: What is wrong with a value of a query; empty: nothing.
@@ -89,15 +108,15 @@ SPECIFICATION: Mapping[str, Operation] = {
     "workspaces.GET": Operation(query=_BY_OFFSET),
     "balance.GET": Operation(),
     "projects.GET": Operation(query=_BY_OFFSET),
-    "projects.POST": Operation(body=bodies.NewProject),
+    "projects.POST": Operation(body=NewProject),
     "studies-of-project.GET": Operation(query={**_BY_PAGE, "ordering": ordering("date_created")}),
     "studies.GET": Operation(query={**_BY_OFFSET, "state": states}),
-    "studies.POST": Operation(body=bodies.StudyTerms),
+    "studies.POST": Operation(body=StudyTerms),
     "study.GET": Operation(),
-    "study.PATCH": Operation(body=bodies.StudyTerms, is_change=True),
+    "study.PATCH": Operation(body=StudyTerms, is_change=True),
     "study.DELETE": Operation(),
-    "study-transition.POST": Operation(body=bodies.StudyAction),
-    "clone.POST": Operation(body=bodies.Clone),
+    "study-transition.POST": Operation(body=StudyAction),
+    "clone.POST": Operation(body=Clone),
     "cost.GET": Operation(query={"is_projected": _BOOLEAN}),
     "submissions-of-study.GET": Operation(
         query={
@@ -108,19 +127,19 @@ SPECIFICATION: Mapping[str, Operation] = {
         }
     ),
     "counts.GET": Operation(),
-    "cost-calculator.POST": Operation(body=bodies.CostQuestion),
+    "cost-calculator.POST": Operation(body=CostQuestion),
     "recommendations.GET": Operation(
         query={"workspace_id": text, "currency": one_of("GBP", "USD")}, needs=frozenset({"workspace_id", "currency"})
     ),
     "filters.GET": Operation(query={"workspace_id": text}),
-    "eligibility.POST": Operation(body=bodies.Filtered),
+    "eligibility.POST": Operation(body=Filtered),
     "groups.GET": Operation(
         query={**_BY_OFFSET, "workspace_id": text, "active": _BOOLEAN}, needs=frozenset({"workspace_id"})
     ),
-    "groups.POST": Operation(body=bodies.NewGroup),
+    "groups.POST": Operation(body=NewGroup),
     "members.GET": Operation(),
-    "members.POST": Operation(body=bodies.People),
-    "members.DELETE": Operation(body=bodies.People),
+    "members.POST": Operation(body=People),
+    "members.DELETE": Operation(body=People),
     "submissions.GET": Operation(
         query={
             **_BY_PAGE,
@@ -141,23 +160,23 @@ SPECIFICATION: Mapping[str, Operation] = {
         needs=frozenset({"study"}),
     ),
     "submission.GET": Operation(),
-    "submission-transition.POST": Operation(body=bodies.SubmissionAction),
-    "request-return.POST": Operation(body=bodies.ReturnRequest),
-    "bulk-approve.POST": Operation(body=bodies.BulkApproval),
-    "bonus-plans.POST": Operation(body=bodies.Bonuses),
+    "submission-transition.POST": Operation(body=SubmissionAction),
+    "request-return.POST": Operation(body=ReturnRequest),
+    "bulk-approve.POST": Operation(body=BulkApproval),
+    "bonus-plans.POST": Operation(body=Bonuses),
     "bonus-payment.POST": Operation(),
     "messages.GET": Operation(query={"user_id": text, "created_after": text}),
-    "messages.POST": Operation(body=bodies.NewMessage),
-    "bulk-messages.POST": Operation(body=bodies.BulkMessage),
+    "messages.POST": Operation(body=NewMessage),
+    "bulk-messages.POST": Operation(body=BulkMessage),
     "unread.GET": Operation(),
     "event-types.GET": Operation(),
     "secrets.GET": Operation(query={"workspace_id": text}, needs=frozenset({"workspace_id"})),
-    "secrets.POST": Operation(body=bodies.OfWorkspace),
+    "secrets.POST": Operation(body=OfWorkspace),
     "subscriptions.GET": Operation(query={**_BY_OFFSET, "workspace_id": text, "is_enabled": _BOOLEAN}),
-    "subscriptions.POST": Operation(body=bodies.NewSubscription),
+    "subscriptions.POST": Operation(body=NewSubscription),
     "subscription.GET": Operation(),
-    "subscription.POST": Operation(body=bodies.Confirmation),
-    "subscription.PATCH": Operation(body=bodies.SubscriptionChange),
+    "subscription.POST": Operation(body=Confirmation),
+    "subscription.PATCH": Operation(body=SubscriptionChange),
     "subscription.DELETE": Operation(),
     "events.GET": Operation(query={**_BY_OFFSET, "status": text, "resource_id": text}),
 }

@@ -9,11 +9,18 @@ from django.http import HttpResponse
 from humanexp.sites.panel.api.bodies import StudyAction, StudyTerms
 from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, read, shown_status
 from humanexp.sites.panel.errors import Refused, invalid
-from humanexp.sites.panel.models import ParticipantGroup, Project, Study
+from humanexp.sites.panel.models.people import ParticipantGroup, Project
+from humanexp.sites.panel.models.studies import Study
 from humanexp.sites.panel.money import Cost
 from humanexp.sites.panel.selectors.studies import places_taken, project_of, studies_of, study_of
 from humanexp.sites.panel.selectors.wallet import cost_in, study_cost
-from humanexp.sites.panel.services import studies as services
+from humanexp.sites.panel.services.studies import (
+    change,
+    clone as studies_clone,
+    create,
+    delete,
+    transition as studies_transition,
+)
 
 
 def _short_json(study: Study) -> dict[str, Any]:
@@ -79,7 +86,7 @@ def _create(call: Call) -> HttpResponse:
         project = project_of(call.researcher, wanted.project)
     else:
         project = Project.objects.filter(workspace__researcher=call.researcher).order_by("pk")[0]
-    return created(_json(services.create(project, _terms(project, wanted), call.now)))
+    return created(_json(create(project, _terms(project, wanted), call.now)))
 
 
 def _study(call: Call, study_id: str) -> dict[str, Any]:
@@ -92,23 +99,23 @@ def _change(call: Call, study_id: str) -> dict[str, Any]:
     if changes.get("project", study.project.project_id) != study.project.project_id:
         raise invalid("project", "A study stays in its project.")
     terms = _terms(study.project, read(StudyTerms, {**study.terms, **changes}))
-    return _json(services.change(study, terms, set(changes) - {"project"}, call.now))
+    return _json(change(study, terms, set(changes) - {"project"}, call.now))
 
 
 def _delete(call: Call, study_id: str) -> HttpResponse:
-    services.delete(study_of(call.researcher, study_id))
+    delete(study_of(call.researcher, study_id))
     return HttpResponse(status=204)
 
 
 def _transition(call: Call, study_id: str) -> dict[str, Any]:
     wanted: StudyAction = call.body
     study = study_of(call.researcher, study_id)
-    return _json(services.transition(study, wanted.action, call.now, wanted.publish_at))
+    return _json(studies_transition(study, wanted.action, call.now, wanted.publish_at))
 
 
 def _clone(call: Call, study_id: str) -> dict[str, Any]:
     blocks = call.body.block_previous_participants
-    return _json(services.clone(study_of(call.researcher, study_id), blocks_previous=blocks, now=call.now))
+    return _json(studies_clone(study_of(call.researcher, study_id), blocks_previous=blocks, now=call.now))
 
 
 def _cost(call: Call, study_id: str) -> dict[str, Any]:

@@ -13,9 +13,16 @@ from django.http import HttpResponse, JsonResponse
 from humanexp.sites.panel.api.bodies import Bonuses, BulkApproval, SubmissionAction
 from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, shown_status
 from humanexp.sites.panel.errors import invalid
-from humanexp.sites.panel.models import BonusPlan, Study, Submission, Switches
+from humanexp.sites.panel.models.money import BonusPlan
+from humanexp.sites.panel.models.studies import Study, Submission
+from humanexp.sites.panel.models.switches import Switches
 from humanexp.sites.panel.selectors.studies import one, study_of, submission_of, submissions_of
-from humanexp.sites.panel.services import payments, submissions as services
+from humanexp.sites.panel.services import payments
+from humanexp.sites.panel.services.submissions import (
+    approve_soon,
+    request_return as submissions_request_return,
+    transition as submissions_transition,
+)
 from humanexp.sites.panel.states import SubmissionOrder, SubmissionStatus
 
 #: PARTIALLY APPROVED and SCREENED OUT belong to features that the panel's workspaces do not have.
@@ -133,12 +140,12 @@ def _transition(call: Call, submission_id: str) -> dict[str, Any]:
         submission.entered_code = submission.entered_code or wanted.completion_code
     if wanted.action == "REJECT":
         submission.rejection_category = wanted.rejection_category
-    return _json(services.transition(submission, wanted.action, call.now))
+    return _json(submissions_transition(submission, wanted.action, call.now))
 
 
 def _request_return(call: Call, submission_id: str) -> dict[str, Any]:
     reasons = call.body.request_return_reasons
-    submission = services.request_return(submission_of(call.researcher, submission_id), reasons, call.now)
+    submission = submissions_request_return(submission_of(call.researcher, submission_id), reasons, call.now)
     return {name: _json(submission)[name] for name in ("id", "status", "participant", "return_requested")}
 
 
@@ -149,7 +156,7 @@ def _bulk_approve(call: Call) -> HttpResponse:
         rows = rows.filter(submission_id__in=wanted.submission_ids)
     else:
         rows = rows.filter(study__study_id=wanted.study_id, participant__participant_id__in=wanted.participant_ids)
-    services.approve_soon(list(rows), call.now)
+    approve_soon(list(rows), call.now)
     return JsonResponse({"message": "The request to bulk approve has been made successfully."})
 
 

@@ -22,8 +22,10 @@ from humanexp.sites.controls import Actions, Clock, Seconds, Shown, by_json, car
 from humanexp.sites.panel.api.protocol import iso, refused_fields
 from humanexp.sites.panel.api.specification import SPECIFICATION
 from humanexp.sites.panel.faults import ANY_OPERATION, BACK, FAULTS, FaultKind
-from humanexp.sites.panel.models import Message, Participant, Payment, Researcher, Study, Switches, Workspace
-from humanexp.sites.panel.models.switches import now as panel_now
+from humanexp.sites.panel.models.money import Payment
+from humanexp.sites.panel.models.people import Message, Participant, Researcher, Workspace
+from humanexp.sites.panel.models.studies import Study
+from humanexp.sites.panel.models.switches import Switches, now as panel_now
 from humanexp.sites.panel.pages.visitors import controls_are_open
 from humanexp.sites.panel.selectors.studies import one
 from humanexp.sites.panel.selectors.wallet import balance

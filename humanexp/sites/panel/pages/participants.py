@@ -10,11 +10,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from humanexp.sites.panel.errors import invalid, not_found
-from humanexp.sites.panel.models import Message, Participant, Study, Submission
+from humanexp.sites.panel.models.people import Message, Participant
+from humanexp.sites.panel.models.studies import Study, Submission
 from humanexp.sites.panel.models.switches import now
 from humanexp.sites.panel.pages.visitors import as_participant, play, played
 from humanexp.sites.panel.selectors.studies import one, open_to, why_closed, work_in_hand
-from humanexp.sites.panel.services import submissions as services
+from humanexp.sites.panel.services import submissions
 from humanexp.sites.panel.services.people import make_people
 from humanexp.sites.panel.states import AT_WORK, DRAFTS, SubmissionStatus
 
@@ -59,7 +60,7 @@ def study(request: HttpRequest, person: Participant, study_id: str) -> HttpRespo
 @as_participant
 def reserve(request: HttpRequest, person: Participant, study_id: str) -> HttpResponse:
     found = one(Study.objects.filter(study_id=study_id), "study")
-    submission = services.reserve(person, found, now())
+    submission = submissions.reserve(person, found, now())
     return redirect("submission-page", submission_id=submission.submission_id)
 
 
@@ -76,7 +77,7 @@ def submission(request: HttpRequest, person: Participant, submission_id: str) ->
         "submission": found,
         "is_at_work": found.status in AT_WORK,
         "can_return": found.status in (*AT_WORK, SubmissionStatus.AWAITING_REVIEW),
-        "no_code": services.NO_CODE,
+        "no_code": submissions.NO_CODE,
     }
     return render(request, "panel/submission.html", page)
 
@@ -84,13 +85,13 @@ def submission(request: HttpRequest, person: Participant, submission_id: str) ->
 @require_POST
 @as_participant
 def start(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
-    return HttpResponseRedirect(services.start(_own(person, submission_id), now()))
+    return HttpResponseRedirect(submissions.start(_own(person, submission_id), now()))
 
 
 @require_POST
 @as_participant
 def give_back(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
-    services.give_back(_own(person, submission_id), now())
+    submissions.give_back(_own(person, submission_id), now())
     notes.success(request, "You have returned the study. This has no consequences for you.")
     return redirect("submission-page", submission_id=submission_id)
 
@@ -98,8 +99,8 @@ def give_back(request: HttpRequest, person: Participant, submission_id: str) -> 
 @require_POST
 @as_participant
 def finish(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
-    code = request.POST.get("code", "").strip() or services.NO_CODE
-    services.finish(_own(person, submission_id), code, now())
+    code = request.POST.get("code", "").strip() or submissions.NO_CODE
+    submissions.finish(_own(person, submission_id), code, now())
     return redirect("submission-page", submission_id=submission_id)
 
 
@@ -115,7 +116,7 @@ def complete(request: HttpRequest, person: Participant) -> HttpResponse:
         if last is None:
             raise not_found("study that you are working on")
         return redirect("submission-page", submission_id=last.submission_id)
-    services.finish(found, code, now())
+    submissions.finish(found, code, now())
     return redirect("submission-page", submission_id=found.submission_id)
 
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from humanexp.addresses import is_from_this_machine
-from humanexp.sites.panel.models import Participant
+from humanexp.sites.panel.models.people import Participant
 from humanexp.sites.panel.models.switches import now as panel_now
 from humanexp.sites.panel.services.progress import catch_up
 

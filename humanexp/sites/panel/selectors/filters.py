@@ -7,7 +7,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from humanexp.sites.panel.models import Participant, Study, Workspace
+from humanexp.sites.panel.models.people import Participant, Workspace
+from humanexp.sites.panel.models.studies import Study
 from humanexp.sites.panel.states import StudyStatus
 
 _SEXES = {"0": "Male", "1": "Female"}

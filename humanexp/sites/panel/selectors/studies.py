@@ -7,15 +7,8 @@ from collections.abc import Iterable
 from django.db.models import QuerySet
 
 from humanexp.sites.panel.errors import Refused, not_found
-from humanexp.sites.panel.models import (
-    Participant,
-    ParticipantGroup,
-    Project,
-    Researcher,
-    Study,
-    Submission,
-    Workspace,
-)
+from humanexp.sites.panel.models.people import Participant, ParticipantGroup, Project, Researcher, Workspace
+from humanexp.sites.panel.models.studies import Study, Submission
 from humanexp.sites.panel.selectors.filters import is_eligible
 from humanexp.sites.panel.states import AT_WORK, TAKEN, StudyStatus, SubmissionStatus
 from humanexp.sites.rows import Row, first_or

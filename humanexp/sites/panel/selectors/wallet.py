@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from humanexp.sites.panel.models import Payment, Study, Switches, Workspace
+from humanexp.sites.panel.models.money import Payment
+from humanexp.sites.panel.models.people import Workspace
+from humanexp.sites.panel.models.studies import Study
+from humanexp.sites.panel.models.switches import Switches
 from humanexp.sites.panel.money import LEAST_PER_HOUR, Cost, cost_of
 from humanexp.sites.panel.states import DRAFTS, OPEN, PENDING, SubmissionStatus
 

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 import requests
 from django.db import connection
 
-from humanexp.sites.panel.models import Event, HookSecret, Switches
-from humanexp.sites.panel.models.switches import now as panel_now
+from humanexp.sites.panel.models.hooks import Event, HookSecret
+from humanexp.sites.panel.models.switches import Switches, now as panel_now
 from humanexp.sites.panel.services.progress import catch_up
 
 logger = logging.getLogger(__name__)

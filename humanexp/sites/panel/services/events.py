@@ -6,7 +6,10 @@ import random
 from datetime import datetime, timedelta
 from typing import Any
 
-from humanexp.sites.panel.models import Event, Study, Submission, Subscription, Switches, Workspace
+from humanexp.sites.panel.models.hooks import Event, Subscription
+from humanexp.sites.panel.models.people import Workspace
+from humanexp.sites.panel.models.studies import Study, Submission
+from humanexp.sites.panel.models.switches import Switches
 from humanexp.sites.rows import change
 
 EVENT_TYPES = {

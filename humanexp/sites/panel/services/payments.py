@@ -6,7 +6,10 @@ import random
 from datetime import datetime, timedelta
 
 from humanexp.sites.panel.errors import short_of_money
-from humanexp.sites.panel.models import BonusPlan, Payment, Study, Submission, Switches, Workspace
+from humanexp.sites.panel.models.money import BonusPlan, Payment
+from humanexp.sites.panel.models.people import Workspace
+from humanexp.sites.panel.models.studies import Study, Submission
+from humanexp.sites.panel.models.switches import Switches
 from humanexp.sites.panel.money import Cost
 from humanexp.sites.panel.selectors.wallet import balance, cost_in
 from humanexp.sites.rows import change

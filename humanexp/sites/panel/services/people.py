@@ -9,7 +9,8 @@ from typing import Any
 
 from django.db import transaction
 
-from humanexp.sites.panel.models import Deposit, Participant, Project, Researcher, Study, Submission, Workspace
+from humanexp.sites.panel.models.people import Deposit, Participant, Project, Researcher, Workspace
+from humanexp.sites.panel.models.studies import Study, Submission
 from humanexp.sites.panel.models.switches import now as panel_now
 from humanexp.sites.panel.selectors.studies import why_closed
 from humanexp.sites.panel.services import submissions

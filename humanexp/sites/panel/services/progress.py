@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
-from humanexp.sites.panel.models import Payment, Study, Submission, Switches
+from humanexp.sites.panel.models.money import Payment
+from humanexp.sites.panel.models.studies import Study, Submission
+from humanexp.sites.panel.models.switches import Switches
 from humanexp.sites.panel.selectors.studies import places_taken
 from humanexp.sites.panel.selectors.wallet import balance, cost_in
 from humanexp.sites.panel.services.events import study_changed, submission_changed

@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from humanexp.sites.panel.errors import Refused, invalid, wrong_state
-from humanexp.sites.panel.models import Project, Study, Switches
+from humanexp.sites.panel.models.people import Project
+from humanexp.sites.panel.models.studies import Study
+from humanexp.sites.panel.models.switches import Switches
 from humanexp.sites.panel.selectors.studies import places_taken
 from humanexp.sites.panel.selectors.wallet import least_hourly_cents
 from humanexp.sites.panel.services.payments import require_solvent

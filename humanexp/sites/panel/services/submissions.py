@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from humanexp.sites.panel.errors import Refused, invalid, wrong_state
-from humanexp.sites.panel.models import Membership, Message, Participant, ParticipantGroup, Study, Submission, Switches
+from humanexp.sites.panel.models.people import Membership, Message, Participant, ParticipantGroup
+from humanexp.sites.panel.models.studies import Study, Submission
+from humanexp.sites.panel.models.switches import Switches
 from humanexp.sites.panel.selectors.studies import why_closed, work_in_hand
 from humanexp.sites.panel.services.payments import require_solvent
 from humanexp.sites.panel.services.progress import move_submission

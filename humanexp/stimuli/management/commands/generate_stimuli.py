@@ -10,8 +10,12 @@ from analysis.visual_change.coverage import coverage_words
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
-from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
+from humanexp.stimuli.selectors.sets import find_stimulus_set
+from humanexp.stimuli.selectors.sources import source_set_by_name
+from humanexp.stimuli.services import generation
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.person_sentinels import made_families
 
 
 class Command(OwnedCommand):
@@ -35,7 +39,7 @@ class Command(OwnedCommand):
         parser.add_argument(
             "--sampling",
             default=Sampling.EVEN.value,
-            metavar="|".join(services.SAMPLINGS),
+            metavar="|".join(generation.SAMPLINGS),
             help="even: evenly over visual change (default); uniform: uniformly over the parameter, as published; "
             "imagenet-c-levels: the five published levels of ImageNet-C",
         )
@@ -61,7 +65,7 @@ class Command(OwnedCommand):
             metavar="FAMILY[,FAMILY...]",
             default="",
             help="also sentinels of persons, made of the pictures: "
-            + ", ".join(sentinel.name for sentinel in services.made_families()),
+            + ", ".join(sentinel.name for sentinel in made_families()),
         )
         parser.add_argument(
             "--conflicts",
@@ -72,7 +76,7 @@ class Command(OwnedCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         stimulus_set = self._find_or_create(options)
-        job = services.start_generation(stimulus_set=stimulus_set)
+        job = start_generation(stimulus_set=stimulus_set)
         job = runner.run_to_the_end(job, tell=self._tell)
         stimulus_set.refresh_from_db()
         if job.state != JobState.DONE:
@@ -83,8 +87,8 @@ class Command(OwnedCommand):
     def _find_or_create(self, options: dict[str, Any]) -> StimulusSet:
         if options["count"] is None and options["sampling"] in (Sampling.EVEN, Sampling.UNIFORM):
             raise CommandError(f"Say how many stimuli a function with --count N; {options['sampling']} needs it.")
-        described = services.Described(
-            source_set=selectors.source_set_by_name(options["images"]),
+        described = Described(
+            source_set=source_set_by_name(options["images"]),
             name=options["name"],
             corruptions=_corruptions(options["corruption"], options["sampling"]),
             count=options["count"] or 0,
@@ -95,11 +99,11 @@ class Command(OwnedCommand):
             enlarge=options["enlarge"],
             with_plain=options["plain"],
             person_families=_names(options["persons"]),
-            cue_conflicts=selectors.source_set_by_name(options["conflicts"]) if options["conflicts"] else None,
+            cue_conflicts=source_set_by_name(options["conflicts"]) if options["conflicts"] else None,
         )
-        existing = selectors.find_stimulus_set(described.name)
+        existing = find_stimulus_set(described.name)
         if existing is None:
-            return services.create_stimulus_set(described, by=options["owner"])
+            return create_stimulus_set(described, by=options["owner"])
         differing = [field for field, value in described.columns().items() if getattr(existing, field) != value]
         if differing:
             raise CommandError(

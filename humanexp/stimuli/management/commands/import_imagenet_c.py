@@ -9,9 +9,10 @@ from analysis.visual_change.coverage import level_spreads
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
-from humanexp.stimuli.selectors.sets import counted_changes
+from humanexp.stimuli.selectors.sets import counted_changes, find_stimulus_set
+from humanexp.stimuli.selectors.sources import source_set_by_name
+from humanexp.stimuli.services.imagenet_c import ImageNetCImport, import_imagenet_c, resume_import
 
 
 class Command(OwnedCommand):
@@ -36,11 +37,11 @@ class Command(OwnedCommand):
         parser.add_argument("--size", metavar="PX", type=int, default=224, help="side of the pictures (default 224)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        source_set = selectors.source_set_by_name(options["images"])
-        existing = selectors.find_stimulus_set(options["name"])
+        source_set = source_set_by_name(options["images"])
+        existing = find_stimulus_set(options["name"])
         if existing is None:
             functions = [name.strip() for name in options["corruption"].split(",") if name.strip()]
-            found = services.import_imagenet_c(
+            found = import_imagenet_c(
                 folder=options["folder"],
                 source_set=source_set,
                 name=options["name"],
@@ -66,12 +67,12 @@ class Command(OwnedCommand):
             and stimulus_set.framing == options["framing"]
             and stimulus_set.size_px == options["size"]
         )
-        job = services.resume_import(stimulus_set=stimulus_set) if is_same else None
+        job = resume_import(stimulus_set=stimulus_set) if is_same else None
         if job is None or job.parameters.get("folder") != str(options["folder"].resolve()):
             raise CommandError(f"There is already another stimulus set named {stimulus_set}: choose another name.")
         return job
 
-    def _tell(self, found: services.ImageNetCImport) -> None:
+    def _tell(self, found: ImageNetCImport) -> None:
         scan = found.scan
         self.stdout.write(
             f"{scan.n_pictures} pictures of {scan.n_originals} originals; grey levels of the weakest level correlate "

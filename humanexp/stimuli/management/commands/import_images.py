@@ -8,10 +8,11 @@ from django.core.management.base import CommandParser
 
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.progress import ProgressLine
-from humanexp.stimuli import services
-from humanexp.stimuli.services import ImportReport
-from humanexp.stimuli.sources import PictureSource, StorageSource
-from humanexp.stimuli.sufficiency import answers_for
+from humanexp.stimuli.selectors.sources import answers_for
+from humanexp.stimuli.services.import_report import ImportReport
+from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.sources.base import PictureSource
+from humanexp.stimuli.sources.storage import StorageSource
 
 _TOLD = 20
 
@@ -38,7 +39,7 @@ class Command(OwnedCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with ProgressLine(sys.stderr) as line:
-            report = services.import_images(
+            report = import_images(
                 source=_source(options),
                 name=options["name"],
                 label_list=options["labels"],

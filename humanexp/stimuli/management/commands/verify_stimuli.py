@@ -6,8 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from analysis.generation.verification import Named
 from humanexp.core.commands import RefusableCommand
-from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Sampling
+from humanexp.stimuli.selectors.sets import stimulus_set_by_name
 from humanexp.stimuli.services.verification import verify_stimuli
 
 _NAMES_TOLD = 5
@@ -24,7 +24,7 @@ class Command(RefusableCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["sample"] is not None and options["sample"] < 1:
             raise CommandError("--sample must be 1 or more.")
-        stimulus_set = selectors.stimulus_set_by_name(options["name"])
+        stimulus_set = stimulus_set_by_name(options["name"])
         found = verify_stimuli(stimulus_set, sample=options["sample"], seed=options["seed"])
         stimuli = found.stimuli
         if not stimuli.checked:

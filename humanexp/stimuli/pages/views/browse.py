@@ -19,12 +19,25 @@ from analysis.corruptions.registry import Corruption
 from analysis.errors import UnknownName
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.core.storage import current_path
-from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Stimulus
 from humanexp.stimuli.pages import set_browser, strength_sweep
 from humanexp.stimuli.pages.forms import BrowseForm
 from humanexp.stimuli.pages.strength_sweep import WalkStep
-from humanexp.stimuli.selectors import coverage, stimuli as chosen
+from humanexp.stimuli.selectors import coverage
+from humanexp.stimuli.selectors.sets import stimulus_by_pk, stimulus_set_by_name
+from humanexp.stimuli.selectors.stimuli import (
+    Filters,
+    categories_of,
+    clean_stimulus,
+    first_of_category,
+    image_by_pk,
+    image_in,
+    images_around,
+    nearest_of_original,
+    neighbours,
+    page_of_stimuli,
+    stimulus_of,
+)
 from humanexp.stimuli.services.thumbnails import stimulus_thumbnail
 
 _KEPT_S = 3600
@@ -38,8 +51,8 @@ _MOST_WALKING = 4
 @require_GET
 def browse(request: HttpRequest, name: str) -> HttpResponse:
     """The stimuli of one function by visual change; for htmx the pictures alone."""
-    found = selectors.stimulus_set_by_name(name)
-    form = BrowseForm(found, chosen.categories_of(found), request.GET)
+    found = stimulus_set_by_name(name)
+    form = BrowseForm(found, categories_of(found), request.GET)
     filters = form.filters()
     refusals = [str(error) for errors in form.errors.values() for error in errors]
     try:
@@ -52,12 +65,12 @@ def browse(request: HttpRequest, name: str) -> HttpResponse:
         "form": form,
         "filters": filters,
         "refusals": refusals,
-        "whole_query": set_browser.query_of(chosen.Filters(filters.corruption)),
+        "whole_query": set_browser.query_of(Filters(filters.corruption)),
     }
     if filters.corruption == "all":
         context["rows"] = set_browser.rows_of(found, filters)
     else:
-        page = chosen.page_of_stimuli(found, filters, cursor, set_browser.PAGE)
+        page = page_of_stimuli(found, filters, cursor, set_browser.PAGE)
         ends = set_browser.ends_of(page.stimuli)
         context["page"] = page
         context["walk_functions"] = [filters.corruption] if filters.corruption != "none" else []
@@ -78,22 +91,22 @@ def browse(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
     """One stimulus beside its original, with all that made it, and what stands near it."""
-    found = selectors.stimulus_set_by_name(name)
-    one = chosen.stimulus_of(found, key)
-    below, above = chosen.neighbours(one, _NEIGHBOURS)
+    found = stimulus_set_by_name(name)
+    one = stimulus_of(found, key)
+    below, above = neighbours(one, _NEIGHBOURS)
     image = one.source_image
     is_clean = one.corruption == "none"
     level = 0.5 if is_clean else one.visual_change
     others = [
         nearest[0]
         for other in found.corruptions
-        if other != one.corruption and (nearest := chosen.nearest_of_original(found, image, other, level))
+        if other != one.corruption and (nearest := nearest_of_original(found, image, other, level))
     ]
-    own = [] if is_clean else chosen.nearest_of_original(found, image, one.corruption, level, 2 * _NEIGHBOURS + 1)
+    own = [] if is_clean else nearest_of_original(found, image, one.corruption, level, 2 * _NEIGHBOURS + 1)
     context = {
         "stimulus_set": found,
         "stimulus": one,
-        "original": chosen.clean_stimulus(found, image),
+        "original": clean_stimulus(found, image),
         "corruption": _corruption_of(one),
         "label": coverage.label_of(one.corruption),
         "is_clean": is_clean,
@@ -101,7 +114,7 @@ def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
         "above": above,
         "others": [(coverage.label_of(other.corruption), other) for other in others],
         "own": own,
-        "range_query": set_browser.query_of(chosen.Filters(one.corruption)),
+        "range_query": set_browser.query_of(Filters(one.corruption)),
     }
     return render(request, "stimuli/stimulus.html", context)
 
@@ -110,15 +123,15 @@ def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
 @require_GET
 def walk(request: HttpRequest, name: str) -> HttpResponse:
     """One picture on its way from clean to unrecognisable, under several functions side by side."""
-    found = selectors.stimulus_set_by_name(name)
+    found = stimulus_set_by_name(name)
     functions = strength_sweep.walkable_functions(found)
-    categories = chosen.categories_of(found)
+    categories = categories_of(found)
     refusals = []
     category, key = request.GET.get("category", ""), request.GET.get("original", "")
     if category and category not in categories:
         refusals.append(f"This set holds no pictures of the category {category[:40]!r}.")
         category = ""
-    image = chosen.first_of_category(found, category) if category and not key else chosen.image_in(found, key)
+    image = first_of_category(found, category) if category and not key else image_in(found, key)
     wanted = request.GET.getlist("function")
     known = [function for function in functions if function.name in wanted]
     if len(known) < len(set(wanted)):
@@ -127,7 +140,7 @@ def walk(request: HttpRequest, name: str) -> HttpResponse:
         refusals.append(f"At most {_MOST_WALKING} functions are shown side by side; these are the first.")
         known = known[:_MOST_WALKING]
     walking_now = known or functions[:2]
-    before, after = chosen.images_around(found, image)
+    before, after = images_around(found, image)
     start = _start(request, refusals)
     context = {
         "stimulus_set": found,
@@ -142,7 +155,7 @@ def walk(request: HttpRequest, name: str) -> HttpResponse:
         "start": start,
         "start_change": start / strength_sweep.STEPS,
         "steps": strength_sweep.STEPS,
-        "original": chosen.clean_stimulus(found, image),
+        "original": clean_stimulus(found, image),
         "refusals": refusals,
         "settings": {
             "steps": strength_sweep.STEPS,
@@ -160,8 +173,8 @@ def walk(request: HttpRequest, name: str) -> HttpResponse:
 @cache_control(private=True, max_age=3600)
 def walk_step(request: HttpRequest, name: str, image: int, function: str, step: int) -> JsonResponse:
     """A step of a walk: the picture, and what was measured on it."""
-    found = selectors.stimulus_set_by_name(name)
-    made = strength_sweep.walk_step(found, chosen.image_by_pk(found, image), function, step)
+    found = stimulus_set_by_name(name)
+    made = strength_sweep.walk_step(found, image_by_pk(found, image), function, step)
     return JsonResponse(_step_json(made))
 
 
@@ -224,7 +237,7 @@ def small(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _path(pk: int) -> Path:
-    path = current_path(selectors.stimulus_by_pk(pk).file)
+    path = current_path(stimulus_by_pk(pk).file)
     if not path.is_file():
         raise NotFound("The file of this stimulus is missing: run verify_stimuli.")
     return path

@@ -18,12 +18,14 @@ from humanexp.core.selectors import user_of
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
 from humanexp.jobs.throughput import partial_context
-from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Sampling, StimulusSet
 from humanexp.stimuli.pages import previews, set_browser
 from humanexp.stimuli.pages.forms import StimulusSetForm
 from humanexp.stimuli.pages.side_by_side import comparison_json, comparison_page, write_file
-from humanexp.stimuli.selectors import coverage
+from humanexp.stimuli.selectors import coverage, sources
+from humanexp.stimuli.selectors.sets import stimulus_set_by_name, stimulus_sets as sets_stimulus_sets
+from humanexp.stimuli.selectors.sources import source_set_by_pk
+from humanexp.stimuli.services.generation import Described, create_stimulus_set, request_deletion, start_generation
 from humanexp.stimuli.services.manifest import manifest_lines
 
 
@@ -31,7 +33,7 @@ from humanexp.stimuli.services.manifest import manifest_lines
 @require_GET
 def stimulus_sets(request: HttpRequest) -> HttpResponse:
     """Sets of stimuli, and the pictures that sets can be made from."""
-    context = {"rows": set_browser.set_rows(), "source_sets": selectors.source_sets()}
+    context = {"rows": set_browser.set_rows(), "source_sets": sources.source_sets()}
     return render(request, "stimuli/stimulus_sets.html", context)
 
 
@@ -42,15 +44,15 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         by = user_of(request)
         try:
-            stimulus_set = services.create_stimulus_set(services.Described(**form.cleaned_data), by=by)
+            stimulus_set = create_stimulus_set(Described(**form.cleaned_data), by=by)
         except InvalidRequest as error:
             field = next((name for name in error.fields if name in form.fields), None)
             form.add_error(field, error.message)
         else:
-            services.start_generation(stimulus_set=stimulus_set, by=by)
+            start_generation(stimulus_set=stimulus_set, by=by)
             return redirect("stimuli:stimulus_set", name=stimulus_set.name)
     status = 422 if form.is_bound else 200
-    source_sets = list(selectors.source_sets())
+    source_sets = list(sources.source_sets())
     chosen = next((one for one in source_sets if str(one.pk) == str(form["source_set"].value())), None)
     context = {"form": form, "source_sets": source_sets, "source_set": chosen or next(iter(source_sets), None)}
     return render(request, "stimuli/new.html", context, status=status)
@@ -61,7 +63,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @cache_control(private=True, max_age=3600)
 def example(request: HttpRequest, function: str) -> HttpResponse:
     """What a function does to the first picture of a set; `?source_set=` is its key."""
-    source_set = selectors.source_set_by_pk(request.GET.get("source_set", ""))
+    source_set = source_set_by_pk(request.GET.get("source_set", ""))
     return HttpResponse(previews.function_example(source_set, function), content_type="image/png")
 
 
@@ -76,7 +78,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
     if context["remark"]:  # no two functions are left for plain pairs: the rest can be estimated all the same
         form = StimulusSetForm({name: value for name, value in values.items() if name != "with_plain"})
     if form.is_valid():
-        described = services.Described(**form.cleaned_data)
+        described = Described(**form.cleaned_data)
         context["estimate"] = previews.estimate(described)
         context["by_levels"] = described.sampling == Sampling.LEVELS
     return render(request, "stimuli/_estimate.html", context)
@@ -86,7 +88,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
 @require_GET
 def stimulus_set(request: HttpRequest, name: str) -> HttpResponse:
     """A set: how evenly it covers the range, how it looks, how it was made. For htmx the part that grows."""
-    found = selectors.stimulus_set_by_name(name)
+    found = stimulus_set_by_name(name)
     context = _context(found, latest_for(found.job_subject), request.GET.get("function", ""))
     return render_part(request, "stimuli/stimulus_set.html", context)
 
@@ -95,7 +97,7 @@ def stimulus_set(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def coverage_json(request: HttpRequest, name: str) -> JsonResponse:
     """The coverage report with every count, over 40 bins and the paper's 39."""
-    return JsonResponse(coverage.coverage_json(selectors.stimulus_set_by_name(name)), json_dumps_params={"indent": 1})
+    return JsonResponse(coverage.coverage_json(stimulus_set_by_name(name)), json_dumps_params={"indent": 1})
 
 
 @login_required
@@ -104,7 +106,7 @@ def coverage_file(request: HttpRequest, name: str, suffix: str) -> HttpResponse:
     """The coverage as a picture; `?function=` says whose stimuli stand below it."""
     if suffix not in FIGURE_KINDS:
         raise NotFound("The coverage comes as .svg, .png and .pdf.")
-    found = selectors.stimulus_set_by_name(name)
+    found = stimulus_set_by_name(name)
     function = request.GET.get("function", "")
     content = drawn(suffix, lambda path: coverage.write_picture(found, path, function))
     name = f"{found.name}-coverage.{suffix}"
@@ -115,21 +117,21 @@ def coverage_file(request: HttpRequest, name: str, suffix: str) -> HttpResponse:
 @require_POST
 def generate(request: HttpRequest, name: str) -> HttpResponse:
     """Start making the stimuli, or go on where it stopped."""
-    services.start_generation(stimulus_set=selectors.stimulus_set_by_name(name), by=user_of(request))
+    start_generation(stimulus_set=stimulus_set_by_name(name), by=user_of(request))
     return redirect("stimuli:stimulus_set", name=name)
 
 
 @login_required
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Say what goes, and let it go when its name is typed."""
-    found = selectors.stimulus_set_by_name(name)
+    found = stimulus_set_by_name(name)
     refusal = ""
     if request.method == "POST":
         if request.POST.get("confirm", "").strip() != found.name:
             refusal = _("Type the name of the set exactly as it appears above.")
         else:
             try:
-                services.request_deletion(stimulus_set=found, by=user_of(request))
+                request_deletion(stimulus_set=found, by=user_of(request))
             except ApplicationError as error:
                 refusal = error.message
             else:
@@ -143,7 +145,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def manifest(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Every stimulus of a set as CSV, sent while it is read."""
-    found = selectors.stimulus_set_by_name(name)
+    found = stimulus_set_by_name(name)
     return StreamingHttpResponse(
         manifest_lines(found),
         content_type="text/csv; charset=utf-8",
@@ -177,7 +179,7 @@ def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[
 @require_GET
 def compare(request: HttpRequest) -> HttpResponse:
     """Two sets side by side; without two names, the choice of them."""
-    sets = list(selectors.stimulus_sets())
+    sets = list(sets_stimulus_sets())
     chosen = [request.GET.get(side, "") for side in ("a", "b")]
     page = comparison_page(*_pair(request)) if all(chosen) and chosen[0] != chosen[1] else None
     context = {"sets": sets, "chosen_a": chosen[0], "chosen_b": chosen[1], "page": page}
@@ -208,4 +210,4 @@ def _pair(request: HttpRequest) -> tuple[StimulusSet, StimulusSet]:
         raise InvalidRequest("Name two stimulus sets: ?a=NAME&b=NAME.")
     if a == b:
         raise InvalidRequest("Choose two different stimulus sets.")
-    return selectors.stimulus_set_by_name(a), selectors.stimulus_set_by_name(b)
+    return stimulus_set_by_name(a), stimulus_set_by_name(b)

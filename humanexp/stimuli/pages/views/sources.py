@@ -19,12 +19,20 @@ from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
-from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.pages.forms import ImportForm, NotesForm
-from humanexp.stimuli.selectors import sources as selectors
+from humanexp.stimuli.selectors.sources import (
+    answers_for,
+    counts_by_category,
+    image_by_pk,
+    import_job_of,
+    pictures_of,
+    rating_job_of,
+    source_set_by_name,
+)
+from humanexp.stimuli.services.importing import request_import
+from humanexp.stimuli.services.sources import delete_source_set, describe_source_set, freeze_source_set
 from humanexp.stimuli.services.thumbnails import original_thumbnail
-from humanexp.stimuli.sufficiency import answers_for
 
 PICTURES_A_PAGE = 60
 _KEPT_S = 24 * 3600
@@ -38,7 +46,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            services.request_import(**form.cleaned_data, by=user_of(request))
+            request_import(**form.cleaned_data, by=user_of(request))
         except ApplicationError as error:
             field = next((name for name in error.fields if name in form.fields), None)
             form.add_error(field or "archive", error.message)
@@ -53,9 +61,9 @@ def new(request: HttpRequest) -> HttpResponse:
 def source_set(request: HttpRequest, name: str) -> HttpResponse:
     """A set: what is in it, whether it is enough, what the import left out. While it is imported: how far that is."""
     try:
-        found = selectors.source_set_by_name(name)
+        found = source_set_by_name(name)
     except NotFound:
-        job = selectors.import_job_of(name)
+        job = import_job_of(name)
         if job is None:
             raise
         return render(request, "stimuli/sources/importing.html", {"name": name, **partial_context(job)})
@@ -68,11 +76,11 @@ def source_set(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def describe(request: HttpRequest, name: str) -> HttpResponse:
     """Change the notes on provenance and licence."""
-    found = selectors.source_set_by_name(name)
+    found = source_set_by_name(name)
     form = NotesForm(request.POST)
     if not form.is_valid():
         return render(request, "stimuli/sources/source_set.html", _context(request, found, form), status=422)
-    services.describe_source_set(source_set=found, **form.cleaned_data, by=user_of(request))
+    describe_source_set(source_set=found, **form.cleaned_data, by=user_of(request))
     messages.success(request, _("The notes are saved."))
     return redirect("stimuli:source_set", name=name)
 
@@ -81,7 +89,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def freeze(request: HttpRequest, name: str) -> HttpResponse:
     """Let nothing in the set change any more."""
-    services.freeze_source_set(source_set=selectors.source_set_by_name(name), by=user_of(request))
+    freeze_source_set(source_set=source_set_by_name(name), by=user_of(request))
     messages.success(request, _("The set is frozen."))
     return redirect("stimuli:source_set", name=name)
 
@@ -90,7 +98,7 @@ def freeze(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Remove a set that is neither frozen nor used."""
-    services.delete_source_set(source_set=selectors.source_set_by_name(name), by=user_of(request))
+    delete_source_set(source_set=source_set_by_name(name), by=user_of(request))
     messages.success(request, _("The pictures %(name)s are deleted.") % {"name": name})
     return redirect("stimuli:stimulus_sets")
 
@@ -100,12 +108,12 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
 @cache_control(private=True, max_age=_KEPT_S)
 def thumbnail(request: HttpRequest, pk: int, size: str) -> FileResponse:
     """An original, small: never the file that was imported."""
-    path = original_thumbnail(selectors.image_by_pk(pk), size)
+    path = original_thumbnail(image_by_pk(pk), size)
     return FileResponse(path.open("rb"), content_type="image/jpeg")
 
 
 def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = None) -> dict[str, Any]:
-    categories = selectors.counts_by_category(found)
+    categories = counts_by_category(found)
     n_images = sum(row.n for row in categories)
     answers = answers_for(n_images)
     rated = bool(found.gold_classifiers)
@@ -123,14 +131,14 @@ def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = No
         "stimulus_sets": list(found.stimulus_sets.all()),
         "notes_form": form or NotesForm(initial={"provenance": found.provenance, "licence": found.licence}),
         "report": found.import_report,
-        **partial_context(selectors.rating_job_of(found)),
+        **partial_context(rating_job_of(found)),
         **_gallery(request, found),
     }
 
 
 def _gallery(request: HttpRequest, found: SourceSet) -> dict[str, Any]:
     category, agreement = request.GET.get("category", ""), request.GET.get("agreement", "")
-    pictures = selectors.pictures_of(found, category=category if category in CATEGORIES else "", agreement=agreement)
+    pictures = pictures_of(found, category=category if category in CATEGORIES else "", agreement=agreement)
     page = Paginator(pictures, PICTURES_A_PAGE).get_page(request.GET.get("page"))
     return {
         "source_set": found,

@@ -9,7 +9,8 @@ from django.db import transaction
 from analysis.study.rules import RULE_SETS, RuleSet, read_rule_set
 from analysis.study.study import StudyConfiguration
 from humanexp.core.commands import OwnedCommand
-from humanexp.studies import services
+from humanexp.studies.services.languages import bundles_beside, with_bundles
+from humanexp.studies.services.studies import create_study
 
 
 class Command(OwnedCommand):
@@ -24,14 +25,14 @@ class Command(OwnedCommand):
         try:
             configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
             rules = _rules_beside(configuration, path)
-            bundles = services.bundles_beside(configuration, path.parent)
+            bundles = bundles_beside(configuration, path.parent)
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{path} is not UTF-8: save it as UTF-8.") from error
         with transaction.atomic():
-            planned = services.with_bundles(configuration, bundles)
-            study = services.create_study(configuration=planned, by=options["owner"], rules=rules)
+            planned = with_bundles(configuration, bundles)
+            study = create_study(configuration=planned, by=options["owner"], rules=rules)
         for note in study.plan_notes:
             self.stdout.write(f"- {note}")
         self.stdout.write(

@@ -11,10 +11,10 @@ from rich.table import Table
 
 from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.jobs import runner
-from humanexp.studies import services
 from humanexp.studies.pages.power import PowerPage, power_page
 from humanexp.studies.power import USUAL_DIFFERENCE, PowerQuestion, planned_answers
 from humanexp.studies.selectors import study_by_slug
+from humanexp.studies.services.power_estimates import request_power
 
 
 class Command(RefusableCommand):
@@ -41,7 +41,7 @@ class Command(RefusableCommand):
             planned = planned_answers(study)
             options["people"] = planned.people if planned else 2
         question = PowerQuestion(**{one.name: options[one.name] for one in fields(PowerQuestion)})
-        estimate, job = services.request_power(study=study, question=question)
+        estimate, job = request_power(study=study, question=question)
         runner.finish(job, what="The simulation", tell=self.stderr.write)
         estimate.refresh_from_db()
         page = cast(PowerPage, power_page(estimate))

@@ -7,8 +7,7 @@ from typing import Any
 from humanexp.sites.marketplace.api.registry import Answer, Call, list_answer, operation
 from humanexp.sites.marketplace.api.structures import hit_structure
 from humanexp.sites.marketplace.errors import InvalidParameterValue
-from humanexp.sites.marketplace.models import HIT, HITType
-from humanexp.sites.marketplace.models.hits import HITQuerySet
+from humanexp.sites.marketplace.models.hits import HIT, HITQuerySet, HITType
 from humanexp.sites.marketplace.money import dollars_to_cents
 from humanexp.sites.marketplace.selectors.qualifications import owned_type
 from humanexp.sites.marketplace.selectors.work import hit_of, hit_type_of, hit_types_asking_for, hits_of

@@ -11,7 +11,7 @@ from humanexp.sites.marketplace.api.structures import (
     system_type_structure,
 )
 from humanexp.sites.marketplace.errors import InvalidQualificationState, QualificationDoesNotExist
-from humanexp.sites.marketplace.models import Qualification, QualificationType
+from humanexp.sites.marketplace.models.qualifications import Qualification, QualificationType
 from humanexp.sites.marketplace.requirements import SYSTEM_TYPES, matching_system_types
 from humanexp.sites.marketplace.selectors.accounts import worker_by_id
 from humanexp.sites.marketplace.selectors.qualifications import (
