@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -245,10 +243,12 @@ class PanelFire(Lives):
     def _books(self) -> dict[str, Any]:
         """The ledger's side of it, and everything that is written down where no id may be."""
         from humanexp.core.models import AuditEvent
+        from humanexp.core.pages.tables import Table
         from humanexp.jobs.models import Job
         from humanexp.ledger.models.books import Difference
         from humanexp.ledger.models.calls import Payment
-        from humanexp.ledger.payments import ledger_rows
+        from humanexp.ledger.pages.ledger import COLUMNS
+        from humanexp.ledger.payments import ledger
         from humanexp.ledger.reconciliation import reconcile
         from humanexp.recruiting.polling import sync
 
@@ -260,10 +260,8 @@ class PanelFire(Lives):
         for row in rows:
             if row.kind == "bonus":
                 bonuses.setdefault(row.assignment.assignment_id, []).append(row.amount_cents)
-        export = io.StringIO()
-        writer = csv.writer(export)
-        writer.writerows(list(row.values()) for row in ledger_rows(study))
-        said = [*Payment.objects.values_list("last_error", flat=True), export.getvalue()]
+        export = b"".join(Table(COLUMNS, ledger(study)).file("ledger.csv")).decode()
+        said = [*Payment.objects.values_list("last_error", flat=True), export]
         said += [str(facts) for facts in AuditEvent.objects.values_list("facts", flat=True)]
         said += [f"{error} {result}" for error, result in Job.objects.values_list("error", "result")]
         return {

@@ -27,6 +27,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
@@ -71,7 +72,11 @@ def _rounds(
         own.mkdir()
         pid = os.fork()
         if not pid:
-            os._exit(_round(seed, people, share, per_call, kill_after, own))
+            try:
+                os._exit(_round(seed, people, share, per_call, kill_after, own))
+            except BaseException:  # noqa: BLE001  (it ends here, before it takes the folder of the others along)
+                traceback.print_exc()
+                os._exit(1)
         os.waitpid(pid, 0)
         told = own / "outcome.json"
         if not told.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,3 +81,53 @@ def test_no_secret_is_forged_with_a_letter_that_may_be_its_own() -> None:
     """Of 16 invitations one ended with the letter with which a test made it wrong."""
     fixed = re.compile(r"""\[:-\d\] \+ f?["'][A-Za-z0-9]{1,2}["']""")
     assert [str(path.relative_to(ROOT)) for path, source in TESTS.items() if fixed.search(source)] == []
+
+
+def bound(nodes: list[ast.stmt]) -> Iterator[str]:
+    """What a module's own lines give a name to, functions and classes closed."""
+    for node in nodes:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name
+            case ast.Import() | ast.ImportFrom():
+                yield from (name.asname or name.name.partition(".")[0] for name in node.names)
+            case ast.If() | ast.Try() | ast.With():
+                yield from bound([inner for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.stmt)])
+            case _:
+                stored = (name for name in ast.walk(node) if isinstance(name, ast.Name))
+                yield from (name.id for name in stored if isinstance(name.ctx, ast.Store))
+
+
+@cache
+def names_of(module: Path) -> frozenset[str]:
+    path = module.with_suffix(".py") if module.with_suffix(".py").exists() else module / "__init__.py"
+    return frozenset(bound(ast.parse(path.read_text(encoding="utf-8")).body)) if path.exists() else frozenset()
+
+
+def missing_names(source: str, root: Path = ROOT) -> Iterator[str]:
+    """Names that a file takes from the product, also inside functions, and that no module there has."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] not in ("analysis", "humanexp"):
+            continue
+        module = root.joinpath(*str(node.module).split("."))
+        for name in (alias.name for alias in node.names):
+            is_module = (module / name).is_dir() or (module / f"{name}.py").exists()
+            if name != "*" and not is_module and name not in names_of(module):
+                yield f"{node.module}.{name}"
+
+
+def test_what_tests_and_benchmarks_take_from_the_product_is_there() -> None:
+    """Those that no everyday run executes break unnoticed: a benchmark of money once asked for a name that was gone."""
+    found = {str(path.relative_to(ROOT)): list(missing_names(source)) for path, source in (TESTS | BENCHMARKS).items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_a_name_that_is_gone_is_seen_inside_a_function(tmp_path: Path) -> None:
+    (tmp_path / "humanexp/ledger").mkdir(parents=True)
+    (tmp_path / "humanexp/ledger/payments.py").write_text(
+        "if True:\n    rows = 1\ndef ledger(study):\n    hidden = 2\n"
+    )
+    source = (
+        "def late():\n    from humanexp.ledger.payments import hidden, ledger, rows\n    from humanexp import ledger\n"
+    )
+    assert list(missing_names(source, tmp_path)) == ["humanexp.ledger.payments.hidden"]
