@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import requests
 
 from benchmarks._ledger_lives import Lives, LivesSpent
 from humanexp.core import clock
+from humanexp.core.errors import RecruiterUnavailable
 from tests.panel.server import Lab, PanelServer
 
 #: Of the calls of every kind, reads among them, so many meet a fault; these are the kinds in equal parts.
@@ -151,7 +153,11 @@ class PanelFire(Lives):
             contact="ada@example.org",
         )
         set_month_cap(environment=self.environment, cap_cents=None, by=None)
-        publish(study=study, terms=terms, skip_preflight=True)
+        while True:
+            # Like whoever reads "Nothing was launched. Try again when it answers."
+            with suppress(RecruiterUnavailable):
+                publish(study=study, terms=terms, skip_preflight=True)
+                return
 
     def _study_there(self) -> tuple[str, str]:
         from humanexp.recruiters.models.campaigns import Hit

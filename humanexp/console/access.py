@@ -14,7 +14,6 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.utils.translation import gettext as _
 
 from humanexp.core import ownership
 from humanexp.core.audit import record
@@ -243,23 +242,21 @@ def _action_of(view_name: str, method: str) -> Action | None:
 def _check(request: HttpRequest, study: Study | None, action: Action | None, *, name: str) -> None:
     role = role_of(request.user, study) if study is not None else None
     if role is None:
-        raise NotFound(_("There is no study “%(name)s”, or you have no part in it.") % {"name": name})
+        raise NotFound(f"There is no study “{name}”, or you have no part in it.")
     if action is None or role not in MAY[action]:
-        raise NotAllowed(
-            _("You are a %(role)s of this study and cannot do this: ask one of its owners.") % {"role": role.label}
-        )
+        raise NotAllowed(f"You are a {role.label} of this study and cannot do this: ask one of its owners.")
 
 
 def _check_material(request: HttpRequest, view_name: str, kwargs: Mapping[str, Any]) -> None:
     if view_name not in MATERIAL:
-        raise NotAllowed(_("No permission is defined for this page."))
+        raise NotAllowed("No permission is defined for this page.")
     material = MATERIALS.get(MATERIAL[view_name])
     if material is None or not isinstance(request.user, User):
         return
     if (row := material.find(kwargs[material.part])) is None:
         return  # the view says that it is not there
     if not ownership.may(request.user, Right.READ, row):
-        raise NotFound(_("There is nothing of this name."))
+        raise NotFound("There is nothing of this name.")
     if request.method not in _READING:
         ownership.check(request.user, material.to_send, row)
 
@@ -283,11 +280,11 @@ def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
         _check(request, study, Action.SEE if is_reading else JOBS.get(app, Action.DESIGN), name=study.slug)
     elif app == _RECRUITERS and is_reading:
         if not ownership.keeps_money(request.user):
-            raise NotAllowed(_("The recruiters' jobs are about money and people of all studies: ask a treasurer."))
+            raise NotAllowed("The recruiters' jobs are about money and people of all studies: ask a treasurer.")
     elif not is_reading and isinstance(request.user, User):
         is_own = job.created_by_id is not None and job.created_by_id == request.user.pk
         if not is_own and not ownership.is_head(request.user):
-            raise NotAllowed(_("Another person started this job: ask them, or an administrator, to stop it."))
+            raise NotAllowed("Another person started this job: ask them, or an administrator, to stop it.")
 
 
 def jobs_shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[int]:

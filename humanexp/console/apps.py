@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import Section, StudyTab, register_section, register_study_tab
 
@@ -18,9 +17,9 @@ class ConsoleConfig(AppConfig):
 
         approvals.register(refuse)
         register_rule(jobs_shown_to)
-        register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
-        register_section(Section(key="recruiters", label=_("Recruiters"), url_name="console:recruiters", order=40))
-        register_section(Section(key="jobs", label=_("Jobs"), url_name="jobs:jobs", order=90))
+        register_section(Section(key="studies", label="Studies", url_name="console:studies", order=10))
+        register_section(Section(key="recruiters", label="Recruiters", url_name="console:recruiters", order=40))
+        register_section(Section(key="jobs", label="Jobs", url_name="jobs:jobs", order=90))
         register_study_tab(
-            StudyTab(key="overview", label=_("Overview"), url_name="console:overview", order=10, for_imported=True)
+            StudyTab(key="overview", label="Overview", url_name="console:overview", order=10, for_imported=True)
         )

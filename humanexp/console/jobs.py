@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext_noop
 
 from humanexp.console import sites
 from humanexp.console.preflight.running import JOB, run_preflight
@@ -18,7 +17,7 @@ from humanexp.screening.services import judge_study
 from humanexp.studies.models import Study
 
 
-@handler(JOB, title=gettext_noop("Pre-flight check"))
+@handler(JOB, title="Pre-flight check")
 def preflight(progress: Progress, *, study_id: int, to: str, by_id: int | None = None) -> dict[str, Any]:
     """Try out everything that a launch depends on."""
     study = Study.objects.select_related("family", "protocol", "stimulus_set").get(pk=study_id)
@@ -27,7 +26,7 @@ def preflight(progress: Progress, *, study_id: int, to: str, by_id: int | None =
     return {"preflight": made.pk, "is_green": made.is_green}
 
 
-@handler(RETRAIN, title=gettext_noop("A network is retrained"))
+@handler(RETRAIN, title="A network is retrained")
 def retrain(
     progress: Progress,
     *,
@@ -47,7 +46,7 @@ def retrain(
     return {"rows": len(report["rows"]), "clean": report["clean"]["after"]}
 
 
-@handler(sites.JOB, title=gettext_noop("Sites on this machine are kept up"), every_s=30, is_prompt=True)
+@handler(sites.JOB, title="Sites on this machine are kept up", every_s=30, is_prompt=True)
 def keep_sites(progress: Progress) -> dict[str, Any]:
     """Start what is wanted, end what is not."""
     return sites.keep()
@@ -55,7 +54,7 @@ def keep_sites(progress: Progress) -> dict[str, Any]:
 
 if settings.FILE_STORE:
 
-    @handler("console.collect_files", title=gettext_noop("Files that nobody names are deleted"), every_s=3600)
+    @handler("console.collect_files", title="Files that nobody names are deleted", every_s=3600)
     def collect_files(progress: Progress) -> dict[str, Any]:
         """In the storage, and among this machine's copies."""
         progress(0, 1, "files looked at")

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.studies.models import Study
 
@@ -12,9 +11,9 @@ from humanexp.studies.models import Study
 class Tone(models.TextChoices):
     """How one check of a pre-flight ended."""
 
-    GOOD = "good", _("passed")
-    WARN = "warn", _("worth knowing")
-    BAD = "bad", _("to put right first")
+    GOOD = "good", "passed"
+    WARN = "warn", "worth knowing"
+    BAD = "bad", "to put right first"
 
 
 class Preflight(models.Model):

@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext as _
 
 from humanexp.console.access import ACCESS
 from humanexp.core import second_factors
@@ -51,7 +50,7 @@ class SecondFactor(Middleware):
 
 
 def _to_set_up(request: HttpRequest) -> HttpResponse:
-    text = _("Your role moves money: set up a second factor before you continue.")
+    text = "Your role moves money: set up a second factor before you continue."
     if request.path.startswith("/api/"):
         return JsonResponse({"title": "Second factor required", "detail": text}, status=403)
     messages.warning(request, text)
@@ -64,7 +63,7 @@ def _to_confirm(request: HttpRequest) -> HttpResponse:
     back = f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
     if not back.startswith("/") or not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         back = reverse(settings.LOGIN_REDIRECT_URL)
-    messages.warning(request, _("Nothing was done yet. Confirm that it is you, then press the button again."))
+    messages.warning(request, "Nothing was done yet. Confirm that it is you, then press the button again.")
     return _sent(request, f"{reverse('account_reauthenticate')}?{urlencode({'next': back})}")
 
 

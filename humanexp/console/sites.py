@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from humanexp.addresses import is_loopback
 from humanexp.console import supervisor
@@ -117,8 +116,7 @@ def start(*, kind: str, by: User | None) -> None:
     found, _site = own_sites()[kind]
     if not may_start(found):
         raise NotAllowed(
-            _("This installation does not start sites: LOCAL_SITES is off, or %(address)s is not on this machine.")
-            % {"address": found.address}
+            f"This installation does not start sites: LOCAL_SITES is off, or {found.address} is not on this machine."
         )
     _want(kind, True, by, "start-site")
 

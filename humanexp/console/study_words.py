@@ -4,43 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.utils.translation import gettext_lazy as _, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 
 from humanexp.recruiting.alert_words import Words
 from humanexp.studies.roles import Action
 
 WORDS: Mapping[str, Words] = {
     "failed-job": Words(
-        text=_("A job has failed."),
+        text="A job has failed.",
         tone="bad",
-        resolution=_("Its page says why. Remove the cause and resume it."),
+        resolution="Its page says why. Remove the cause and resume it.",
         actions=(Action.DESIGN, Action.REVIEW, Action.ANALYSE),
         page="console:overview",
-        button=_("See why"),
+        button="See why",
     ),
     "flagged": Words(
         text=ngettext_lazy(
             "%(count)d session is flagged: look at it.", "%(count)d sessions are flagged: look at them.", "count"
         ),
-        resolution=_("Decide in Review whether it counts."),
+        resolution="Decide in Review whether it counts.",
         actions=(Action.REVIEW,),
         page="screening:review?show=flagged",
-        button=_("Review"),
+        button="Review",
     ),
     "all-finished": Words(
-        text=_("Every planned session is finished."),
+        text="Every planned session is finished.",
         tone="good",
-        resolution=_("Stop collecting, or make a version of the study with more sessions."),
+        resolution="Stop collecting, or make a version of the study with more sessions.",
         actions=(Action.LAUNCH,),
         page="recruitment:recruit",
-        button=_("Stop collecting"),
+        button="Stop collecting",
     ),
     "nearly-full": Words(
-        text=_("Nearly every place of the running campaigns is taken."),
+        text="Nearly every place of the running campaigns is taken.",
         tone="note",
-        resolution=_("Add places if more people should come."),
+        resolution="Add places if more people should come.",
         actions=(Action.LAUNCH,),
         page="recruitment:recruit",
-        button=_("Add places"),
+        button="Add places",
     ),
 }

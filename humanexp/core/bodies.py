@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.translation import gettext as _
 
 from humanexp.core.errors import ApplicationError, BodyTooLarge, DiskNearlyFull, LengthUnknown
 from humanexp.core.middleware import Middleware
@@ -54,7 +53,7 @@ def _check(request: HttpRequest, *, takes_files: bool) -> None:
     if takes_files and request.content_type == "multipart/form-data" and request.user.is_authenticated:
         _check_upload(length)
     elif length > settings.BODY_MAX_KB * 1000:
-        raise BodyTooLarge(_("Sign in before you send a file.") if takes_files else "")
+        raise BodyTooLarge("Sign in before you send a file." if takes_files else "")
 
 
 def _length(announced: str) -> int:
@@ -65,8 +64,8 @@ def _length(announced: str) -> int:
 def _check_upload(length: int) -> None:
     if length > settings.PICTURES_UPLOAD_MAX_MB * 10**6 + _FORM_BYTES:
         raise BodyTooLarge(
-            _("This is larger than %(most)d MB. Send it in parts, or put it on the server and use a command there.")
-            % {"most": settings.PICTURES_UPLOAD_MAX_MB}
+            f"This is larger than {settings.PICTURES_UPLOAD_MAX_MB} MB. Send it in parts, or put it on "
+            "the server and use a command there."
         )
     # For a while a file lies there twice: as it came, and copied or unpacked in its place.
     if shutil.disk_usage(settings.MEDIA_ROOT).free - 2 * length < settings.UPLOADS_LEAVE_FREE_MB * 10**6:

@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import NotAllowed
 
@@ -27,9 +26,9 @@ class Lab(models.Model):
 class HouseRole(models.TextChoices):
     """What somebody is to the installation, whatever they are in its studies."""
 
-    MEMBER = "member", _("member")
-    TREASURER = "treasurer", _("treasurer")
-    ADMINISTRATOR = "administrator", _("administrator")
+    MEMBER = "member", "member"
+    TREASURER = "treasurer", "treasurer"
+    ADMINISTRATOR = "administrator", "administrator"
 
 
 class User(AbstractUser):
@@ -85,17 +84,17 @@ class SignIn(models.Model):
     """An attempt to sign in: when, how it ended and with which browser. The address is kept as the hash of a day."""
 
     class Outcome(models.TextChoices):
-        SIGNED_IN = "signed-in", _("signed in")
-        WRONG_PASSWORD = "wrong-password", _("wrong password")
-        WRONG_CODE = "wrong-code", _("wrong code or passkey")
-        CLOSED = "closed", _("refused: the account is closed")
-        REFUSED = "refused", _("refused by the organisation's sign-in")
+        SIGNED_IN = "signed-in", "signed in"
+        WRONG_PASSWORD = "wrong-password", "wrong password"
+        WRONG_CODE = "wrong-code", "wrong code or passkey"
+        CLOSED = "closed", "refused: the account is closed"
+        REFUSED = "refused", "refused by the organisation's sign-in"
 
     class Way(models.TextChoices):
-        PASSWORD = "password", _("password")
-        CODE = "code", _("password and second factor")
-        PASSKEY = "passkey", _("passkey")
-        ORGANISATION = "organisation", _("organisation's sign-in")
+        PASSWORD = "password", "password"
+        CODE = "code", "password and second factor"
+        PASSKEY = "passkey", "passkey"
+        ORGANISATION = "organisation", "organisation's sign-in"
 
     at = models.DateTimeField(db_index=True)
     #: nobody: there is no account of the name that was typed, which is not kept

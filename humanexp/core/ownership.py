@@ -11,7 +11,6 @@ from collections.abc import Callable
 from enum import Enum
 
 from django.contrib.auth.models import AnonymousUser
-from django.utils.translation import gettext as _
 
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import DEFAULT_LAB, Owned, User
@@ -65,12 +64,12 @@ def check(by: User | None, right: Right, row: Owned) -> None:
     """Refuse an account that may not; the command line and jobs have none, and may."""
     if by is None or may(by, right, row):
         return
-    owner = row.created_by.username if row.created_by is not None else _("this installation")
+    owner = row.created_by.username if row.created_by is not None else "this installation"
     if right is Right.ADD:
-        text = _(
+        text = (
             "%(row)s belongs to %(owner)s: its owner, those who may run analyses in a study that the owner made on it, "
             "and administrators add predictions."
         )
     else:
-        text = _("%(row)s belongs to %(owner)s: ask them, or an administrator, to change it.")
+        text = "%(row)s belongs to %(owner)s: ask them, or an administrator, to change it."
     raise NotAllowed(text % {"row": row, "owner": owner})

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 
 from humanexp.core.errors import NotAllowed
 from humanexp.core.limits import caller_of
@@ -60,7 +59,7 @@ class Adapter(DefaultMFAAdapter):  # type: ignore[misc]
         return str(user.get_username())
 
     def generate_authenticator_name(self, user: AbstractBaseUser, type: Any) -> str:  # noqa: A002  (allauth's name)
-        return _("Passkey %(number)d") % {"number": Authenticator.objects.filter(user=user.pk, type=type).count() + 1}
+        return f"Passkey {Authenticator.objects.filter(user=user.pk, type=type).count() + 1}"
 
     def _get_site_name(self) -> str:
         return "HumanExp"
@@ -88,7 +87,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         super().login(request, user)
 
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
-        raise NotAllowed(_("This account is closed: ask an administrator."))
+        raise NotAllowed("This account is closed: ask an administrator.")
 
     def get_logout_redirect_url(self, request: HttpRequest) -> str:
         return str(redirect(settings.LOGOUT_REDIRECT_URL).url)

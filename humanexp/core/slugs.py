@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.core.validators import validate_slug
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import InvalidRequest
 
@@ -21,10 +20,10 @@ class NameField(forms.SlugField):
 
     def __init__(self, **options: Any) -> None:
         told = {
-            "label": _("Name"),
+            "label": "Name",
             "max_length": LONGEST,
-            "help_text": _("Letters, digits, hyphens and underscores; used in commands."),
-            "error_messages": {"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
+            "help_text": "Letters, digits, hyphens and underscores; used in commands.",
+            "error_messages": {"invalid": "Use letters, digits, hyphens and underscores, without spaces."},
         }
         super().__init__(**{**told, **options})
 

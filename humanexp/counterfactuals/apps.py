@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class CounterfactualsConfig(AppConfig):
@@ -12,5 +11,5 @@ class CounterfactualsConfig(AppConfig):
         from humanexp.core.pages.navigation import Section, register_section
 
         register_section(
-            Section(key="counterfactuals", label=_("Counterfactuals"), url_name="counterfactuals:leaderboard", order=35)
+            Section(key="counterfactuals", label="Counterfactuals", url_name="counterfactuals:leaderboard", order=35)
         )

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from humanexp.core import file_store
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.services import rounds, searching
@@ -17,7 +15,7 @@ from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.selectors.sets import bring_originals
 
 
-@handler(searching.SEARCH_KIND, title=gettext_noop("Counterfactuals are searched"))
+@handler(searching.SEARCH_KIND, title="Counterfactuals are searched")
 def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     """Search for counterfactuals; with people as the oracle, make the pictures of the first round."""
     run = SearchRun.objects.select_related("source_set").get(pk=run_id)
@@ -29,7 +27,7 @@ def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     return {"oor": run.scores["pooled"]["oor"], "n_valid": run.scores["pooled"]["n_valid"]}
 
 
-@handler(searching.ROUND_KIND, title=gettext_noop("A round is judged"))
+@handler(searching.ROUND_KIND, title="A round is judged")
 def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     """Take people's verdicts on a round, and make the pictures of the next one."""
     judged = Round.objects.select_related("run__source_set", "study").get(pk=round_id)
@@ -38,13 +36,13 @@ def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     return {"next_step": following.opened.step if following.opened else None, "waits": following.waits}
 
 
-@handler(GROUP_KIND, title=gettext_noop("Models are tested on each other's pictures"))
+@handler(GROUP_KIND, title="Models are tested on each other's pictures")
 def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
     """Test every model of a group of searches on the pictures made against the others."""
     return dict(run_transfer(group_key, progress))
 
 
-@handler("counterfactuals.look", title=gettext_noop("Rounds are looked at"), every_s=60)
+@handler("counterfactuals.look", title="Rounds are looked at", every_s=60)
 def look(progress: Progress) -> dict[str, Any]:
     """Go on with every round that has all its judgements."""
     begun = 0

@@ -3,7 +3,6 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import Owned
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
@@ -129,8 +128,8 @@ class Counterfactual(models.Model):
 class RoundState(models.TextChoices):
     """Where a round stands."""
 
-    OPEN = "open", _("waits for judgements")
-    JUDGED = "judged", _("judged")
+    OPEN = "open", "waits for judgements"
+    JUDGED = "judged", "judged"
 
 
 class Round(models.Model):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class EvaluationsConfig(AppConfig):
@@ -11,6 +10,4 @@ class EvaluationsConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.core.pages.navigation import Section, register_section
 
-        register_section(
-            Section(key="classifiers", label=_("Classifiers"), url_name="evaluations:classifiers", order=30)
-        )
+        register_section(Section(key="classifiers", label="Classifiers", url_name="evaluations:classifiers", order=30))

@@ -3,8 +3,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Literal
 
-from django.utils.translation import gettext_noop
-
 from analysis.classifiers.networks import Precision
 from analysis.classifiers.shards import Asked
 from analysis.observers.questions import AskPlan
@@ -19,7 +17,7 @@ from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.models import SourceSet
 
 
-@handler(evaluations.JOB_KIND, title=gettext_noop("A network classifies stimuli"))
+@handler(evaluations.JOB_KIND, title="A network classifies stimuli")
 def evaluate(
     progress: Progress,
     *,
@@ -43,7 +41,7 @@ def evaluate(
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 
-@handler(evaluations.TOGETHER_KIND, title=gettext_noop("Networks classify stimuli"))
+@handler(evaluations.TOGETHER_KIND, title="Networks classify stimuli")
 def evaluate_together(
     progress: Progress,
     *,
@@ -72,7 +70,7 @@ def evaluate_together(
     return {"counts": [run.count for run, _ in wanted], "accuracy_clean": [run.accuracy_clean for run, _ in wanted]}
 
 
-@handler(asking.ASK_KIND, title=gettext_noop("A model is asked about stimuli"))
+@handler(asking.ASK_KIND, title="A model is asked about stimuli")
 def ask(
     progress: Progress,
     *,
@@ -92,14 +90,14 @@ def ask(
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 
-@handler(shelving.CHECK_KIND, title=gettext_noop("An uploaded model is checked"))
+@handler(shelving.CHECK_KIND, title="An uploaded model is checked")
 def check_model(progress: Progress, *, model_id: int) -> dict[str, Any]:
     """Try a model out in a process of its own, and put it on the shelf or refuse it."""
     row = shelving.check_and_shelve(UploadedModel.objects.select_related("created_by").get(pk=model_id), progress)
     return {"refusal": row.refusal}
 
 
-@handler(evaluations.GOLD_KIND, title=gettext_noop("Easy pictures are looked for"))
+@handler(evaluations.GOLD_KIND, title="Easy pictures are looked for")
 def select_gold(
     progress: Progress, *, source_set_id: int, specs: list[str], device: str, allow_code: bool
 ) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Coalesce, Concat
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.ledger.budgets import budget_of, committed_cents, month_budget, place_charge
@@ -92,29 +91,29 @@ def owed_of(campaign: Campaign, session: Session | None, *, pay: int) -> int:
 class Why(models.TextChoices):
     """For what somebody is owed money."""
 
-    SUBMITTED = "submitted", _("submitted")
-    LATE = "late", _("finished, and the recruiter's time ran out")
-    NOT_SUBMITTED = "not-submitted", _("did the work, and never submitted it")
-    TOP_UP = "top-up", _("the top-up that everyone got")
+    SUBMITTED = "submitted", "submitted"
+    LATE = "late", "finished, and the recruiter's time ran out"
+    NOT_SUBMITTED = "not-submitted", "did the work, and never submitted it"
+    TOP_UP = "top-up", "the top-up that everyone got"
 
 
 class Hold(models.TextChoices):
     """Why it is not paid with the others."""
 
-    LOOK = "look", _("a person looks first")
-    NO_PICTURES = "no-pictures", _("not one picture was fetched: a person looks first")
-    RETURN = "return", _("asked to give the place back")
-    PROPOSED = "proposed", _("a rejection waits for a second person")
+    LOOK = "look", "a person looks first"
+    NO_PICTURES = "no-pictures", "not one picture was fetched: a person looks first"
+    RETURN = "return", "asked to give the place back"
+    PROPOSED = "proposed", "a rejection waits for a second person"
     #: nothing is listed that could be approved: a compensation is a person's word
-    OFFER = "offer", _("the recruiter lists no submission: a person releases the money")
-    BY_HAND = "by-hand", _("the recruiter pays bonuses for submitted work alone, and lists none of this person")
-    DAY_CAP = "day-cap", _("the day's cap of this study is reached")
-    CAMPAIGN_CAP = "campaign-cap", _("beyond the cap of the campaign")
-    STUDY_CAP = "study-cap", _("beyond the cap of the study")
-    MONTH_CAP = "month-cap", _("beyond the month's cap of the recruiter's account")
+    OFFER = "offer", "the recruiter lists no submission: a person releases the money"
+    BY_HAND = "by-hand", "the recruiter pays bonuses for submitted work alone, and lists none of this person"
+    DAY_CAP = "day-cap", "the day's cap of this study is reached"
+    CAMPAIGN_CAP = "campaign-cap", "beyond the cap of the campaign"
+    STUDY_CAP = "study-cap", "beyond the cap of the study"
+    MONTH_CAP = "month-cap", "beyond the month's cap of the recruiter's account"
     #: see `first_bonus`
-    FIRST_BONUS = "first-bonus", _("no bonus of this account has been seen to arrive yet")
-    FIRST_BONUS_SENT = "first-bonus-sent", _("the first bonus of this account is on its way")
+    FIRST_BONUS = "first-bonus", "no bonus of this account has been seen to arrive yet"
+    FIRST_BONUS_SENT = "first-bonus-sent", "the first bonus of this account is on its way"
 
 
 @dataclass(frozen=True, kw_only=True)

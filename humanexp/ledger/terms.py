@@ -10,7 +10,6 @@ from typing import cast
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
-from django.utils.translation import gettext as _, ngettext
 
 from analysis.campaigns import quantile, reward_for
 from analysis.study.link import Link
@@ -65,16 +64,16 @@ class Pilot:
 
     def words(self, currency: str) -> str:
         """With all its numbers; that it suggests nothing, where too few people are known."""
-        where = _(" in %(study)s") % {"study": self.elsewhere.slug} if self.elsewhere else ""
+        where = f" in {self.elsewhere.slug}" if self.elsewhere else ""
         counts = {"n": self.people, "where": where, "least": PILOT_FROM}
         if self.reward_cents is None or self.least_minutes is None:
-            few = ngettext(
-                "The time of %(n)d person is known%(where)s; from %(least)d people on, a reward is suggested.",
-                "The times of %(n)d people are known%(where)s; from %(least)d people on, a reward is suggested.",
-                self.people,
+            few = (
+                "The time of %(n)d person is known%(where)s; from %(least)d people on, a reward is suggested."
+                if self.people == 1
+                else "The times of %(n)d people are known%(where)s; from %(least)d people on, a reward is suggested."
             )
             return few % counts
-        text = _(
+        text = (
             "Of %(n)d people%(where)s, 65 %% worked at most %(working)s minutes: at %(hourly)s an hour this is "
             "%(reward)s. 90 %% needed at most %(slow)s minutes with breaks: a place should last %(allowed)d minutes."
         )
@@ -206,27 +205,24 @@ class Policy:
         """What a person who launches the study should know; the cap in the currency of the launch."""
         match self.kind:
             case "hand":
-                return _(
+                return (
                     "You release each payment in Monitor. Without you, people are paid after the days that the launch "
                     "sets."
                 )
             case "verdict":
-                return _(
+                return (
                     "Everyone is paid within an hour after their session has a verdict, whichever it is. If the "
                     "recruiter does not answer, within an hour after it does."
                 )
         hours = round((self.after + WITHIN) / timedelta(hours=1))
-        said = ngettext(
-            "Everyone is paid within %(hours)d hour after they submitted. If the recruiter does not answer, within an "
-            "hour after it does.",
-            "Everyone is paid within %(hours)d hours after they submitted. If the recruiter does not answer, within an "
-            "hour after it does.",
-            hours,
-        ) % {"hours": hours}
+        said = (
+            f"Everyone is paid within {hours} hour{'' if hours == 1 else 's'} after they submitted. If the recruiter "
+            "does not answer, within an hour after it does."
+        )
         if self.cap_cents is None:
             return said
         cap = money.shown(self.cap_cents, currency)
-        return f"{said} " + _("At most %(cap)s in 24 hours; what is beyond it waits for you.") % {"cap": cap}
+        return f"{said} " + f"At most {cap} in 24 hours; what is beyond it waits for you."
 
 
 def policy_of(study: Study) -> Policy:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import Section, register_section
 
@@ -14,5 +13,5 @@ class NoticesConfig(AppConfig):
         from humanexp.notices.selectors import waiting_count
 
         register_section(
-            Section(key="waiting", label=_("Needs you"), url_name="notices:waiting", order=5, count=waiting_count)
+            Section(key="waiting", label="Needs you", url_name="notices:waiting", order=5, count=waiting_count)
         )

@@ -3,15 +3,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from humanexp.jobs.registry import Progress, handler
 from humanexp.notices.services.addresses import follow_settings
 from humanexp.notices.services.looking import call_while_well, look, look_at_certificate
 from humanexp.notices.services.sending import send
 
 
-@handler("notices.tell", title=gettext_noop("People are told what needs them"), every_s=60, is_prompt=True)
+@handler("notices.tell", title="People are told what needs them", every_s=60, is_prompt=True)
 def tell(progress: Progress) -> dict[str, Any]:
     """Find what has come up and what is resolved, and send it. Takes seconds, whatever the addresses do."""
     follow_settings()
@@ -21,7 +19,7 @@ def tell(progress: Progress) -> dict[str, Any]:
     return {**asdict(looked), "sent": asdict(sent)}
 
 
-@handler("notices.alive", title=gettext_noop("The certificate and the site are watched"), every_s=60, is_prompt=True)
+@handler("notices.alive", title="The certificate and the site are watched", every_s=60, is_prompt=True)
 def alive(progress: Progress) -> dict[str, Any]:
     """Look at the certificate, and call the address that notices silence."""
     look_at_certificate()

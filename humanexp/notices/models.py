@@ -5,7 +5,6 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.studies.models import Study
 
@@ -13,24 +12,24 @@ from humanexp.studies.models import Study
 class Way(models.TextChoices):
     """How a message goes to an address."""
 
-    EMAIL = "email", _("e-mail")
-    WEBHOOK = "webhook", _("webhook")
-    SLACK = "slack", _("Slack or compatible")
+    EMAIL = "email", "e-mail"
+    WEBHOOK = "webhook", "webhook"
+    SLACK = "slack", "Slack or compatible"
 
 
 class Pace(models.TextChoices):
     """How often an address hears of what has come up."""
 
-    NOW = "now", _("at once")
-    HOURLY = "hourly", _("once an hour")
-    DAILY = "daily", _("once a day")
+    NOW = "now", "at once"
+    HOURLY = "hourly", "once an hour"
+    DAILY = "daily", "once a day"
 
 
 class Change(models.TextChoices):
     """What a message says of an event."""
 
-    OPENED = "opened", _("needs you")
-    RESOLVED = "resolved", _("is resolved")
+    OPENED = "opened", "needs you"
+    RESOLVED = "resolved", "is resolved"
 
 
 class Event(models.Model):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.urls import reverse
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core import clock
@@ -14,32 +13,31 @@ from humanexp.notices.transport import DeliveryFailed
 from humanexp.studies.roles import MAY, Action
 
 
-@check(gettext_lazy("Notices"))
+@check("Notices")
 def notices(launch: Launch) -> Line:
     """A test goes to every address of those who can pay here, and its outcome is shown."""
-    way = {"url": reverse("notices:settings"), "action": _("Notices")}
+    way = {"url": reverse("notices:settings"), "action": "Notices"}
     members = launch.study.memberships.filter(role__in=MAY[Action.PAY], user__is_active=True)
     addresses = list(Address.objects.filter(user__in=members.values("user")).select_related("user").order_by("pk"))
     if not addresses:
         return warn(
-            _("No one who can pay in this study has an address for notices: trouble is seen only on the pages."),
-            _("Enter one, and send a test."),
+            "No one who can pay in this study has an address for notices: trouble is seen only on the pages.",
+            "Enter one, and send a test.",
             **way,
         )
     failed = [why for address in addresses if (why := _try(address))]
     if len(failed) == len(addresses):
         say = bad if launch.can.vouches and not launch.is_rehearsal else warn
-        return say(_("A test message did not arrive: %(why)s") % {"why": failed[0]}, _("Repair the address."), **way)
+        return say(f"A test message did not arrive: {failed[0]}", "Repair the address.", **way)
     if failed:
         return warn(
-            _("A test message did not arrive at %(failed)d of %(n)d addresses: %(why)s")
-            % {"failed": len(failed), "n": len(addresses), "why": failed[0]},
-            _("Repair the address."),
+            f"A test message did not arrive at {len(failed)} of {len(addresses)} addresses: {failed[0]}",
+            "Repair the address.",
             **way,
         )
     count = len(addresses)
     return good(
-        ngettext("A test message was taken by %(n)d address.", "A test message was taken by %(n)d addresses.", count)
+        ("A test message was taken by %(n)d address." if count == 1 else "A test message was taken by %(n)d addresses.")
         % {"n": count}
     )
 

@@ -4,92 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.utils.translation import gettext_lazy as _, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 
 from humanexp.recruiting.alert_words import Words
 
 #: Pages take no study's name here. `%(fault)s` is what /readyz says.
 HERE: Mapping[str, Words] = {
     "runner": Words(
-        text=_("The job runner %(fault)s."),
+        text="The job runner %(fault)s.",
         tone="bad",
-        resolution=_("Start it on the server: python manage.py run_jobs. Its log says what ended it."),
+        resolution="Start it on the server: python manage.py run_jobs. Its log says what ended it.",
         page="jobs:jobs",
-        button=_("Jobs"),
-        notice=_("The job runner is silent."),
+        button="Jobs",
+        notice="The job runner is silent.",
     ),
     "disk": Words(
-        text=_("The disk is nearly full: %(free)s MB are free."),
+        text="The disk is nearly full: %(free)s MB are free.",
         tone="bad",
-        resolution=_(
-            "Make room under MEDIA_ROOT, or move it to a larger disk. On a full disk no answer can be stored."
-        ),
+        resolution="Make room under MEDIA_ROOT, or move it to a larger disk. On a full disk no answer can be stored.",
         page="notices:waiting",
     ),
     "storage": Words(
-        text=_("The mounted files are not those of this database: %(fault)s."),
+        text="The mounted files are not those of this database: %(fault)s.",
         tone="bad",
-        resolution=_("Mount the right folder as MEDIA_ROOT, or restore it from the backup."),
+        resolution="Mount the right folder as MEDIA_ROOT, or restore it from the backup.",
         page="notices:waiting",
-        notice=_("The mounted files are not those of this database."),
+        notice="The mounted files are not those of this database.",
     ),
     "keys": Words(
-        text=_("The keys differ from those that this database was filled under: %(fault)s."),
+        text="The keys differ from those that this database was filled under: %(fault)s.",
         tone="bad",
-        resolution=_("Restore the keys from the backup before anyone takes part. Run doctor for details."),
+        resolution="Restore the keys from the backup before anyone takes part. Run doctor for details.",
         page="notices:waiting",
-        notice=_("The keys differ from those that this database was filled under."),
+        notice="The keys differ from those that this database was filled under.",
     ),
     "migrations": Words(
-        text=_("The database is older than the program: %(fault)s."),
+        text="The database is older than the program: %(fault)s.",
         tone="bad",
-        resolution=_("Run python manage.py migrate."),
+        resolution="Run python manage.py migrate.",
         page="notices:waiting",
-        notice=_("The database is older than the program."),
+        notice="The database is older than the program.",
     ),
     "certificate-ends": Words(
-        text=_("The certificate of this site ends on %(day)s."),
-        resolution=_("Renew it; then check that the renewal runs by itself."),
+        text="The certificate of this site ends on %(day)s.",
+        resolution="Renew it; then check that the renewal runs by itself.",
         page="notices:waiting",
     ),
     "certificate": Words(
-        text=_("The certificate of this site could not be checked: %(fault)s."),
+        text="The certificate of this site could not be checked: %(fault)s.",
         tone="bad",
-        resolution=_("Open the public address in a browser, and renew or repair the certificate."),
+        resolution="Open the public address in a browser, and renew or repair the certificate.",
         page="notices:waiting",
-        notice=_("The certificate of this site could not be checked."),
+        notice="The certificate of this site could not be checked.",
     ),
     "backup": Words(
-        text=_("The last verified backup is from %(day)s UTC."),
+        text="The last verified backup is from %(day)s UTC.",
         tone="bad",
-        resolution=_("Look at the log of the backup, and run it again."),
+        resolution="Look at the log of the backup, and run it again.",
         page="notices:waiting",
     ),
     "no-backup": Words(
-        text=_("People have taken part, and no backup was ever verified."),
+        text="People have taken part, and no backup was ever verified.",
         tone="bad",
-        resolution=_("Set up a backup every night: docs/operate/backup.md says how."),
+        resolution="Set up a backup every night: docs/operate/backup.md says how.",
         page="notices:waiting",
     ),
     "failed-job": Words(
         text=ngettext_lazy("%(count)d job has failed.", "%(count)d jobs have failed.", "count"),
         tone="bad",
-        resolution=_("The page of the job says why. Remove the cause and resume it."),
+        resolution="The page of the job says why. Remove the cause and resume it.",
         page="jobs:jobs",
-        button=_("Jobs"),
+        button="Jobs",
     ),
     "alive": Words(
-        text=_("The address of ALIVE_URL was not called successfully: %(fault)s"),
-        resolution=_("Check the address, and whether this server can reach it."),
+        text="The address of ALIVE_URL was not called successfully: %(fault)s",
+        resolution="Check the address, and whether this server can reach it.",
         page="notices:settings",
-        button=_("Notices"),
-        notice=_("The address that is called while all is well could not be called."),
+        button="Notices",
+        notice="The address that is called while all is well could not be called.",
     ),
     "fault": Words(
         text="%(question)s: %(fault)s",
         tone="bad",
-        resolution=_("Run python manage.py doctor on the server."),
+        resolution="Run python manage.py doctor on the server.",
         page="notices:waiting",
-        notice=_("A check of the installation failed."),
+        notice="A check of the installation failed.",
     ),
 }

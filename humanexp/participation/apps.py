@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
@@ -17,6 +16,6 @@ class ParticipationConfig(AppConfig):
         from humanexp.participation.tallies import ANSWERS, register_tally
 
         register_source(figures)
-        register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="participation:live", order=42))
+        register_study_tab(StudyTab(key="live", label="Sessions", url_name="participation:live", order=42))
         register_tally(ANSWERS)
         register_tally(SESSIONS)

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
 from humanexp.participation.services import showing
@@ -16,7 +14,7 @@ from humanexp.studies.models import Study
 
 @handler(
     "participation.sweep_previews",
-    title=gettext_noop("Old previews are removed"),
+    title="Old previews are removed",
     every_s=3600,
     former=("experiments.sweep_previews",),
 )
@@ -27,7 +25,7 @@ def sweep(progress: Progress) -> dict[str, Any]:
 
 @handler(
     "participation.erase_withdrawn",
-    title=gettext_noop("Withdrawn answers are erased"),
+    title="Withdrawn answers are erased",
     every_s=3600,
     former=("experiments.erase_withdrawn",),
 )
@@ -38,7 +36,7 @@ def erase(progress: Progress) -> dict[str, Any]:
 
 @handler(
     "participation.working_times",
-    title=gettext_noop("Working time is measured"),
+    title="Working time is measured",
     every_s=60,
     former=("experiments.working_times",),
 )
@@ -49,7 +47,7 @@ def working_times(progress: Progress) -> dict[str, Any]:
 
 @handler(
     "participation.look_again",
-    title=gettext_noop("Damaged pictures are looked at again"),
+    title="Damaged pictures are looked at again",
     every_s=600,
     former=("experiments.look_again",),
 )
@@ -58,7 +56,7 @@ def look_again(progress: Progress) -> dict[str, Any]:
     return dict(showing.look_again())
 
 
-@handler(TALLY, title=gettext_noop("Answers are counted"), former=("experiments.tally",))
+@handler(TALLY, title="Answers are counted", former=("experiments.tally",))
 def tally(progress: Progress, *, study_id: int, name: str) -> dict[str, Any]:
     """Somebody asked for it."""
     found = Study.objects.filter(pk=study_id).first()
@@ -68,7 +66,7 @@ def tally(progress: Progress, *, study_id: int, name: str) -> dict[str, Any]:
 
 @handler(
     "participation.tallies",
-    title=gettext_noop("Answers of large studies are counted"),
+    title="Answers of large studies are counted",
     every_s=60,
     former=("experiments.tallies",),
 )

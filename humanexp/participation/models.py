@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study, StudyFamily
@@ -31,10 +30,10 @@ class Participant(models.Model):
 
 
 class SessionState(models.TextChoices):
-    OPEN = "open", _("under way")
-    COMPLETED = "completed", _("all trials answered")
-    SUBMITTED = "submitted", _("submitted")
-    WITHDRAWN = "withdrawn", _("withdrawn")
+    OPEN = "open", "under way"
+    COMPLETED = "completed", "all trials answered"
+    SUBMITTED = "submitted", "submitted"
+    WITHDRAWN = "withdrawn", "withdrawn"
 
 
 #: What the participant API says of an unfinished session whose person has left for good and keeps the answers.
@@ -262,17 +261,17 @@ class Response(models.Model):
 class WentWrong(models.TextChoices):
     """Whether anything went wrong."""
 
-    NO = "no", _("nothing went wrong")
-    YES = "yes", _("something went wrong")
+    NO = "no", "nothing went wrong"
+    YES = "yes", "something went wrong"
 
 
 class Device(models.TextChoices):
     """Which kind of computer was used."""
 
-    DESKTOP = "desktop", _("desktop computer")
-    LAPTOP = "laptop", _("laptop")
-    PHONE = "phone", _("phone or tablet")
-    OTHER = "other", _("something else")
+    DESKTOP = "desktop", "desktop computer"
+    LAPTOP = "laptop", "laptop"
+    PHONE = "phone", "phone or tablet"
+    OTHER = "other", "something else"
 
 
 class ClosingAnswers(models.Model):
@@ -312,14 +311,14 @@ class SetUp(models.Model):
 class RefusalReason(models.TextChoices):
     """Why a call of the participant API was refused."""
 
-    FORGED = "forged", _("forged or damaged token")
-    EXPIRED = "expired", _("expired token")
-    REVOKED = "revoked", _("token that was revoked, or of a session that is gone")
-    FOREIGN = "foreign", _("token of a session of another study")
-    REPLAYED = "replayed", _("one-time code used again")
-    ALTERED = "altered", _("another answer to an answered trial")
-    TOO_FAST = "too-fast", _("answers faster than pictures are shown")
-    TOO_MANY = "too-many", _("too many calls")
+    FORGED = "forged", "forged or damaged token"
+    EXPIRED = "expired", "expired token"
+    REVOKED = "revoked", "token that was revoked, or of a session that is gone"
+    FOREIGN = "foreign", "token of a session of another study"
+    REPLAYED = "replayed", "one-time code used again"
+    ALTERED = "altered", "another answer to an answered trial"
+    TOO_FAST = "too-fast", "answers faster than pictures are shown"
+    TOO_MANY = "too-many", "too many calls"
 
 
 class RefusedCall(models.Model):

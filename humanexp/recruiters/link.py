@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import ClassVar, NoReturn
 
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from analysis.entry import Entry
 from analysis.study.link import Link as LinkSettings
@@ -43,14 +42,14 @@ CAPABILITIES = Capabilities(vouches=False, is_own_ground=True)
 class Link(Kind):
     """A plain link, which anybody can hand out."""
 
-    code, name, namespace, way = "link", _("plain link"), "link", "link"
+    code, name, namespace, way = "link", "plain link", "link", "link"
     is_at_hand, fields = True, frozenset({"link_preset"})
     Terms: ClassVar[type[Entry]] = SiteTerms
     words = Words(
-        price=_("no money goes through a plain link"),
-        launch=_("Open the link"),
+        price="no money goes through a plain link",
+        launch="Open the link",
         approval="",
-        no_account=_("It needs no account: you hand out the link yourself."),
+        no_account="It needs no account: you hand out the link yourself.",
     )
 
     def terms_for(self, account: Account, *, reward_cents: int, link: LinkSettings) -> SiteTerms | None:
@@ -203,14 +202,14 @@ PUBLIC_CAPABILITIES = Capabilities(vouches=False, is_public=True)
 class Volunteer(Link):
     """Offers and submissions are our own rows, as with a link; nobody comes with an id."""
 
-    code, name, namespace = "volunteer", _("volunteers"), "volunteer"
+    code, name, namespace = "volunteer", "volunteers", "volunteer"
     is_at_hand, fields = False, frozenset({"compared_with"})
     words = Words(
-        price=_("volunteers are not paid"),
-        launch=_("Open the study to volunteers"),
-        launched=_("The study is open to volunteers."),
+        price="volunteers are not paid",
+        launch="Open the study to volunteers",
+        launched="The study is open to volunteers.",
         approval="",
-        no_account=_("It needs no account: your studies are listed on a public page, where anybody may begin."),
+        no_account="It needs no account: your studies are listed on a public page, where anybody may begin.",
     )
 
     @property

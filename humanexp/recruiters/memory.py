@@ -15,8 +15,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from django.utils.translation import gettext_lazy as _
-
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyDone, InsufficientFunds, InvalidRequest, NotAtRecruiter, StateRefused
 from humanexp.recruiters.money import FeeTable
@@ -314,7 +312,7 @@ class MemoryRecruiter:
 class Memory(Kind):
     """Where its people come and go; every one of these has an account of its own."""
 
-    code, name, namespace = "memory", _("in-memory recruiter"), "memory"
+    code, name, namespace = "memory", "in-memory recruiter", "memory"
     fields = FIELDS
 
     def __init__(self) -> None:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from django.utils.translation import gettext as _
-
 from humanexp.core.errors import InvalidRequest
 
 #: Currencies that recruiters pay in, each of 100 minor units, with their signs; sums are listed in this order.
@@ -67,7 +65,7 @@ def summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
 def listed(sums: Mapping[str, int]) -> str:
     """'$1.44', '$1.44 and £2.00': one sum for each currency."""
     *others, last = [shown(amount, currency) for currency, amount in sums.items()] or [shown(0, USUAL)]
-    return _("%(sums)s and %(last)s") % {"sums": ", ".join(others), "last": last} if others else last
+    return "{sums} and {last}".format(sums=", ".join(others), last=last) if others else last
 
 
 #: A HIT with this many assignments carries the additional fee, and one with fewer can never grow to it.

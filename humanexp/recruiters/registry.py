@@ -16,8 +16,6 @@ from typing import Any, ClassVar
 
 from django.apps import apps
 from django.db.models import Q
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _, gettext_lazy as _lazily
 
 from analysis.entry import Entry
 from analysis.study.link import Link
@@ -73,22 +71,20 @@ class Words:
     """What the console says of launches through a recruiter, and of its accounts."""
 
     #: what the price of a launch is
-    price: str | Promise = _lazily("if every place is taken and paid")
+    price: str = "if every place is taken and paid"
     #: the button, and what it has done
-    launch: str | Promise = _lazily("Launch for %(total)s")
-    launched: str | Promise = _lazily("Launched on %(name)s.")
+    launch: str = "Launch for %(total)s"
+    launched: str = "Launched on %(name)s."
     #: what an approval means; empty: nobody is paid through it
-    approval: str | Promise = _lazily(
+    approval: str = (
         "An approval is a debt. You pay it out in your own way, and write that down at the recruiter's desk."
     )
     #: why it needs no account; empty: it needs one
-    no_account: str | Promise = ""
+    no_account: str = ""
 
 
 #: Of those that pay people themselves.
-PAYS_OUT = Words(
-    approval=_lazily("An approval pays the person: the recruiter hands the money out and charges the account.")
-)
+PAYS_OUT = Words(approval="An approval pays the person: the recruiter hands the money out and charges the account.")
 
 
 class Kind(ABC):
@@ -97,7 +93,7 @@ class Kind(ABC):
     #: stored in every row about it, and typed in commands
     code: ClassVar[str]
     #: what people call it, within a sentence
-    name: ClassVar[str | Promise]
+    name: ClassVar[str]
     #: those with one name space of ids: the same id is the same person
     namespace: ClassVar[str]
     #: every database has its first account from the beginning; else it is made when it is first used
@@ -115,7 +111,7 @@ class Kind(ABC):
     #: how its people's pages speak of what they came by
     way: ClassVar[Way] = "hit"
     #: how pages of the console call the id by which it knows a person
-    id_name: ClassVar[str | Promise] = _lazily("Id in the link")
+    id_name: ClassVar[str] = "Id in the link"
     #: ids of people; never an address, which names them
     person_id: ClassVar[re.Pattern[str]] = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
@@ -161,10 +157,11 @@ class Kind(ABC):
         One that asks must not be called inside a transaction. Whoever cannot be asked is asked by the sender.
         """
         if people.of_profiles and "age_from" not in self.fields:
-            return _(
-                "%(name)s does not know the age, sex, languages, sight or earlier studies of people, and takes no "
+            return (
+                f"{account.name} does not know the age, sex, languages, sight or earlier studies of "
+                "people, and takes no "
                 "lists of them: take these requirements out, or recruit where they are known."
-            ) % {"name": account.name}
+            )
         return ""
 
     @abstractmethod
@@ -209,7 +206,7 @@ class Kind(ABC):
     #: a refusal of the reward is at least so long, and names one of these grounds, by the recruiter's own words for
     #: them, where there are any
     least_reason: ClassVar[int] = 20
-    rejection_grounds: ClassVar[Mapping[str, str | Promise]] = {}
+    rejection_grounds: ClassVar[Mapping[str, str]] = {}
 
     def told(self, account: Account, headers: Mapping[str, str], body: bytes) -> Hint:
         """The event that its other side posts. Raises NotFound where none does, and NotAllowed for a forged one."""
@@ -221,9 +218,9 @@ class Kind(ABC):
 
     words: ClassVar[Words] = Words()
     #: how its pages of the console explain it, where it needs more words than its name
-    note: ClassVar[str | Promise] = ""
+    note: ClassVar[str] = ""
     #: what its keys are and where somebody gets them
-    about_keys: ClassVar[str | Promise] = ""
+    about_keys: ClassVar[str] = ""
     #: the site of this distribution that is its other side
     own_site: ClassVar[OwnSite | None] = None
 

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from django.db import models, transaction
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import IllegalTransition
 
 
 class CampaignState(models.TextChoices):
-    LIVE = "live", _("recruiting")
-    STOPPING = "stopping", _("being stopped")
-    STOPPED = "stopped", _("stopped")
+    LIVE = "live", "recruiting"
+    STOPPING = "stopping", "being stopped"
+    STOPPED = "stopped", "stopped"
 
 
 CAMPAIGN_TRANSITIONS: Mapping[str, frozenset[str]] = {
@@ -26,12 +25,12 @@ CAMPAIGN_TRANSITIONS: Mapping[str, frozenset[str]] = {
 
 
 class HitState(models.TextChoices):
-    PLANNED = "planned", _("being published")
-    OPEN = "open", _("open")
+    PLANNED = "planned", "being published"
+    OPEN = "open", "open"
     #: nobody can take a place: expired, or every one is taken; people may still be at work
-    CLOSED = "closed", _("closed")
+    CLOSED = "closed", "closed"
     #: never published
-    CANCELLED = "cancelled", _("cancelled")
+    CANCELLED = "cancelled", "cancelled"
 
 
 HIT_TRANSITIONS: Mapping[str, frozenset[str]] = {
@@ -45,14 +44,14 @@ HIT_TRANSITIONS: Mapping[str, frozenset[str]] = {
 
 class AssignmentState(models.TextChoices):
     #: said by the frame alone; a recruiter lists nothing before submission
-    OPENED = "opened", _("under way")
+    OPENED = "opened", "under way"
     #: given back, or left behind for another assignment
-    RETURNED = "returned", _("returned")
+    RETURNED = "returned", "returned"
     #: the recruiter has ended it because its time was over, whatever was done in it
-    TIMED_OUT = "timed-out", _("out of time")
-    SUBMITTED = "submitted", _("submitted")
-    APPROVED = "approved", _("approved")
-    REJECTED = "rejected", _("rejected")
+    TIMED_OUT = "timed-out", "out of time"
+    SUBMITTED = "submitted", "submitted"
+    APPROVED = "approved", "approved"
+    REJECTED = "rejected", "rejected"
 
 
 #: What the recruiter has listed: the only assignments that anybody is paid for.
@@ -77,13 +76,13 @@ ASSIGNMENT_TRANSITIONS: Mapping[str, frozenset[str]] = {
 
 
 class WriteState(models.TextChoices):
-    PLANNED = "planned", _("planned")
+    PLANNED = "planned", "planned"
     #: sent at least once; until the other side has been asked, nobody knows whether it took effect
-    SENDING = "sending", _("on its way")
-    CONFIRMED = "confirmed", _("confirmed")
-    REFUSED = "refused", _("refused")
+    SENDING = "sending", "on its way"
+    CONFIRMED = "confirmed", "confirmed"
+    REFUSED = "refused", "refused"
     #: it may have taken effect, nothing shows that it has, and it cannot be asked about: a person decides
-    PARKED = "parked", _("waits for a person")
+    PARKED = "parked", "waits for a person"
 
 
 #: Promised, and the sender has something to do or to ask.
@@ -107,9 +106,9 @@ WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
 
 
 class ProposalState(models.TextChoices):
-    WAITING = "waiting", _("waits for a second person")
-    AGREED = "agreed", _("agreed")
-    DECLINED = "declined", _("declined")
+    WAITING = "waiting", "waits for a second person"
+    AGREED = "agreed", "agreed"
+    DECLINED = "declined", "declined"
 
 
 PROPOSAL_TRANSITIONS: Mapping[str, frozenset[str]] = {
@@ -120,15 +119,15 @@ PROPOSAL_TRANSITIONS: Mapping[str, frozenset[str]] = {
 
 
 class DifferenceState(models.TextChoices):
-    OPEN = "open", _("open")
+    OPEN = "open", "open"
     #: the sides have come to agree by themselves
-    EQUAL = "equal", _("gone")
+    EQUAL = "equal", "gone"
     #: the ledger has taken over what the recruiter says
-    ADOPTED = "adopted", _("adopted")
+    ADOPTED = "adopted", "adopted"
     #: a person knows why, and nothing has to change
-    EXPLAINED = "explained", _("explained")
+    EXPLAINED = "explained", "explained"
     #: paid there by somebody else who uses the account
-    NOT_OURS = "not-ours", _("not ours")
+    NOT_OURS = "not-ours", "not ours"
 
 
 #: What a person can make of a difference.

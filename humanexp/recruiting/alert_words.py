@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 
 from humanexp.ledger.payments import Tally
 from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
@@ -31,7 +31,7 @@ class Words:
     actions: tuple[Action, ...] = (Action.EVIDENCE,)
     #: where it is solved: the name of an address that takes the study's name, and what follows it; and the button there
     page: str = "recruitment:monitor"
-    button: Any = _("Look")
+    button: Any = "Look"
     #: the name of an address that takes the study's name and the first of what was found: instead of `page` where there
     #: is only one, or where no page has them all
     first: str = ""
@@ -41,57 +41,57 @@ class Words:
     notice: Any = ""
 
 
-_RESTORE = _(
+_RESTORE = (
     "Restore it from the backup, and look at the whole set with verify_stimuli %(set)s; people go on where they "
     "stopped. Whoever runs out of time meanwhile is listed below to be compensated."
 )
 WORDS: Mapping[str, Words] = {
     "approval-withdrawn": Words(
         kind="approval",
-        text=_("The ethics approval was withdrawn: no one new can start."),
+        text="The ethics approval was withdrawn: no one new can start.",
         tone="bad",
-        resolution=_(
+        resolution=(
             "People who have begun can finish, and get what was promised. Enter a last day once it is given again."
         ),
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
-        button=_("Enter it"),
+        button="Enter it",
         seen_by=Action.LAUNCH,
     ),
     "approval-ended": Words(
         kind="approval",
-        text=_("The ethics approval ended on %(day)s: no one new can start."),
+        text="The ethics approval ended on %(day)s: no one new can start.",
         tone="bad",
-        resolution=_(
+        resolution=(
             "People who have begun can finish, and get what was promised. Enter its new last day once it is extended."
         ),
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
-        button=_("Enter it"),
+        button="Enter it",
         seen_by=Action.LAUNCH,
     ),
     "approval-ends": Words(
         kind="approval",
-        text=_("The ethics approval ends on %(day)s; after that day no one new can start."),
-        resolution=_("Have it extended, and enter its new last day."),
+        text="The ethics approval ends on %(day)s; after that day no one new can start.",
+        resolution="Have it extended, and enter its new last day.",
         actions=(Action.LAUNCH,),
         page="recruitment:recruit#approval",
-        button=_("Enter it"),
+        button="Enter it",
         seen_by=Action.LAUNCH,
     ),
     "keys": Words(
         text="%(where)s: %(why)s",
         tone="bad",
-        resolution=_("Nothing is sent. Set keys that are accepted; sending continues automatically within a minute."),
+        resolution="Nothing is sent. Set keys that are accepted; sending continues automatically within a minute.",
         actions=(Action.PAY, Action.LAUNCH),
-        notice=_("A recruiter does not accept the keys of an account: nothing is sent through it."),
+        notice="A recruiter does not accept the keys of an account: nothing is sent through it.",
     ),
     "paused": Words(
-        text=_("%(where)s is paused: no places are opened and nobody is paid through it."),
+        text="%(where)s is paused: no places are opened and nobody is paid through it.",
         tone="bad",
-        resolution=_("An administrator resumes it on the page Recruiters; what waits is then sent."),
+        resolution="An administrator resumes it on the page Recruiters; what waits is then sent.",
         actions=(),
-        notice=_("An account with a recruiter is paused: no places are opened and no one is paid through it."),
+        notice="An account with a recruiter is paused: no places are opened and no one is paid through it.",
     ),
     "not-asked": Words(
         text=ngettext_lazy(
@@ -100,7 +100,7 @@ WORDS: Mapping[str, Words] = {
             "minutes",
         ),
         tone="bad",
-        resolution=_(
+        resolution=(
             "Submissions since then are unknown here, and none of them is paid. The job runner "
             "(python manage.py run_jobs) asks every minute; its log says what prevents it."
         ),
@@ -113,7 +113,7 @@ WORDS: Mapping[str, Words] = {
             "%(day)s on.",
             "count",
         ),
-        resolution=_(
+        resolution=(
             "They were asked to give them back. Ask them again on the recruiter's site, or reject them there; else the "
             "recruiter approves them by itself, and the ledger shows that as a difference."
         ),
@@ -126,16 +126,14 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         tone="bad",
-        resolution=_(
-            "Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is."
-        ),
+        resolution="Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is.",
         actions=(Action.PAY,),
         page="recruitment:ledger#differences",
-        button=_("Look at both sides"),
+        button="Look at both sides",
         first="recruitment:difference",
     ),
     "damaged-picture": Words(
-        text=_("The file %(file)s is missing since %(when)s UTC: its picture is no longer shown. %(stopped)s"),
+        text="The file %(file)s is missing since %(when)s UTC: its picture is no longer shown. %(stopped)s",
         tone="bad",
         resolution=_RESTORE,
         actions=(Action.LAUNCH,),
@@ -147,7 +145,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "changed-picture": Words(
         kind="damaged-picture",
-        text=_("The file %(file)s was changed, seen on %(when)s UTC: its picture is no longer shown. %(stopped)s"),
+        text="The file %(file)s was changed, seen on %(when)s UTC: its picture is no longer shown. %(stopped)s",
         tone="bad",
         resolution=_RESTORE,
         actions=(Action.LAUNCH,),
@@ -158,11 +156,11 @@ WORDS: Mapping[str, Words] = {
         ),
     ),
     "money": Words(
-        text=_("%(where)s: %(owed)s is due, and %(left)s is in the account."),
+        text="%(where)s: %(owed)s is due, and %(left)s is in the account.",
         tone="bad",
-        resolution=_("Add %(missing)s there; everything waiting is paid then."),
+        resolution="Add %(missing)s there; everything waiting is paid then.",
         actions=(Action.PAY,),
-        notice=_("An account with a recruiter holds less than is due through it."),
+        notice="An account with a recruiter holds less than is due through it.",
     ),
     "settle-cap": Words(
         text=ngettext_lazy(
@@ -170,7 +168,7 @@ WORDS: Mapping[str, Words] = {
             "%(count)d people are due to be paid, and the day's cap of this study is reached.",
             "count",
         ),
-        resolution=_("Pay them now, or let them wait: the job continues once 24 hours have passed."),
+        resolution="Pay them now, or let them wait: the job continues once 24 hours have passed.",
         actions=(Action.PAY,),
     ),
     "wage": Words(
@@ -180,11 +178,11 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         tone="bad",
-        resolution=_("Pay everyone the same top-up, once. Nothing is paid before you confirm it."),
+        resolution="Pay everyone the same top-up, once. Nothing is paid before you confirm it.",
         actions=(Action.PAY,),
-        notice=_("The median hourly pay of a campaign is below the minimum of the plan."),
+        notice="The median hourly pay of a campaign is below the minimum of the plan.",
         first="recruitment:top-up-campaign",
-        button=_("Look at the top-up"),
+        button="Look at the top-up",
         seen_by=Action.PAY,
     ),
     "wage-again": Words(
@@ -196,12 +194,12 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         tone="bad",
-        resolution=_(
+        resolution=(
             "There is no second top-up for everyone. Stop the campaign and launch another one with a higher reward; "
             "the link next to the hourly pay tops up each person below the minimum."
         ),
         actions=(Action.PAY, Action.LAUNCH),
-        notice=_("After its top-up, the median hourly pay of a campaign is still below the minimum of the plan."),
+        notice="After its top-up, the median hourly pay of a campaign is still below the minimum of the plan.",
     ),
     "top-up-held": Words(
         text=ngettext_lazy(
@@ -210,39 +208,39 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         tone="bad",
-        resolution=_("Raise the cap of the campaign, the study or the month; it is then paid within a minute."),
+        resolution="Raise the cap of the campaign, the study or the month; it is then paid within a minute.",
         actions=(Action.LAUNCH,),
         first="recruitment:extend",
-        button=_("Raise the cap"),
+        button="Raise the cap",
         seen_by=Action.LAUNCH,
     ),
     "returns": Words(
-        text=_(
+        text=(
             "%(where)s: %(returned)d of %(count)d people who started gave their places back; the plan expects at most "
             "%(limit)d %%. %(paused)s"
         ),
-        resolution=_(
+        resolution=(
             "See where they stopped and what they reported, before more people come. The alarm remains until the "
             "campaign is over."
         ),
         actions=(Action.LAUNCH,),
         page="participation:live",
-        button=_("Where people stop"),
+        button="Where people stop",
         seen_by=Action.SEE,
     ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",
         tone="bad",
-        resolution=_("Remove the cause and have it sent again, or stop the campaign."),
+        resolution="Remove the cause and have it sent again, or stop the campaign.",
         actions=(Action.LAUNCH,),
-        notice=_("The recruiter refused to publish places of a campaign."),
+        notice="The recruiter refused to publish places of a campaign.",
     ),
     "doubtful-hit": Words(
         kind="cut-hit",
-        text=_("%(hit)s: it is not yet known whether it was published (%(error)s)"),
-        resolution=_("The recruiter is asked before anything is sent again; people may be at work on it already."),
+        text="%(hit)s: it is not yet known whether it was published (%(error)s)",
+        resolution="The recruiter is asked before anything is sent again; people may be at work on it already.",
         actions=(Action.LAUNCH,),
-        notice=_("It is not known whether places of a campaign were published."),
+        notice="It is not known whether places of a campaign were published.",
     ),
     "open-hit": Words(
         text=ngettext_lazy(
@@ -251,7 +249,7 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         tone="bad",
-        resolution=_(
+        resolution=(
             "The request is repeated every minute. If it keeps failing, end the offer on the recruiter's own page; "
             "this page will notice."
         ),
@@ -265,16 +263,16 @@ WORDS: Mapping[str, Words] = {
     "refused-payment": Words(
         text="A %(what)s was refused: %(error)s",
         tone="bad",
-        resolution=_("Remove the cause and have it sent again."),
+        resolution="Remove the cause and have it sent again.",
         actions=(Action.PAY,),
-        notice=_("The recruiter refused a payment."),
+        notice="The recruiter refused a payment.",
         page="recruitment:ledger?state=refused",
     ),
     "stuck-payment": Words(
         text="A payment is on its way since %(since)s: %(error)s",
-        resolution=_("Nothing has to be done: the recruiter is asked before it is sent again."),
+        resolution="Nothing has to be done: the recruiter is asked before it is sent again.",
         actions=(Action.PAY,),
-        notice=_("A payment is on its way, and the recruiter has not confirmed it."),
+        notice="A payment is on its way, and the recruiter has not confirmed it.",
         page="recruitment:ledger?state=sending",
     ),
     "parked": Words(
@@ -283,13 +281,13 @@ WORDS: Mapping[str, Words] = {
             "%(count)d bonuses were sent, and nothing shows whether they were paid.",
             "count",
         ),
-        resolution=_(
+        resolution=(
             "Look at what the recruiter listed before and lists now; then have them paid again, or note that they "
             "were paid. Somebody who pays by hand on the recruiter's site looks like us."
         ),
         actions=(Action.PAY,),
         page="recruitment:parked",
-        button=_("Decide"),
+        button="Decide",
     ),
     "proposal": Words(
         text=ngettext_lazy(
@@ -297,21 +295,21 @@ WORDS: Mapping[str, Words] = {
             "%(count)d rejections wait for a second person.",
             "count",
         ),
-        resolution=_(
+        resolution=(
             "Another owner or payer reads it and agrees, or not. Otherwise the first is approved automatically on "
             "%(until)s UTC."
         ),
         actions=(Action.PAY,),
         page="recruitment:monitor#proposed",
-        button=_("Read it"),
+        button="Read it",
         first="recruitment:assignment",
     ),
     "other-worker": Words(
-        text=_("A submission carries the proof of a session that was opened under another id."),
-        resolution=_("Look at both and decide whom to pay; otherwise it is approved automatically."),
+        text="A submission carries the proof of a session that was opened under another id.",
+        resolution="Look at both and decide whom to pay; otherwise it is approved automatically.",
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
-        button=_("Decide"),
+        button="Decide",
         first="recruitment:assignment",
     ),
     "extra": Words(
@@ -320,12 +318,10 @@ WORDS: Mapping[str, Words] = {
             "%(count)d submissions are of people who had done the work in another place at the same time.",
             "count",
         ),
-        resolution=_(
-            "One session of each person counts. Decide whether to pay; otherwise it is approved automatically."
-        ),
+        resolution="One session of each person counts. Decide whether to pay; otherwise it is approved automatically.",
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
-        button=_("Decide"),
+        button="Decide",
         first="recruitment:assignment",
     ),
     "no-pictures": Words(
@@ -334,13 +330,13 @@ WORDS: Mapping[str, Words] = {
             "%(count)d people finished without fetching a single picture.",
             "count",
         ),
-        resolution=_(
+        resolution=(
             "They may be scripts, or their browsers may block pictures. Nobody is rejected for it by a rule: look and "
             "pay, or wait; otherwise it is approved automatically."
         ),
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
-        button=_("Decide"),
+        button="Decide",
         first="recruitment:assignment",
     ),
     "unmatched": Words(
@@ -349,10 +345,10 @@ WORDS: Mapping[str, Words] = {
             "%(count)d submissions fit no finished session of ours.",
             "count",
         ),
-        resolution=_("Look at each and pay it (it may have been our fault); otherwise it is approved automatically."),
+        resolution="Look at each and pay it (it may have been our fault); otherwise it is approved automatically.",
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
-        button=_("Decide"),
+        button="Decide",
         first="recruitment:assignment",
     ),
     "not-submitted": Words(
@@ -361,10 +357,10 @@ WORDS: Mapping[str, Words] = {
             "%(count)d people did their work and never submitted it.",
             "count",
         ),
-        resolution=_("Pay a compensation, as a bonus; whom no bonus reaches can still submit, or is paid by hand."),
+        resolution="Pay a compensation, as a bonus; whom no bonus reaches can still submit, or is paid by hand.",
         actions=(Action.PAY,),
         page="recruitment:monitor#owed",
-        button=_("Compensate"),
+        button="Compensate",
     ),
     "taken-over": Words(
         text=ngettext_lazy(
@@ -373,11 +369,9 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         tone="note",
-        resolution=_(
-            "Nothing has to be done: each person has a row, and only the one whom the recruiter lists is paid."
-        ),
+        resolution="Nothing has to be done: each person has a row, and only the one whom the recruiter lists is paid.",
         first="recruitment:assignment",
-        button=_("Decide"),
+        button="Decide",
     ),
     "rivals": Words(
         text=ngettext_lazy(
@@ -385,7 +379,7 @@ WORDS: Mapping[str, Words] = {
             "Under the ids of %(count)d people several sessions were answered: somebody else may have used them.",
             "count",
         ),
-        resolution=_(
+        resolution=(
             "The session whose answers counted first stands for the id; only that one is analysed and paid. Look at "
             "both, and write to the person if in doubt whose it is."
         ),
@@ -398,7 +392,7 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         tone="note",
-        resolution=_("Write again where it matters."),
+        resolution="Write again where it matters.",
         actions=(Action.LAUNCH,),
         notice=ngettext_lazy(
             "%(count)d message did not reach its person, or this is not known.",

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils.formats import date_format
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _, ngettext
 
 from humanexp.core import clock
 from humanexp.ledger.budgets import places_cents
@@ -245,7 +244,7 @@ def _holds(looked: Looked) -> Iterator[Found]:
             least=money.shown(hold.limit, campaign.currency),
             returned=hold.measured,
             limit=hold.limit,
-            paused=_("The campaign was paused by itself.") if hold.has_paused else _("It was not paused."),
+            paused="The campaign was paused by itself." if hold.has_paused else "It was not paused.",
         )
         yield campaign.study_id, one
     waiting = awaiting_top_ups(looked.campaigns)
@@ -263,7 +262,7 @@ def _differences(looked: Looked) -> Iterator[Found]:
 def _pictures(studies: Mapping[int, Study]) -> Iterator[Found]:
     for study, damaged in damaged_files_of(studies.values()).items():
         for one in damaged[:MOST]:
-            stopped = ngettext("It has stopped %(n)d person.", "It has stopped %(n)d people.", one.sessions)
+            stopped = "It has stopped %(n)d person." if one.sessions == 1 else "It has stopped %(n)d people."
             found = told(
                 "damaged-picture" if one.is_missing else "changed-picture",
                 count=len(damaged),

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
-from django.utils.translation import gettext as _, ngettext
 
 from analysis.campaigns import BatchTimes
 from analysis.study.terms import Terms
@@ -49,15 +48,15 @@ class BatchPlan:
     @property
     def words(self) -> str:
         counts = {"n": self.places, "hours": self.times.every_hours}
-        text = ngettext(
-            "%(n)d place at the launch, then %(n)d every %(hours)d hours",
-            "%(n)d places at the launch, then %(n)d every %(hours)d hours",
-            self.places,
+        text = (
+            "%(n)d place at the launch, then %(n)d every %(hours)d hours"
+            if self.places == 1
+            else "%(n)d places at the launch, then %(n)d every %(hours)d hours"
         )
         if (self.times.from_hour, self.times.until_hour) == (0, 24):
             return text % counts
         window = {"from": self.times.from_hour, "until": self.times.until_hour}
-        return text % counts + _(", between %(from)d:00 and %(until)d:00 UTC") % window
+        return text % counts + ", between {from}:00 and {until}:00 UTC".format(**window)
 
 
 def batch_plan(study: Study) -> BatchPlan | None:
@@ -119,7 +118,7 @@ def batch_standing(campaign: Campaign) -> BatchStanding | None:
         return BatchStanding(opened=opened, total=campaign.assignments, next_at=None)
     holds = unseen_holds(campaign)
     if is_paused(campaign):
-        held = _("The campaign is paused.")
+        held = "The campaign is paused."
     elif holds:
         held = "; ".join(hold.get_reason_display() for hold in holds)
     else:

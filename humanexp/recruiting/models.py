@@ -7,7 +7,6 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
@@ -79,10 +78,10 @@ class HookEvent(models.Model):
 
 
 class HoldReason(models.TextChoices):
-    WAGE = "wage", _("the median hour pays less than the minimum")
+    WAGE = "wage", "the median hour pays less than the minimum"
     #: a top-up is made once: what falls short after it waits for a person
-    WAGE_AGAIN = "wage-again", _("the median hour pays less than the minimum after a top-up")
-    RETURNS = "returns", _("many people give their places back")
+    WAGE_AGAIN = "wage-again", "the median hour pays less than the minimum after a top-up"
+    RETURNS = "returns", "many people give their places back"
 
 
 class CampaignHold(models.Model):
@@ -136,9 +135,9 @@ class PlaceBatch(models.Model):
 
 class WayBackKind(models.TextChoices):
     #: the next opening under the same id, once
-    RELEASE = "release", _("release")
+    RELEASE = "release", "release"
     #: an address that the researcher sends to the person
-    LINK = "link", _("personal link")
+    LINK = "link", "personal link"
 
 
 class WayBack(models.Model):

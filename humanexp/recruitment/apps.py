@@ -4,7 +4,6 @@ from typing import Any
 
 from django.apps import AppConfig, apps as global_apps
 from django.db.models.signals import post_migrate
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
@@ -21,8 +20,8 @@ class RecruitmentConfig(AppConfig):
         from humanexp.recruiting.pages.people import PANEL
         from humanexp.screening.pages.panels import register_panel
 
-        register_study_tab(StudyTab(key="recruit", label=_("Recruit"), url_name="recruitment:recruit", order=30))
-        register_study_tab(StudyTab(key="monitor", label=_("Monitor"), url_name="recruitment:monitor", order=40))
+        register_study_tab(StudyTab(key="recruit", label="Recruit", url_name="recruitment:recruit", order=30))
+        register_study_tab(StudyTab(key="monitor", label="Monitor", url_name="recruitment:monitor", order=40))
         register_panel(PANEL)
         register_witness(stored_codes)
         register_source(figures)

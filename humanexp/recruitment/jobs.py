@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from humanexp.jobs.registry import Progress, handler
 from humanexp.ledger.outbox import try_stops_again
 from humanexp.ledger.reconciliation import reconcile
@@ -26,7 +24,7 @@ from humanexp.recruiting.standing import verify_begun
 from humanexp.recruiting.watch import watch
 
 
-@handler("recruitment.sync", title=gettext_noop("Submissions are fetched"), every_s=60, is_prompt=True)
+@handler("recruitment.sync", title="Submissions are fetched", every_s=60, is_prompt=True)
 def run_sync(progress: Progress) -> dict[str, Any]:
     """Ask every recruiter what has been submitted, and put right what was left in the outbox."""
     report = sync()
@@ -38,7 +36,7 @@ def run_sync(progress: Progress) -> dict[str, Any]:
     return {"sync": asdict(report), "send": asdict(sent)}
 
 
-@handler("recruitment.verify", title=gettext_noop("The recruiter is asked who takes part"), is_prompt=True)
+@handler("recruitment.verify", title="The recruiter is asked who takes part", is_prompt=True)
 def run_verify(progress: Progress, *, campaign_id: int) -> dict[str, Any]:
     """Ask who holds the places that were begun, so that their sessions count."""
     counted = verify_begun(campaign=Campaign.objects.select_related("study__family").get(pk=campaign_id))
@@ -48,7 +46,7 @@ def run_verify(progress: Progress, *, campaign_id: int) -> dict[str, Any]:
 
 @handler(
     "recruitment.listen",
-    title=gettext_noop("Recruiters are listened to"),
+    title="Recruiters are listened to",
     every_s=5 if any(kind.listens for kind in registry.kinds()) else None,
     is_prompt=True,
 )
@@ -59,7 +57,7 @@ def run_listen(progress: Progress) -> dict[str, Any]:
     return asdict(report)
 
 
-@handler("recruitment.send", title=gettext_noop("Messages and payments are sent"), is_prompt=True)
+@handler("recruitment.send", title="Messages and payments are sent", is_prompt=True)
 def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     """Carry the outbox of one environment to its recruiter."""
     report = send(environment=environment)
@@ -67,7 +65,7 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     return asdict(report)
 
 
-@handler("recruitment.settle", title=gettext_noop("People are paid"), every_s=600, is_prompt=True)
+@handler("recruitment.settle", title="People are paid", every_s=600, is_prompt=True)
 def run_settle(progress: Progress) -> dict[str, Any]:
     """Pay who is due in studies that have a job do it; all others wait for a person."""
     done = settle_by_policies()
@@ -75,13 +73,13 @@ def run_settle(progress: Progress) -> dict[str, Any]:
     return {"studies": [asdict(one) for one in done]}
 
 
-@handler(accounts.TRY_JOB, title=gettext_noop("An account is tried out"), is_prompt=True)
+@handler(accounts.TRY_JOB, title="An account is tried out", is_prompt=True)
 def run_try(progress: Progress, *, code: str) -> dict[str, Any]:
     """One cheap read with the account's keys."""
     return {"fault": try_account(code=code)}
 
 
-@handler("recruitment.reconcile", title=gettext_noop("Books are compared"), every_s=3600, is_prompt=True)
+@handler("recruitment.reconcile", title="Books are compared", every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""
     sync()
@@ -91,7 +89,7 @@ def run_reconcile(progress: Progress) -> dict[str, Any]:
     return {"books": [asdict(book) for book in books]}
 
 
-@handler("recruitment.forget_ids", title=gettext_noop("Old ids of people are erased"), every_s=86_400)
+@handler("recruitment.forget_ids", title="Old ids of people are erased", every_s=86_400)
 def run_forget_ids(progress: Progress) -> dict[str, Any]:
     """Erase the ids whose time is over, in families whose studies say so."""
     done = forget_by_policies()

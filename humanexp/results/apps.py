@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
@@ -15,6 +14,6 @@ class ResultsConfig(AppConfig):
         from humanexp.results.earlier_curves import FinishedStudies
 
         register_study_tab(
-            StudyTab(key="results", label=_("Results"), url_name="results:dashboard", order=60, for_imported=True)
+            StudyTab(key="results", label="Results", url_name="results:dashboard", order=60, for_imported=True)
         )
         register_source(FinishedStudies())

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from django.utils.translation import gettext as _, ngettext
 from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
 
 from analysis.acceptance.rules import PRACTICE_NOT_PASSED
@@ -61,17 +60,17 @@ class Selection(BaseModel):
     def sentences(self) -> list[str]:
         """What was chosen, in words; empty where nothing was."""
         reports = {
-            "sight": _("people who report normal or corrected sight"),
-            "colour_sight": _("people who report normal colour sight"),
-            "corruption_knowledge": _("people who report no knowledge of image corruptions"),
+            "sight": "people who report normal or corrected sight",
+            "colour_sight": "people who report normal colour sight",
+            "corruption_knowledge": "people who report no knowledge of image corruptions",
         }
         corruptions = ", ".join(name.replace("_", " ") for name in self.corruptions)
         said = (
-            (self.all_sessions, _("excluded sessions count too")),
-            (self.timing_ok, _("only trials whose timing is in order")),
-            (self.drop_misses, _("misses are left out")),
-            *((True, _("only %(who)s") % {"who": reports[name]}) for name in self.self_reports),
-            (self.corruptions, _("only %(corruptions)s") % {"corruptions": corruptions}),
+            (self.all_sessions, "excluded sessions count too"),
+            (self.timing_ok, "only trials whose timing is in order"),
+            (self.drop_misses, "misses are left out"),
+            *((True, f"only {reports[name]}") for name in self.self_reports),
+            (self.corruptions, f"only {corruptions}"),
         )
         return [sentence for is_chosen, sentence in said if is_chosen]
 
@@ -133,51 +132,51 @@ def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
     flow = findings.flow or _of_counts(findings.sessions)
     if flow is None:
         return []
-    sessions = _("sessions")
+    sessions = "sessions"
     excluded = tuple(Leaving(one.reason, one.n, one.reason) for one in flow.excluded)
     steps = [
-        Step(_("opened"), flow.opened, sessions),
+        Step("opened", flow.opened, sessions),
         Step(
-            _("finished"),
+            "finished",
             flow.finished,
             sessions,
-            left_label=_("left"),
+            left_label="left",
             left=_some(
-                Leaving(_("under way"), flow.unfinished - flow.left),
-                Leaving(_("left before the end, answers kept"), flow.left),
-                Leaving(_("withdrawn"), flow.withdrawn),
-                Leaving(_("not listed by the recruiter"), flow.unverified),
-                Leaving(_("practice not passed"), flow.practice_not_passed, PRACTICE_NOT_PASSED),
+                Leaving("under way", flow.unfinished - flow.left),
+                Leaving("left before the end, answers kept", flow.left),
+                Leaving("withdrawn", flow.withdrawn),
+                Leaving("not listed by the recruiter", flow.unverified),
+                Leaving("practice not passed", flow.practice_not_passed, PRACTICE_NOT_PASSED),
             ),
         ),
         Step(
-            _("count"),
+            "count",
             flow.finished - flow.unjudged if all_count else flow.accepted,
             sessions,
-            left_label=_("left"),
-            left=(*_some(Leaving(_("not judged yet"), flow.unjudged)), *(() if all_count else excluded)),
+            left_label="left",
+            left=(*_some(Leaving("not judged yet", flow.unjudged)), *(() if all_count else excluded)),
         ),
     ]
     if findings.trials:
-        persons = _some(Leaving(_("answers to sentinels of persons, in no curve"), findings.trials.persons))
-        steps.append(Step(_("stand in the curves"), findings.trials.in_accepted_sessions, _("answers"), persons))
+        persons = _some(Leaving("answers to sentinels of persons, in no curve", findings.trials.persons))
+        steps.append(Step("stand in the curves", findings.trials.in_accepted_sessions, "answers", persons))
     return steps
 
 
 def asked_flow_of(one: AskedObserver) -> list[Step]:
     """Steps from trials that a model was asked about to those that it answered; the others stay, as wrong answers."""
-    trials, unit = one.trials, _("trials")
+    trials, unit = one.trials, "trials"
     return [
-        Step(_("asked"), trials.asked, unit),
+        Step("asked", trials.asked, unit),
         Step(
-            _("answered with a label"),
+            "answered with a label",
             trials.answered,
             unit,
-            left_label=_("without a label, counted as wrong"),
+            left_label="without a label, counted as wrong",
             left=_some(
-                Leaving(_("refused"), trials.refused),
-                Leaving(_("unreadable"), trials.unreadable),
-                Leaving(_("empty, or labels that score alike"), trials.missed),
+                Leaving("refused", trials.refused),
+                Leaving("unreadable", trials.unreadable),
+                Leaving("empty, or labels that score alike", trials.missed),
             ),
         ),
     ]
@@ -208,9 +207,9 @@ def withdrawn_sentence(count: int) -> str:
     """What stands wherever the numbers of an earlier analysis do; empty where nobody has withdrawn since."""
     if not count:
         return ""
-    told = ngettext(
-        "%(count)s session was withdrawn since: this analysis was made with it.",
-        "%(count)s sessions were withdrawn since: this analysis was made with them.",
-        count,
+    told = (
+        "%(count)s session was withdrawn since: this analysis was made with it."
+        if count == 1
+        else "%(count)s sessions were withdrawn since: this analysis was made with them."
     )
     return told % {"count": count}

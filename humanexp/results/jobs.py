@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.utils.translation import gettext_noop
 from pydantic import JsonValue
 
 from humanexp.core.errors import existing
@@ -15,7 +14,7 @@ from humanexp.results.services.reporting import write_report
 from humanexp.studies.models import Study
 
 
-@handler(ANALYSE, title=gettext_noop("Results are computed"))
+@handler(ANALYSE, title="Results are computed")
 def analyse(
     progress: Progress, *, study_id: int, n_bootstrap: int = 1000, selection: Mapping[str, JsonValue] | None = None
 ) -> dict[str, int]:
@@ -27,7 +26,7 @@ def analyse(
     return {"analysis_run_id": run.pk}
 
 
-@handler(REPORT, title=gettext_noop("The report is written"))
+@handler(REPORT, title="The report is written")
 def report(progress: Progress, *, analysis_run_id: int) -> dict[str, int]:
     """Write a report on a run and say which one it became."""
     found = AnalysisRun.objects.select_related("study__stimulus_set").filter(pk=analysis_run_id).first()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
@@ -14,7 +13,7 @@ class ScreeningConfig(AppConfig):
         from humanexp.screening.pages.review import GOLDS
         from humanexp.screening.pages.timing import TIMING
 
-        register_study_tab(StudyTab(key="review", label=_("Review"), url_name="screening:review", order=50))
-        register_study_tab(StudyTab(key="timing", label=_("Timing"), url_name="screening:timing", order=45))
+        register_study_tab(StudyTab(key="review", label="Review", url_name="screening:review", order=50))
+        register_study_tab(StudyTab(key="timing", label="Timing", url_name="screening:timing", order=45))
         register_tally(TIMING)
         register_tally(GOLDS)

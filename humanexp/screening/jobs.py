@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from humanexp.jobs.registry import Progress, handler
 from humanexp.participation.models import Session
 from humanexp.screening import services
@@ -11,7 +9,7 @@ from humanexp.screening.selectors import JUDGED_STATES
 from humanexp.studies.models import Study
 
 
-@handler("screening.judge", title=gettext_noop("A session is judged"), is_prompt=True)
+@handler("screening.judge", title="A session is judged", is_prompt=True)
 def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     """Judge one session as soon as it is complete."""
     session = Session.objects.select_related("study").filter(pk=session_id, state__in=JUDGED_STATES).first()
@@ -22,13 +20,13 @@ def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     return {"accepted": verdict.accepted, "reasons": verdict.reasons}
 
 
-@handler("screening.forget_erased", title=gettext_noop("Verdicts on erased answers are removed"), every_s=3600)
+@handler("screening.forget_erased", title="Verdicts on erased answers are removed", every_s=3600)
 def forget_erased(progress: Progress) -> dict[str, Any]:
     """Remove what was measured of answers that are no more."""
     return {"verdicts": services.forget_erased()}
 
 
-@handler(services.JUDGE_STUDY, title=gettext_noop("All sessions are judged"))
+@handler(services.JUDGE_STUDY, title="All sessions are judged")
 def judge_all(progress: Progress, *, study_id: int) -> dict[str, Any]:
     """Judge a study anew: golds were withdrawn, or somebody asks for it."""
     study = Study.objects.filter(pk=study_id).first()

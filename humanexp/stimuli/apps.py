@@ -3,7 +3,6 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext_lazy as _
 
 
 class StimuliConfig(AppConfig):
@@ -14,7 +13,7 @@ class StimuliConfig(AppConfig):
         from analysis.errors import InvalidInput
         from humanexp.core.pages.navigation import Section, register_section
 
-        register_section(Section(key="stimuli", label=_("Stimuli"), url_name="stimuli:stimulus_sets", order=20))
+        register_section(Section(key="stimuli", label="Stimuli", url_name="stimuli:stimulus_sets", order=20))
         try:
             from analysis.corruptions import load_modules  # looks at FROST_TEXTURES
 

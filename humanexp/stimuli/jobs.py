@@ -3,8 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from analysis.errors import AnalysisError
 from humanexp.core.errors import JobError
 from humanexp.jobs.registry import Progress, handler
@@ -17,7 +15,7 @@ from humanexp.stimuli.services.imagenet_c import import_pictures
 from humanexp.stimuli.services.importing import run_import
 
 
-@handler(generation.JOB_KIND, title=gettext_noop("Stimuli are made"))
+@handler(generation.JOB_KIND, title="Stimuli are made")
 def generate(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
     """Make the stimuli of a set; a picture that cannot be used ends the job with its name."""
     try:
@@ -26,21 +24,21 @@ def generate(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
         raise JobError(str(error)) from error
 
 
-@handler(generation.DELETION_KIND, title=gettext_noop("Stimuli are deleted"))
+@handler(generation.DELETION_KIND, title="Stimuli are deleted")
 def delete(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
     """Delete a set; one that an earlier try deleted is gone already."""
     stimulus_set = StimulusSet.objects.filter(pk=stimulus_set_id).first()
     return {"count": delete_stimulus_set(stimulus_set=stimulus_set, progress=progress)} if stimulus_set else {}
 
 
-@handler(imagenet_c.IMPORT_JOB_KIND, title=gettext_noop("ImageNet-C is imported"))
+@handler(imagenet_c.IMPORT_JOB_KIND, title="ImageNet-C is imported")
 def import_imagenet_c(progress: Progress, *, stimulus_set_id: int, folder: str, n_pictures: int) -> dict[str, Any]:
     """Take over the pictures of a folder in the layout of ImageNet-C."""
     stimulus_set = stimulus_set_by_pk(stimulus_set_id)
     return {"count": import_pictures(stimulus_set, Path(folder), n_pictures, progress)}
 
 
-@handler(importing.IMPORT_IMAGES_KIND, title=gettext_noop("Pictures are imported"), takes=run_import)
+@handler(importing.IMPORT_IMAGES_KIND, title="Pictures are imported", takes=run_import)
 def import_images(progress: Progress, **parameters: Any) -> dict[str, Any]:
     """Import pictures that were uploaded, or lie in the storage."""
     report = run_import(progress, **parameters)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import SetFrozen
 from humanexp.core.models import Owned
@@ -186,17 +185,17 @@ class SourceImage(models.Model):
 class Sampling(models.TextChoices):
     """How the strengths of a set's stimuli were chosen."""
 
-    EVEN = "even", _("evenly over visual change")
-    UNIFORM = "uniform", _("uniformly over the parameter, as published")
-    LEVELS = "imagenet-c-levels", _("the five published levels of ImageNet-C")
-    IMPORTED = "imported", _("imported from elsewhere")
+    EVEN = "even", "evenly over visual change"
+    UNIFORM = "uniform", "uniformly over the parameter, as published"
+    LEVELS = "imagenet-c-levels", "the five published levels of ImageNet-C"
+    IMPORTED = "imported", "imported from elsewhere"
 
 
 class Framing(models.TextChoices):
     """How a picture is cut to the square that is shown."""
 
-    WHOLE = "whole", _("shorter side to the size, middle square")
-    IMAGENET = "imagenet", _("shorter side to 256/224 of the size, middle square, as for ImageNet-C")
+    WHOLE = "whole", "shorter side to the size, middle square"
+    IMAGENET = "imagenet", "shorter side to 256/224 of the size, middle square, as for ImageNet-C"
 
 
 def framing_named(name: str) -> FramingName:

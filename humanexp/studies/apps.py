@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
@@ -18,4 +17,4 @@ class StudiesConfig(AppConfig):
 
         ownership.register(grant_by_role)
         register(answers_for)
-        register_study_tab(StudyTab(key="design", label=_("Design"), url_name="studies:design", order=20))
+        register_study_tab(StudyTab(key="design", label="Design", url_name="studies:design", order=20))

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext_noop
-
 from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
 from humanexp.studies.models import PowerEstimate
@@ -11,7 +9,7 @@ from humanexp.studies.selectors import POWER
 from humanexp.studies.services.power_estimates import simulate_power
 
 
-@handler(POWER, title=gettext_noop("Power is simulated"), former=("experiments.power",))
+@handler(POWER, title="Power is simulated", former=("experiments.power",))
 def power(progress: Progress, *, estimate_id: int) -> dict[str, Any]:
     """Simulate a planned study and say how often it finds what it looks for."""
     found = PowerEstimate.objects.filter(pk=estimate_id).first()

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.roles import Role
@@ -38,10 +37,10 @@ class Protocol(models.Model):
 
 
 class StudyState(models.TextChoices):
-    DRAFT = "draft", _("draft")
-    COLLECTING = "collecting", _("collecting")
-    PAUSED = "paused", _("paused")
-    STOPPED = "stopped", _("stopped")
+    DRAFT = "draft", "draft"
+    COLLECTING = "collecting", "collecting"
+    PAUSED = "paused", "paused"
+    STOPPED = "stopped", "stopped"
 
 
 #: Which states may follow a state of a study.
@@ -56,13 +55,13 @@ STUDY_TRANSITIONS = {
 class Population(models.TextChoices):
     """Who answers. The two never mix in one study."""
 
-    PEOPLE = "people", _("people")
-    SCRIPTED = "scripted", _("scripted participants")
+    PEOPLE = "people", "people"
+    SCRIPTED = "scripted", "scripted participants"
 
 
 class Origin(models.TextChoices):
-    COLLECTED = "collected", _("collected here")
-    IMPORTED = "imported", _("imported trials")
+    COLLECTED = "collected", "collected here"
+    IMPORTED = "imported", "imported trials"
 
 
 class Study(models.Model):

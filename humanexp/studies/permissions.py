@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import Owned, User
@@ -32,7 +31,7 @@ def may(user: User | AnonymousUser, action: Action, study: Study) -> bool:
 def check(by: User | None, action: Action, study: Study) -> None:
     """Refuse an account whose role does not allow this; the command line and jobs have none, and may."""
     if by is not None and not may(by, action, study):
-        raise NotAllowed(_("Your role in this study does not allow this: ask one of its owners."))
+        raise NotAllowed("Your role in this study does not allow this: ask one of its owners.")
 
 
 def studies_with(user: User | AnonymousUser, action: Action) -> QuerySet[Study]:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import gettext as _
-
 from analysis.claims import telling_apart as claims
 from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.errors import InvalidInput
@@ -96,9 +94,7 @@ def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
 
     planned = planned_answers(study)
     if planned is None:
-        raise StudyRefused(
-            _("Power is simulated for studies in which people name pictures of at least two corruptions.")
-        )
+        raise StudyRefused("Power is simulated for studies in which people name pictures of at least two corruptions.")
     plan = configuration_of(study).analysis
     found = PlannedStudy(
         crowd=Crowd(

@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy as _
-
 from humanexp.stimuli.selectors.sources import Answer
 
 if TYPE_CHECKING:
@@ -23,18 +20,18 @@ class Preset:
     """A good beginning, and what it is for."""
 
     key: str
-    name: str | Promise
-    summary: str | Promise
-    title: str | Promise
+    name: str
+    summary: str
+    title: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
 PRESETS: tuple[Preset, ...] = (
     Preset(
         key="vcr",
-        name=_("VCR: naming at a glance"),
-        summary=_("200 ms, 16 categories, over the whole range of visual change. For curves of people against models."),
-        title=_("What do people see at a glance?"),
+        name="VCR: naming at a glance",
+        summary="200 ms, 16 categories, over the whole range of visual change. For curves of people against models.",
+        title="What do people see at a glance?",
         values={
             "protocol": "vcr",
             "rules": "vcr",
@@ -43,9 +40,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         key="imagenet-d",
-        name=_("ImageNet-D: is it really one?"),
-        summary=_("Two yes/no questions a picture, without a time limit, ten people a picture. Works on phones."),
-        title=_("Is this really one?"),
+        name="ImageNet-D: is it really one?",
+        summary="Two yes/no questions a picture, without a time limit, ten people a picture. Works on phones.",
+        title="Is this really one?",
         values={
             "rules": "imagenet-d",
             "max_sessions_per_worker": 5,
@@ -54,9 +51,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         key="discrimination",
-        name=_("Same corruption or not?"),
-        summary=_("Two pictures, matched in visual change. For which corruptions look alike to people."),
-        title=_("Do these two look changed in the same way?"),
+        name="Same corruption or not?",
+        summary="Two pictures, matched in visual change. For which corruptions look alike to people.",
+        title="Do these two look changed in the same way?",
         values={
             "protocol": "vcr",
             "rules": "vcr",
@@ -69,9 +66,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         key="abx",
-        name=_("ABX: whose corruption?"),
-        summary=_("A and B, then X: like which of them? Without a bias towards “same”; for claims of equivalence."),
-        title=_("Which of the two is it like?"),
+        name="ABX: whose corruption?",
+        summary="A and B, then X: like which of them? Without a bias towards “same”; for claims of equivalence.",
+        title="Which of the two is it like?",
         values={
             "protocol": "vcr",
             "rules": "vcr",
@@ -84,9 +81,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         key="rehearsal",
-        name=_("Rehearsal"),
-        summary=_("Two short sessions with everything in them, from consent to pay. To try the whole way out oneself."),
-        title=_("A short rehearsal: what do you see?"),
+        name="Rehearsal",
+        summary="Two short sessions with everything in them, from consent to pay. To try the whole way out oneself.",
+        title="A short rehearsal: what do you see?",
         values={
             "protocol": "vcr",
             "rules": "vcr",
@@ -130,11 +127,11 @@ def _takes(found: Sufficiency) -> str:
     if demand is None:
         return ""
     pools = {
-        gettext("for practice"): demand.practice_originals,
-        gettext("for the qualification"): demand.qualification_originals,
-        gettext("for sentinels"): demand.gold_originals,
-        gettext("for consistency"): demand.consistency_originals,
-        gettext("at least, in the main trials"): demand.main_originals,
+        "for practice": demand.practice_originals,
+        "for the qualification": demand.qualification_originals,
+        "for sentinels": demand.gold_originals,
+        "for consistency": demand.consistency_originals,
+        "at least, in the main trials": demand.main_originals,
     }
     parts = ", ".join(f"{count} {what}" for what, count in pools.items() if count)
-    return gettext("It takes %(n)d originals: %(parts)s.") % {"n": demand.originals, "parts": parts}
+    return f"It takes {demand.originals} originals: {parts}."

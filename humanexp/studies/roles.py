@@ -5,36 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.db.models import TextChoices
-from django.utils.translation import gettext_lazy as _
 
 
 class Role(TextChoices):
     """What a researcher is in one study."""
 
-    OWNER = "owner", _("owner")
-    RESEARCHER = "researcher", _("researcher")
-    REVIEWER = "reviewer", _("reviewer")
-    PAYER = "payer", _("payer")
-    VIEWER = "viewer", _("viewer")
+    OWNER = "owner", "owner"
+    RESEARCHER = "researcher", "researcher"
+    REVIEWER = "reviewer", "reviewer"
+    PAYER = "payer", "payer"
+    VIEWER = "viewer", "viewer"
 
 
 class Action(TextChoices):
     """What can be done in a study."""
 
-    SEE = "see", _("see design, progress and results")
-    TRY = "try", _("take it themselves")
-    DESIGN = "design", _("change the design")
-    CHECK = "check", _("run the pre-flight check")
-    LAUNCH = "launch", _("launch, extend, set caps, write to participants")
-    STOP = "stop", _("stop everything")
-    EVIDENCE = "evidence", _("see single submissions, payments and worker ids")
-    REVIEW = "review", _("decide whether sessions count")
-    REJECT = "reject", _("reject a submission")
-    PAY = "pay", _("pay")
-    ANALYSE = "analyse", _("run analyses")
-    EXPORT = "export", _("take the answers away as files")
-    AUDIT = "audit", _("read who did what")
-    MEMBERS = "members", _("invite and remove people")
+    SEE = "see", "see design, progress and results"
+    TRY = "try", "take it themselves"
+    DESIGN = "design", "change the design"
+    CHECK = "check", "run the pre-flight check"
+    LAUNCH = "launch", "launch, extend, set caps, write to participants"
+    STOP = "stop", "stop everything"
+    EVIDENCE = "evidence", "see single submissions, payments and worker ids"
+    REVIEW = "review", "decide whether sessions count"
+    REJECT = "reject", "reject a submission"
+    PAY = "pay", "pay"
+    ANALYSE = "analyse", "run analyses"
+    EXPORT = "export", "take the answers away as files"
+    AUDIT = "audit", "read who did what"
+    MEMBERS = "members", "invite and remove people"
 
 
 _EVERYBODY = frozenset(Role)
@@ -60,9 +59,9 @@ MAY: Mapping[Action, frozenset[Role]] = {
 
 #: What a person reads who chooses a role for somebody.
 MEANING: Mapping[Role, object] = {
-    Role.OWNER: _("Everything, and who else takes part."),
-    Role.RESEARCHER: _("Designs, checks, launches, stops, reviews, analyses and exports. Does not pay."),
-    Role.REVIEWER: _("Decides which sessions count, and rejects submissions."),
-    Role.PAYER: _("Pays, and sees what is paid for."),
-    Role.VIEWER: _("Looks at everything but single people, and takes nothing away."),
+    Role.OWNER: "Everything, and who else takes part.",
+    Role.RESEARCHER: "Designs, checks, launches, stops, reviews, analyses and exports. Does not pay.",
+    Role.REVIEWER: "Decides which sessions count, and rejects submissions.",
+    Role.PAYER: "Pays, and sees what is paid for.",
+    Role.VIEWER: "Looks at everything but single people, and takes nothing away.",
 }

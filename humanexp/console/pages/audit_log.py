@@ -10,8 +10,6 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import AuditEvent, User
 from humanexp.recruiters import money
@@ -23,129 +21,129 @@ COLUMNS = ("at", "by", "action", "study", "subject", "facts")
 _DIGEST = re.compile(r"[0-9a-f]{32,}")
 
 #: Who acts without an account: the record does not tell which of the two it was.
-BY_NOBODY = _("a command or a job")
+BY_NOBODY = "a command or a job"
 #: What an act is called. An act that is missing here is shown under its own name.
-ACTS: Mapping[str, str | Promise] = {
-    "create-study": _("created the study"),
-    "revise-study": _("changed the study"),
-    "freeze-plan": _("froze the plan: the first session was opened"),
-    "study-collecting": _("let participants in"),
-    "study-paused": _("paused the study"),
-    "study-stopped": _("stopped the study"),
-    "member-invite": _("invited a person"),
-    "member-role": _("changed a role"),
-    "member-remove": _("removed a person"),
-    "preflight": _("ran the pre-flight check"),
-    "publish": _("launched"),
-    "stop": _("stopped a campaign"),
-    "reopen": _("opened a stopped campaign again"),
-    "extend": _("added places"),
-    "prolong": _("kept a campaign open longer"),
-    "retry-hit": _("had places offered again"),
-    "study-cap": _("set the study's cap"),
-    "month-cap": _("set the month's cap"),
-    "set-launchers": _("said who may launch through an account"),
-    "campaign-cap": _("set a campaign's cap"),
-    "exclude": _("put a person on the exclusion list"),
-    "lift-exclusion": _("took a person off the exclusion list"),
-    "notify": _("wrote to participants"),
-    "add-account": _("opened an account with a recruiter"),
-    "rename-account": _("renamed an account with a recruiter"),
-    "account-currency": _("took over the currency of an account with a recruiter"),
-    "try-account": _("tried an account with a recruiter out"),
-    "pause": _("paused a campaign"),
-    "park": _("left a payment of unknown outcome to a person"),
-    "pay-again": _("had a payment of unknown outcome paid again"),
-    "found-paid": _("noted that a payment had arrived"),
-    "returned": _("withdrew a session whose place was returned"),
-    "refuse-ticket": _("refused a session whose ids the recruiter does not know"),
-    "pause-account": _("paused an account with a recruiter"),
-    "resume-account": _("resumed an account with a recruiter"),
-    "store-keys": _("stored keys of an account with a recruiter"),
-    "start-site": _("started a site on this machine"),
-    "stop-site": _("stopped a site on this machine"),
-    "try-keys-again": _("tried the keys again"),
-    "top-up": _("topped wages up"),
-    "top-up-campaign": _("topped up everyone in a campaign"),
-    "pay-bonuses": _("paid bonuses by a list"),
-    "begin-anew": _("began another session under the same id"),
-    "go-on-elsewhere": _("went on on another device"),
-    "check-recruiter": _("checked a recruiter with a paid study"),
-    "reopen-offer": _("offered places again that had been given back"),
-    "open-batch": _("opened a batch of places"),
-    "continue-batches": _("let batches of places be opened again"),
-    "hold": _("found a reason to stop and look at a campaign"),
-    "pay-by-hand": _("noted that a person was paid by hand"),
-    "settle": _("planned payments"),
-    "list-finished": _("took the list of who finished away"),
-    "look-up-id": _("looked up whether somebody finished, by an id"),
-    "make-way-back": _("let a person back into their session"),
-    "use-way-back": _("a person came back into their session"),
-    "revoke-way-back": _("took a way back into a session away"),
-    "clear": _("paid a submission after a look"),
-    "review-policy": _("set how many people a rejection takes"),
-    "propose-rejection": _("proposed a rejection"),
-    "agree-to-rejection": _("agreed to a rejection"),
-    "decline-rejection": _("declined a rejection"),
-    "reject": _("rejected a submission"),
-    "override-rejection": _("paid a rejected submission after all"),
-    "rejected-elsewhere": _("was notified of a rejection"),
-    "bonus": _("planned a bonus"),
-    "compensation": _("planned a compensation"),
-    "try-again": _("sent a payment again"),
-    "send-again": _("sent something again"),
-    "reconcile": _("compared the books"),
-    "decide-session": _("decided about a session"),
-    "return-to-rules": _("gave a session back to the rules"),
-    "judge": _("judged every session"),
-    "freeze-analysis-plan": _("froze the analysis plan"),
-    "power": _("asked for the power of the plan"),
-    "attach-pictures": _("attached the pictures of published trials"),
-    "analyse": _("asked for an analysis"),
-    "retrain": _("had a network retrained"),
-    "export": _("took data away"),
-    "delete-stimuli": _("deleted a stimulus set"),
-    "delete-pictures": _("deleted a set of pictures"),
-    "freeze-pictures": _("froze a set of pictures"),
-    "describe-pictures": _("changed the notes on a set of pictures"),
-    "evaluate": _("had a network evaluated"),
-    "ask-observer": _("had a model asked in words"),
-    "upload-model": _("uploaded a model"),
-    "replace-predictions": _("replaced predictions"),
-    "delete-predictions": _("deleted predictions"),
-    "search": _("started a search for counterfactuals"),
-    "freeze-search": _("froze the pictures of a search"),
-    "delete-participant": _("deleted a participant"),
-    "take-personal-data": _("took everything that is stored about a participant"),
-    "forget-ids": _("erased people's ids"),
-    "delete-by-code": _("deleted the answers of a session by its code"),
-    "undo-withdrawal": _("undid a withdrawal"),
-    "clear-comment": _("cleared a comment for export"),
-    "hold-comment": _("kept a comment out of exports"),
-    "erase-withdrawn": _("erased withdrawn answers"),
-    "picture-damaged": _("found a damaged picture"),
-    "make-account": _("made an account"),
-    "invite": _("made an invitation to an account"),
-    "password-link": _("made a link that replaces a password"),
-    "add-second-factor": _("set up a second factor"),
-    "remove-second-factor": _("removed a second factor"),
-    "reset-second-factor": _("took the second factor of an account away"),
-    "renew-recovery-codes": _("made new recovery codes"),
-    "link-account": _("linked an account with the organisation's sign-in"),
-    "house-role": _("changed an account's role"),
-    "lab-by-groups": _("moved an account to another laboratory by its groups"),
-    "end-sessions": _("signed an account out everywhere"),
-    "open-account": _("opened an account again"),
-    "close-account": _("closed an account"),
-    "change-address": _("changed an account's address"),
-    "add-notice-address": _("added an address for notices"),
-    "remove-notice-address": _("removed an address for notices"),
-    "mute-notices": _("muted notices"),
-    "unmute-notices": _("ended a mute of notices"),
-    "change-password": _("changed a password"),
-    "replace-pseudonym-key": _("replaced the key of people's codes"),
-    "restore": _("restored an archive"),
-    "restored-database": _("noticed that the database was restored"),
+ACTS: Mapping[str, str] = {
+    "create-study": "created the study",
+    "revise-study": "changed the study",
+    "freeze-plan": "froze the plan: the first session was opened",
+    "study-collecting": "let participants in",
+    "study-paused": "paused the study",
+    "study-stopped": "stopped the study",
+    "member-invite": "invited a person",
+    "member-role": "changed a role",
+    "member-remove": "removed a person",
+    "preflight": "ran the pre-flight check",
+    "publish": "launched",
+    "stop": "stopped a campaign",
+    "reopen": "opened a stopped campaign again",
+    "extend": "added places",
+    "prolong": "kept a campaign open longer",
+    "retry-hit": "had places offered again",
+    "study-cap": "set the study's cap",
+    "month-cap": "set the month's cap",
+    "set-launchers": "said who may launch through an account",
+    "campaign-cap": "set a campaign's cap",
+    "exclude": "put a person on the exclusion list",
+    "lift-exclusion": "took a person off the exclusion list",
+    "notify": "wrote to participants",
+    "add-account": "opened an account with a recruiter",
+    "rename-account": "renamed an account with a recruiter",
+    "account-currency": "took over the currency of an account with a recruiter",
+    "try-account": "tried an account with a recruiter out",
+    "pause": "paused a campaign",
+    "park": "left a payment of unknown outcome to a person",
+    "pay-again": "had a payment of unknown outcome paid again",
+    "found-paid": "noted that a payment had arrived",
+    "returned": "withdrew a session whose place was returned",
+    "refuse-ticket": "refused a session whose ids the recruiter does not know",
+    "pause-account": "paused an account with a recruiter",
+    "resume-account": "resumed an account with a recruiter",
+    "store-keys": "stored keys of an account with a recruiter",
+    "start-site": "started a site on this machine",
+    "stop-site": "stopped a site on this machine",
+    "try-keys-again": "tried the keys again",
+    "top-up": "topped wages up",
+    "top-up-campaign": "topped up everyone in a campaign",
+    "pay-bonuses": "paid bonuses by a list",
+    "begin-anew": "began another session under the same id",
+    "go-on-elsewhere": "went on on another device",
+    "check-recruiter": "checked a recruiter with a paid study",
+    "reopen-offer": "offered places again that had been given back",
+    "open-batch": "opened a batch of places",
+    "continue-batches": "let batches of places be opened again",
+    "hold": "found a reason to stop and look at a campaign",
+    "pay-by-hand": "noted that a person was paid by hand",
+    "settle": "planned payments",
+    "list-finished": "took the list of who finished away",
+    "look-up-id": "looked up whether somebody finished, by an id",
+    "make-way-back": "let a person back into their session",
+    "use-way-back": "a person came back into their session",
+    "revoke-way-back": "took a way back into a session away",
+    "clear": "paid a submission after a look",
+    "review-policy": "set how many people a rejection takes",
+    "propose-rejection": "proposed a rejection",
+    "agree-to-rejection": "agreed to a rejection",
+    "decline-rejection": "declined a rejection",
+    "reject": "rejected a submission",
+    "override-rejection": "paid a rejected submission after all",
+    "rejected-elsewhere": "was notified of a rejection",
+    "bonus": "planned a bonus",
+    "compensation": "planned a compensation",
+    "try-again": "sent a payment again",
+    "send-again": "sent something again",
+    "reconcile": "compared the books",
+    "decide-session": "decided about a session",
+    "return-to-rules": "gave a session back to the rules",
+    "judge": "judged every session",
+    "freeze-analysis-plan": "froze the analysis plan",
+    "power": "asked for the power of the plan",
+    "attach-pictures": "attached the pictures of published trials",
+    "analyse": "asked for an analysis",
+    "retrain": "had a network retrained",
+    "export": "took data away",
+    "delete-stimuli": "deleted a stimulus set",
+    "delete-pictures": "deleted a set of pictures",
+    "freeze-pictures": "froze a set of pictures",
+    "describe-pictures": "changed the notes on a set of pictures",
+    "evaluate": "had a network evaluated",
+    "ask-observer": "had a model asked in words",
+    "upload-model": "uploaded a model",
+    "replace-predictions": "replaced predictions",
+    "delete-predictions": "deleted predictions",
+    "search": "started a search for counterfactuals",
+    "freeze-search": "froze the pictures of a search",
+    "delete-participant": "deleted a participant",
+    "take-personal-data": "took everything that is stored about a participant",
+    "forget-ids": "erased people's ids",
+    "delete-by-code": "deleted the answers of a session by its code",
+    "undo-withdrawal": "undid a withdrawal",
+    "clear-comment": "cleared a comment for export",
+    "hold-comment": "kept a comment out of exports",
+    "erase-withdrawn": "erased withdrawn answers",
+    "picture-damaged": "found a damaged picture",
+    "make-account": "made an account",
+    "invite": "made an invitation to an account",
+    "password-link": "made a link that replaces a password",
+    "add-second-factor": "set up a second factor",
+    "remove-second-factor": "removed a second factor",
+    "reset-second-factor": "took the second factor of an account away",
+    "renew-recovery-codes": "made new recovery codes",
+    "link-account": "linked an account with the organisation's sign-in",
+    "house-role": "changed an account's role",
+    "lab-by-groups": "moved an account to another laboratory by its groups",
+    "end-sessions": "signed an account out everywhere",
+    "open-account": "opened an account again",
+    "close-account": "closed an account",
+    "change-address": "changed an account's address",
+    "add-notice-address": "added an address for notices",
+    "remove-notice-address": "removed an address for notices",
+    "mute-notices": "muted notices",
+    "unmute-notices": "ended a mute of notices",
+    "change-password": "changed a password",
+    "replace-pseudonym-key": "replaced the key of people's codes",
+    "restore": "restored an archive",
+    "restored-database": "noticed that the database was restored",
 }
 
 
@@ -155,7 +153,7 @@ class Line:
 
     at: datetime
     who: str
-    act: str | Promise
+    act: str
     subject: str
     study: str
     facts: list[tuple[str, str]]
@@ -168,7 +166,7 @@ class RecordPage:
     lines: list[Line]
     page: Page[AuditEvent]
     people: list[tuple[str, str]]
-    kinds: list[tuple[str, str | Promise]]
+    kinds: list[tuple[str, str]]
     person: str
     kind: str
 
@@ -236,18 +234,18 @@ def _subject(subject: str) -> str:
     kind, _colon, key = subject.partition(":")
     if kind == "user":
         user = User.objects.filter(pk=int(key)).first() if key.isdigit() else None
-        return _name(user) if user else str(_("a person whose account is gone"))
+        return _name(user) if user else "a person whose account is gone"
     return f"{kind} {key}".strip()
 
 
 def _called(name: str) -> str:
     """Sums are shown with their currency, so nothing is called cents."""
-    return str(_("sum")) if name == "cents" else name.removesuffix("_cents").replace("_", " ")
+    return "sum" if name == "cents" else name.removesuffix("_cents").replace("_", " ")
 
 
 def _shown(name: str, value: Any, facts: Mapping[str, Any]) -> str:
     if isinstance(value, bool):
-        return str(_("yes") if value else _("no"))
+        return str("yes" if value else "no")
     if name.endswith("cents") and isinstance(value, int):
         return money.shown(value, facts.get("currency") or money.USUAL)
     text = str(value)

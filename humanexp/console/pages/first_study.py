@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 
 from humanexp.console.preflight.check import newest_of
 from humanexp.core.models import User
@@ -58,16 +57,16 @@ def way_of(user: User | AnonymousUser) -> Way | None:
 
 def _pictures() -> Iterator[Stage]:
     yield Stage(
-        _("Pictures"),
-        _("A folder or a zip archive with a subfolder for each category. Each picture is checked."),
-        _("Import pictures"),
+        "Pictures",
+        "A folder or a zip archive with a subfolder for each category. Each picture is checked.",
+        "Import pictures",
         reverse("stimuli:new_source"),
         has_pictures(),
     )
     yield Stage(
-        _("Stimuli"),
-        _("Choose corruptions and a number. Pictures are made over the whole range of visible change."),
-        _("Make a stimulus set"),
+        "Stimuli",
+        "Choose corruptions and a number. Pictures are made over the whole range of visible change.",
+        "Make a stimulus set",
         reverse("stimuli:new"),
         has_stimuli(),
     )
@@ -76,9 +75,9 @@ def _pictures() -> Iterator[Stage]:
 def _stages(study: Study | None) -> Iterator[Stage]:
     """What belongs to one study; without one, every address but that of the form is empty."""
     yield Stage(
-        _("Study"),
-        _("Start from the rehearsal: two short sessions with everything in them."),
-        _("Make the first study"),
+        "Study",
+        "Start from the rehearsal: two short sessions with everything in them.",
+        "Make the first study",
         f"{reverse('studies:new')}?start=rehearsal",
         study is not None,
     )
@@ -86,32 +85,32 @@ def _stages(study: Study | None) -> Iterator[Stage]:
     is_launched = study is not None and study.state != StudyState.DRAFT
     newest = newest_of(study) if study is not None and not is_launched else None
     yield Stage(
-        _("Pre-flight"),
-        _("A scripted participant takes the study in a browser before anybody is invited."),
-        _("Try it out"),
+        "Pre-flight",
+        "A scripted participant takes the study in a browser before anybody is invited.",
+        "Try it out",
         reverse("console:preflight", args=[slug]) if slug else "",
         is_launched or (newest is not None and newest.is_green),
     )
     finished = session_counts(study)["completed"] if study is not None and is_launched else 0
     yield Stage(
-        _("People"),
-        _("Open a link and take the study yourself, or invite people."),
-        _("Invite people") if not is_launched else _("Watch it"),
+        "People",
+        "Open a link and take the study yourself, or invite people.",
+        "Invite people" if not is_launched else "Watch it",
         tab_address("monitor" if is_launched else "recruit", slug) if slug else "",
         finished > 0,
     )
     shown = study.stimulus_set if study is not None else None
     yield Stage(
-        _("A network"),
-        _("It classifies the same pictures. One is there; others come by name or as a file."),
-        _("Evaluate a model"),
+        "A network",
+        "It classifies the same pictures. One is there; others come by name or as a file.",
+        "Evaluate a model",
         _evaluation_address(shown.pk) if shown is not None else "",
         shown is not None and completed_runs(shown).exists(),
     )
     yield Stage(
-        _("Results"),
-        _("Curves of people and network on one axis, with intervals."),
-        _("Run the analysis"),
+        "Results",
+        "Curves of people and network on one axis, with intervals.",
+        "Run the analysis",
         tab_address("results", slug) if slug else "",
         finished > 0 and study is not None and latest_run(study) is not None,
     )

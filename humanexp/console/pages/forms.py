@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import User
 from humanexp.core.slugs import NameField
@@ -21,7 +20,7 @@ class PreviewForm(forms.Form):
     """How a researcher wants to take a study."""
 
     pace = forms.ChoiceField(
-        choices=[("true", _("As participants do, with the true timing")), ("hurried", _("Speed through it"))],
+        choices=[("true", "As participants do, with the true timing"), ("hurried", "Speed through it")],
         initial="true",
         widget=forms.RadioSelect,
     )
@@ -44,75 +43,75 @@ class InviteForm(forms.Form):
     """Somebody with an account, and what they may do."""
 
     username = forms.CharField(
-        label=_("Name of the account"),
+        label="Name of the account",
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
-    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, widget=forms.RadioSelect)
+    role = forms.ChoiceField(label="Role", choices=Role.choices, widget=forms.RadioSelect)
 
 
 class RetrainingForm(forms.Form):
     """What is trained, on what, tested on what, compared with whom."""
 
     spec = forms.CharField(
-        label=_("Network"),
+        label="Network",
         max_length=300,
         widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false", "list": "known-networks"}),
-        help_text=_("A torch network: published, such as timm:resnet50.a1_in1k, or a file offered while you type."),
+        help_text="A torch network: published, such as timm:resnet50.a1_in1k, or a file offered while you type.",
     )
     name = NameField(
-        label=_("Name of the new network"),
+        label="Name of the new network",
         max_length=60,
-        help_text=_("It is stored as NAME.pt2 and offered here from then on."),
+        help_text="It is stored as NAME.pt2 and offered here from then on.",
     )
     stimulus_set = forms.ModelChoiceField(
-        StimulusSet.objects.exclude(completed_at=None), label=_("Trained on"), empty_label=None
+        StimulusSet.objects.exclude(completed_at=None), label="Trained on", empty_label=None
     )
     evaluation_set = forms.ModelChoiceField(
         StimulusSet.objects.exclude(completed_at=None),
-        label=_("Tested on"),
+        label="Tested on",
         required=False,
-        empty_label=_("other originals of the same set"),
-        help_text=_("No original of the test may be one of training, by its content."),
+        empty_label="other originals of the same set",
+        help_text="No original of the test may be one of training, by its content.",
     )
     corruptions = forms.MultipleChoiceField(
-        label=_("Corruptions trained on"),
+        label="Corruptions trained on",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None chosen: all of the set. The test has all of them in any case."),
+        help_text="None chosen: all of the set. The test has all of them in any case.",
     )
     study = forms.ModelChoiceField(
         Study.objects.none(),
-        label=_("Compared with the people of"),
+        label="Compared with the people of",
         required=False,
-        empty_label=_("no one: areas without HMRI and MRSI"),
+        empty_label="no one: areas without HMRI and MRSI",
     )
-    epochs = forms.IntegerField(label=_("Epochs"), min_value=1, max_value=200, initial=5)
-    learning_rate = forms.FloatField(label=_("Learning rate"), min_value=1e-8, max_value=10, initial=0.001)
-    momentum = forms.FloatField(label=_("Momentum"), min_value=0, max_value=0.999, initial=0.9)
-    batch = forms.IntegerField(label=_("Pictures a batch"), min_value=1, max_value=1024, initial=32)
-    held_out = forms.FloatField(label=_("Share held out"), min_value=0, max_value=0.5, initial=0.2)
-    patience = forms.IntegerField(label=_("Patience, epochs"), min_value=1, max_value=200, initial=2)
+    epochs = forms.IntegerField(label="Epochs", min_value=1, max_value=200, initial=5)
+    learning_rate = forms.FloatField(label="Learning rate", min_value=1e-8, max_value=10, initial=0.001)
+    momentum = forms.FloatField(label="Momentum", min_value=0, max_value=0.999, initial=0.9)
+    batch = forms.IntegerField(label="Pictures a batch", min_value=1, max_value=1024, initial=32)
+    held_out = forms.FloatField(label="Share held out", min_value=0, max_value=0.5, initial=0.2)
+    patience = forms.IntegerField(label="Patience, epochs", min_value=1, max_value=200, initial=2)
     share = forms.FloatField(
-        label=_("Share of originals trained on"),
+        label="Share of originals trained on",
         min_value=0.05,
         max_value=0.95,
         initial=0.5,
-        help_text=_("Where training and test divide one set."),
+        help_text="Where training and test divide one set.",
     )
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0)
-    device = forms.ChoiceField(label=_("Computes on"), choices=[("cpu", _("processor")), ("cuda", _("CUDA device"))])
+    seed = forms.IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, initial=0)
+    device = forms.ChoiceField(label="Computes on", choices=[("cpu", "processor"), ("cuda", "CUDA device")])
     power_w = forms.FloatField(
-        label=_("Power of the device, W"),
+        label="Power of the device, W",
         min_value=1,
         max_value=100_000,
         required=False,
-        help_text=_("Empty: what is usual for it."),
+        help_text="Empty: what is usual for it.",
     )
-    overhead = forms.FloatField(label=_("Overhead of the site"), min_value=1, max_value=10, initial=1)
-    kg_co2_per_kwh = forms.FloatField(label=_("kg CO2 a kWh"), min_value=0, max_value=5)
+    overhead = forms.FloatField(label="Overhead of the site", min_value=1, max_value=10, initial=1)
+    kg_co2_per_kwh = forms.FloatField(label="kg CO2 a kWh", min_value=0, max_value=5)
     allow_download = forms.BooleanField(
-        label=_("Fetch published weights from the network if they are not on this machine"), required=False
+        label="Fetch published weights from the network if they are not on this machine", required=False
     )
 
     _recipe = ("epochs", "learning_rate", "momentum", "batch", "held_out", "patience", "seed")

@@ -15,7 +15,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
 from django.utils.html import strip_tags
-from django.utils.translation import gettext as _
 
 from analysis.study.design import PracticeDesign
 from humanexp.core.errors import NotFound
@@ -68,7 +67,7 @@ def examples_of(study: Study) -> dict[str, Any]:
     return {
         "completion_code": _code("C", 8),
         "deletion_code": _code("D", visitors.LENGTH),
-        "refusal": _(str(PlacesTaken())),
+        "refusal": str(PlacesTaken()),
         "needed": {task: practice_of(study, task).practice_pass for task in tasks_of(study.configuration)},
         "question": question(_WANTED, study.configuration.get("wanted", {})),
         "closing": questions_of(study),
@@ -125,9 +124,9 @@ def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> l
         for kind, mark in _MARKS.items():
             content = _shell(request, study, kind=kind, to=to, language=language, config={}).text
             found += [page for page in _marked(content, kind, mark) if _is_met(study, page.key)]
-        leave, result = GalleryPage(key="run-leave", title=_("Stop and leave the study?")), []
+        leave, result = GalleryPage(key="run-leave", title="Stop and leave the study?"), []
         if _examples(study):
-            result = [GalleryPage(key="result", title=_("Your result"))]
+            result = [GalleryPage(key="result", title="Your result")]
         return [*found, leave, *result]
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
-from django.utils.translation import gettext as _, ngettext
 
 from humanexp.console.preflight.check import newest_of
 from humanexp.console.study_words import WORDS
@@ -63,7 +62,7 @@ def steps(
         yield _launch_step(study)
         return
     waiting = _waiting(study, sessions, flagged, run, tally)
-    yield next(waiting, Step(_("Nothing waits for you."), tone="good"))
+    yield next(waiting, Step("Nothing waits for you.", tone="good"))
     yield from waiting
 
 
@@ -71,7 +70,7 @@ def _waiting(
     study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None, tally: Tally | None
 ) -> Iterator[Step]:
     for found in attention(study, tally):
-        yield Step(found.text, _("Look"), tab_address("monitor", study.slug), found.tone)
+        yield Step(found.text, "Look", tab_address("monitor", study.slug), found.tone)
     failed = latest_for(subject_of(study))
     if failed is not None and failed.state == JobState.FAILED:
         words = WORDS["failed-job"]
@@ -85,11 +84,9 @@ def _waiting(
         words = WORDS["all-finished"]
         yield Step(str(words.text), str(words.button), tab_address("recruit", study.slug), words.tone)
     elif is_collecting and not sessions["opened"]:
-        yield Step(_("Collecting; no one has started yet."), _("Monitor"), tab_address("monitor", study.slug))
+        yield Step("Collecting; no one has started yet.", "Monitor", tab_address("monitor", study.slug))
     if study.stimulus_set is not None and not completed_runs(study.stimulus_set).exists():
-        yield Step(
-            _("No model has classified these stimuli yet."), _("Evaluate one"), reverse("evaluations:classifiers")
-        )
+        yield Step("No model has classified these stimuli yet.", "Evaluate one", reverse("evaluations:classifiers"))
     if sessions["completed"]:
         yield analysis_step(study, run, finished=sessions["completed"])
 
@@ -98,30 +95,32 @@ def _launch_step(study: Study) -> Step:
     """A draft is tried out, then launched."""
     check, newest = reverse("console:preflight", args=[study.slug]), newest_of(study)
     if newest is None:
-        return Step(_("Try everything out before anybody is invited."), _("Pre-flight check"), check)
+        return Step("Try everything out before anybody is invited.", "Pre-flight check", check)
     if newest.is_green:
         url = f"{tab_address('recruit', study.slug)}?to={newest.to}"
-        return Step(_("Everything works: invite people."), _("Launch"), url, "good")
+        return Step("Everything works: invite people.", "Launch", url, "good")
     count = len(newest.faults)
-    text = ngettext(
-        "The pre-flight check found %(n)d thing to put right.",
-        "The pre-flight check found %(n)d things to put right.",
-        count,
+    text = (
+        "The pre-flight check found %(n)d thing to put right."
+        if count == 1
+        else "The pre-flight check found %(n)d things to put right."
     )
-    return Step(text % {"n": count}, _("Put it right"), f"{check}?to={newest.to}", "bad")
+    return Step(text % {"n": count}, "Put it right", f"{check}?to={newest.to}", "bad")
 
 
 def analysis_step(study: Study, run: AnalysisRun | None, finished: int = 0) -> Step:
     url = reverse("results:dashboard", args=[study.slug])
     if run is None:
-        return Step(_("The answers have not been analysed yet."), _("Run the analysis"), url)
+        return Step("The answers have not been analysed yet.", "Run the analysis", url)
     counted = findings(run).sessions
     then = finished if counted is None or counted.completed is None else counted.completed
     if finished > then:
         new = finished - then
-        text = ngettext("%(n)d session is newer than the analysis.", "%(n)d sessions are newer than the analysis.", new)
-        return Step(text % {"n": new}, _("Analyse again"), url)
-    return Step(_("The results are up to date."), _("Read the results"), url, "good")
+        text = (
+            "%(n)d session is newer than the analysis." if new == 1 else "%(n)d sessions are newer than the analysis."
+        )
+        return Step(text % {"n": new}, "Analyse again", url)
+    return Step("The results are up to date.", "Read the results", url, "good")
 
 
 @dataclass(frozen=True, kw_only=True)

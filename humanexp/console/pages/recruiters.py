@@ -10,8 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.console import sites
@@ -38,7 +36,7 @@ from humanexp.recruitment.templatetags.recruitment import typed
 class State:
     """In a word, with its colour, and what somebody can do about it."""
 
-    word: str | Promise
+    word: str
     tone: str
     detail: str = ""
     #: there is nothing to test before somebody enters them
@@ -104,23 +102,23 @@ class AccountRow:
     def state(self) -> State:
         missing = [key for key in self.keys if not key.is_there]
         if self.can.is_closed:
-            return State(word=_("closed"), tone="plain")
+            return State(word="closed", tone="plain")
         if missing:
-            names = _(" and ").join(key.name for key in missing)
-            detail = _("There is no %(names)s yet.") % {"names": names}
-            return State(word=_("needs keys"), tone="warn", detail=detail, needs_keys=True)
+            names = " and ".join(key.name for key in missing)
+            detail = f"There is no {names} yet."
+            return State(word="needs keys", tone="warn", detail=detail, needs_keys=True)
         if self.is_paused:
-            waits = _("No places are opened and nobody is paid through it. Closing still works.")
-            return State(word=_("paused"), tone="warn", detail=waits)
+            waits = "No places are opened and nobody is paid through it. Closing still works."
+            return State(word="paused", tone="warn", detail=waits)
         if self.row.pause == Pause.KEYS:
-            return State(word=_("keys refused"), tone="bad", detail=self.row.pause_detail)
+            return State(word="keys refused", tone="bad", detail=self.row.pause_detail)
         if self.row.fault:
-            return State(word=_("test failed"), tone="bad", detail=self.row.fault)
+            return State(word="test failed", tone="bad", detail=self.row.fault)
         if not self.is_needed:
-            return State(word=_("ready"), tone="good", detail=str(self.account.kind.words.no_account))
+            return State(word="ready", tone="good", detail=str(self.account.kind.words.no_account))
         if self.row.tried_at is None:
-            return State(word=_("not tested yet"), tone="plain")
-        return State(word=_("works"), tone="good")
+            return State(word="not tested yet", tone="plain")
+        return State(word="works", tone="good")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,24 +169,24 @@ def _row_of(account: Account, row: RecruiterAccount) -> AccountRow:
 class AccountForm(forms.Form):
     """A further account."""
 
-    kind = forms.ChoiceField(label=gettext_lazy("With"), choices=lambda: _kinds())
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=80, help_text=gettext_lazy("As pages show it."))
+    kind = forms.ChoiceField(label="With", choices=lambda: _kinds())
+    name = forms.CharField(label="Name", max_length=80, help_text="As pages show it.")
     code = forms.CharField(
-        label=gettext_lazy("Short name"),
+        label="Short name",
         max_length=12,
-        help_text=gettext_lazy("2 to 12 small letters, digits and hyphens. Commands and keys are named after it."),
+        help_text="2 to 12 small letters, digits and hyphens. Commands and keys are named after it.",
     )
     currency = forms.ChoiceField(
-        label=gettext_lazy("Currency"),
-        choices=[("", gettext_lazy("as the recruiter pays")), *((code, code) for code in CURRENCIES)],
+        label="Currency",
+        choices=[("", "as the recruiter pays"), *((code, code) for code in CURRENCIES)],
         required=False,
-        help_text=gettext_lazy("A recruiter that names its own is asked for it when the account is tested."),
+        help_text="A recruiter that names its own is asked for it when the account is tested.",
     )
     workspace = forms.CharField(
-        label=gettext_lazy("Workspace"),
+        label="Workspace",
         max_length=64,
         required=False,
-        help_text=gettext_lazy("Its id there, if the key belongs to several workspaces."),
+        help_text="Its id there, if the key belongs to several workspaces.",
     )
 
 
@@ -196,15 +194,15 @@ class SpendingForm(forms.Form):
     """How much may be promised in a month, and by whom."""
 
     month_cap = MoneyField(
-        label=gettext_lazy("Limit in a calendar month"),
+        label="Limit in a calendar month",
         required=False,
-        help_text=gettext_lazy("0: nothing. Empty: no limit."),
+        help_text="0: nothing. Empty: no limit.",
     )
-    is_open = forms.BooleanField(label=gettext_lazy("Everybody with an account here may launch"), required=False)
+    is_open = forms.BooleanField(label="Everybody with an account here may launch", required=False)
     launchers = forms.CharField(
-        label=gettext_lazy("Who else may launch"),
+        label="Who else may launch",
         required=False,
-        help_text=gettext_lazy("Names of accounts, with commas. Treasurers and administrators always may."),
+        help_text="Names of accounts, with commas. Treasurers and administrators always may.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
 
@@ -246,7 +244,7 @@ def open_account(request: HttpRequest) -> HttpResponse:
         for field, fault in (error.fields or {"code": error.message}).items():
             form.add_error(field if field in form.fields else None, str(fault))
         return _page(request, form, status=error.status_code)
-    messages.success(request, _("The account is open. Enter its keys, then test it."))
+    messages.success(request, "The account is open. Enter its keys, then test it.")
     return redirect("console:account", code=given["code"])
 
 
@@ -258,9 +256,9 @@ def account(request: HttpRequest, code: str) -> HttpResponse:
     Each form says by its button what it does.
     """
     if not keeps_money(request.user):
-        raise NotAllowed(_("Only treasurers and administrators see an account's settings."))
+        raise NotAllowed("Only treasurers and administrators see an account's settings.")
     if not registry.is_known(code):
-        raise NotFound(_("There is no account of this name."))
+        raise NotFound("There is no account of this name.")
     if request.method == "POST":
         return _change(request, code)
     found = account_row(code)
@@ -290,22 +288,22 @@ def _change(request: HttpRequest, code: str) -> HttpResponse:
             case "keys":
                 store_keys(code=code, given=request.POST.dict(), by=by)
                 request_try(code=code, by=by)
-                messages.success(request, _("The keys are stored and are being tested."))
+                messages.success(request, "The keys are stored and are being tested.")
             case "spending":
                 return _change_spending(request, code)
             case "name":
                 rename_account(code=code, name=request.POST.get("name", ""), by=by)
-                messages.success(request, _("The name is stored."))
+                messages.success(request, "The name is stored.")
             case "pause":
                 pause_account(code=code, by=by)
-                messages.success(request, _("Paused. What is due waits until you resume it."))
+                messages.success(request, "Paused. What is due waits until you resume it.")
             case "resume":
                 resume_account(code=code, by=by)
-                messages.success(request, _("Resumed. What has waited is being sent."))
+                messages.success(request, "Resumed. What has waited is being sent.")
             case "test":
                 request_try(code=code, by=by)
             case _:
-                raise InvalidRequest(_("Nothing was changed: this page knows no such button. Load it again."))
+                raise InvalidRequest("Nothing was changed: this page knows no such button. Load it again.")
     if request.POST.get("back") == "list":
         return redirect("console:recruiters")
     return redirect("console:account", code=code)
@@ -319,7 +317,7 @@ def _change_spending(request: HttpRequest, code: str) -> HttpResponse:
             with transaction.atomic():
                 set_month_cap(environment=code, cap_cents=given["month_cap"], by=by)
                 set_launchers(code=code, usernames=given["launchers"], is_open=given["is_open"], by=by)
-            messages.success(request, _("Stored. It counts for everything that is launched from now on."))
+            messages.success(request, "Stored. It counts for everything that is launched from now on.")
             return redirect("console:account", code=code)
         except NotAllowed:
             raise
@@ -334,7 +332,7 @@ def site(request: HttpRequest, kind: str) -> HttpResponse:
     """Start or stop a site of this distribution on this machine."""
     head = head_of(request)
     if kind not in sites.own_sites():
-        raise NotFound(_("This is no site of this distribution."))
+        raise NotFound("This is no site of this distribution.")
     with refusals_told(request):
         (sites.start if "start" in request.POST else sites.stop)(kind=kind, by=head)
     return redirect("console:recruiters")

@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -203,7 +202,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
             for name in error.fields:
                 form.add_error(name, error.message)
         else:
-            messages.success(request, _("%(name)s takes part now.") % {"name": member.user})
+            messages.success(request, f"{member.user} takes part now.")
             return redirect("console:members", slug=slug)
     context = {
         "study": study,
@@ -226,11 +225,11 @@ def member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if request.POST.get("act") == "remove":
             remove(member=found, by=user_of(request))
-            messages.success(request, _("%(name)s is no longer a member.") % {"name": found.user})
+            messages.success(request, f"{found.user} is no longer a member.")
         else:
             changed = change_role(member=found, role=request.POST.get("role", ""), by=user_of(request))
             role = changed.get_role_display()
-            messages.success(request, _("%(name)s is now %(role)s.") % {"name": found.user, "role": role})
+            messages.success(request, f"{found.user} is now {role}.")
     except ApplicationError as error:
         messages.error(request, error.message)
     # Who has taken the right from themselves is led to where they may still be.
@@ -268,7 +267,7 @@ def _study(request: HttpRequest, slug: str) -> Study | None:
         return study_for(request.user, slug)
     if not user_of(request).is_staff:
         raise NotAllowed(
-            _("Only administrators can see the record of the whole installation. Each study has its own record.")
+            "Only administrators can see the record of the whole installation. Each study has its own record."
         )
     return None
 

@@ -13,8 +13,6 @@ from typing import Literal
 
 from django.conf import settings
 from django.db.models import Count, Max
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _, ngettext
 
 from analysis.study.study import StudyConfiguration
 from humanexp.console.models import Preflight, Tone
@@ -83,10 +81,10 @@ def standing_of(study: Study, to: str) -> Standing:
     if newest is None:
         return Standing(name="none")
     if newest.fingerprint != fingerprint_of(study, to):
-        why = _("The study, its stimuli or the recruiter have changed since.")
+        why = "The study, its stimuli or the recruiter have changed since."
         return Standing(name="stale", preflight=newest, why=why)
     if clock.now() - newest.ended_at > HOLDS:
-        return Standing(name="stale", preflight=newest, why=_("It is more than a day old."))
+        return Standing(name="stale", preflight=newest, why="It is more than a day old.")
     return Standing(name="green" if newest.is_green else "red", preflight=newest)
 
 
@@ -96,24 +94,24 @@ def refuse(*, study: Study, to: str, price: Quote) -> str:
     standing = standing_of(study, to)
     match standing.name:
         case "none":
-            return _("Run the pre-flight check for %(where)s first: nothing has been tried out yet.") % {"where": where}
+            return f"Run the pre-flight check for {where} first: nothing has been tried out yet."
         case "stale":
-            return _("Run the pre-flight check for %(where)s again. %(why)s") % {"where": where, "why": standing.why}
+            return f"Run the pre-flight check for {where} again. {standing.why}"
         case "red":
             faults = standing.preflight.faults if standing.preflight else []
-            text = ngettext(
-                "The pre-flight check for %(where)s found %(n)d thing to put right first: %(first)s",
-                "The pre-flight check for %(where)s found %(n)d things to put right first, the first: %(first)s",
-                len(faults),
+            text = (
+                "The pre-flight check for %(where)s found %(n)d thing to put right first: %(first)s"
+                if len(faults) == 1
+                else "The pre-flight check for %(where)s found %(n)d things to put right first, the first: %(first)s"
             )
             first = f"{faults[0]['title']}: {faults[0]['detail']}" if faults else ""
             return text % {"where": where, "n": len(faults), "first": first}
     held = standing.preflight.balance_cents if standing.preflight else None
     if held is not None and price.total_cents > held:
-        return _("This costs %(total)s, and at the check the account held %(held)s: add money and check again.") % {
-            "total": money.shown(price.total_cents, price.currency),
-            "held": money.shown(held, price.currency),
-        }
+        return (
+            f"This costs {money.shown(price.total_cents, price.currency)}, and at the check the account "
+            f"held {money.shown(held, price.currency)}: add money and check again."
+        )
     return ""
 
 
@@ -181,14 +179,14 @@ class Line:
 @dataclass(frozen=True)
 class Check:
     key: str
-    title: str | Promise
+    title: str
     look: Callable[[Launch], Line]
 
 
 CHECKS: list[Check] = []
 
 
-def check(title: str | Promise) -> Callable[[Callable[[Launch], Line]], Callable[[Launch], Line]]:
+def check(title: str) -> Callable[[Callable[[Launch], Line]], Callable[[Launch], Line]]:
     """Register a check under the name of its function."""
 
     def register(look: Callable[[Launch], Line]) -> Callable[[Launch], Line]:

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 import requests
 from django.conf import settings
 from django.urls import reverse
-from django.utils.translation import gettext as _, gettext_lazy
 
 from humanexp.addresses import is_loopback
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
@@ -33,26 +32,26 @@ PATIENCE_S = 10
 SKEW_NOTED, SKEW_REFUSED = timedelta(seconds=30), timedelta(minutes=5)
 
 
-@check(gettext_lazy("Address"))
+@check("Address")
 def address(launch: Launch) -> Line:
     url = settings.PUBLIC_URL
     if url.startswith("https://"):
-        return good(_("%(url)s is encrypted.") % {"url": url})
-    remedy = _("Put a TLS proxy in front and set PUBLIC_URL=https://...")
+        return good(f"{url} is encrypted.")
+    remedy = "Put a TLS proxy in front and set PUBLIC_URL=https://..."
     if launch.can.needs_https:
-        detail = _("%(url)s is not https: %(where)s shows no such page.")
+        detail = "%(url)s is not https: %(where)s shows no such page."
         return bad(detail % {"url": url, "where": registry.name_of(launch.to)}, remedy)
     if not launch.is_at_home:
-        return bad(_("%(url)s is not https: answers would travel in the clear.") % {"url": url}, remedy)
+        return bad(f"{url} is not https: answers would travel in the clear.", remedy)
     if not launch.can.vouches:
-        return warn(_("%(url)s can be opened only on this machine.") % {"url": url}, remedy)
+        return warn(f"{url} can be opened only on this machine.", remedy)
     if not is_loopback(urlsplit(launch.recruiter_address).hostname or ""):
-        detail = _("The recruiter is elsewhere, and %(url)s can be opened only on this machine.")
+        detail = "The recruiter is elsewhere, and %(url)s can be opened only on this machine."
         return bad(detail % {"url": url}, remedy)
-    return good(_("Study and recruiter are both on this machine: a rehearsal."))
+    return good("Study and recruiter are both on this machine: a rehearsal.")
 
 
-@check(gettext_lazy("Entry page"))
+@check("Entry page")
 def entry_page(launch: Launch) -> Line:
     """The page itself, fetched as a browser does, through whatever stands in front of this server."""
     name = preview_entry(study=launch.study, to=launch.to)
@@ -61,31 +60,31 @@ def entry_page(launch: Launch) -> Line:
         reply = requests.get(url, timeout=PATIENCE_S, allow_redirects=False)
     except requests.RequestException as error:
         return bad(
-            _("Nothing answers at %(url)s (%(why)s).") % {"url": settings.PUBLIC_URL, "why": type(error).__name__},
-            _("Start the web server, and check that PUBLIC_URL leads to it."),
+            f"Nothing answers at {settings.PUBLIC_URL} ({type(error).__name__}).",
+            "Start the web server, and check that PUBLIC_URL leads to it.",
         )
     if reply.status_code != 200:
         return bad(
-            _("The entry page answers %(status)d instead of showing itself.") % {"status": reply.status_code},
-            _("Check that PUBLIC_URL leads to this installation, and that both have the same SECRET_KEY."),
+            f"The entry page answers {reply.status_code} instead of showing itself.",
+            "Check that PUBLIC_URL leads to this installation, and that both have the same SECRET_KEY.",
         )
     if not registry.kind_of(launch.to).frames:
-        return good(_("Answers."))
+        return good("Answers.")
     return _framing(launch, reply)
 
 
 def _framing(launch: Launch, reply: requests.Response) -> Line:
     """A proxy that adds a header of its own is what most often keeps a page out of its frame."""
-    remedy = _("Take the header out where the proxy adds it; the application sends the right one.")
+    remedy = "Take the header out where the proxy adds it; the application sends the right one."
     if "X-Frame-Options" in reply.headers:
         value = reply.headers["X-Frame-Options"]
-        return bad(_("X-Frame-Options: %(value)s forbids every frame.") % {"value": value}, remedy)
+        return bad(f"X-Frame-Options: {value} forbids every frame.", remedy)
     allowed = _ancestors(reply.headers.get("Content-Security-Policy", ""))
     wanted = registry.kind_of(launch.to).origins
     if allowed is not None and not set(wanted) <= set(allowed):
-        detail = _("The page may be framed by %(allowed)s, not by %(wanted)s.")
+        detail = "The page may be framed by %(allowed)s, not by %(wanted)s."
         return bad(detail % {"allowed": ", ".join(allowed) or "-", "wanted": ", ".join(wanted)}, remedy)
-    return good(_("Answers, and may be shown in frames of %(origins)s.") % {"origins": ", ".join(wanted)})
+    return good("Answers, and may be shown in frames of {origins}.".format(origins=", ".join(wanted)))
 
 
 def _ancestors(policy: str) -> list[str] | None:
@@ -97,28 +96,28 @@ def _ancestors(policy: str) -> list[str] | None:
     return None
 
 
-@check(gettext_lazy("Clocks"))
+@check("Clocks")
 def clocks(launch: Launch) -> Line:
     if not launch.can.vouches:
-        return good(_("A plain link asks no other clock."))
+        return good("A plain link asks no other clock.")
     try:
         reply = requests.head(launch.recruiter_address, timeout=PATIENCE_S, allow_redirects=False)
         theirs = parsedate_to_datetime(reply.headers["Date"])
     except (requests.RequestException, KeyError, ValueError):
         return bad(
-            _("The recruiter does not answer at %(url)s.") % {"url": launch.recruiter_address},
-            _("Check the address in the settings, and that the recruiter runs."),
+            f"The recruiter does not answer at {launch.recruiter_address}.",
+            "Check the address in the settings, and that the recruiter runs.",
         )
     skew = abs(clock.now() - theirs)
     seconds = {"s": round(skew.total_seconds())}
     if skew >= SKEW_REFUSED:
         return bad(
-            _("This machine's clock and the recruiter's are %(s)d s apart: signed requests are refused.") % seconds,
-            _("Let this machine set its clock by a time server (NTP)."),
+            "This machine's clock and the recruiter's are {s} s apart: signed requests are refused.".format(**seconds),
+            "Let this machine set its clock by a time server (NTP).",
         )
     if skew >= SKEW_NOTED:
-        return warn(_("This machine's clock and the recruiter's are %(s)d s apart.") % seconds, _("Switch NTP on."))
-    return good(_("This machine's clock and the recruiter's agree."))
+        return warn("This machine's clock and the recruiter's are {s} s apart.".format(**seconds), "Switch NTP on.")
+    return good("This machine's clock and the recruiter's agree.")
 
 
 #: Pictures that are opened, spread evenly over the names of those that the plan shows.
@@ -126,60 +125,62 @@ SAMPLE = 48
 MASKS = 3
 
 
-@check(gettext_lazy("Plan"))
+@check("Plan")
 def plan(launch: Launch) -> Line:
     study = launch.study
     change = reverse("studies:change", args=[study.slug])
     try:
         planned = planned_stimuli(study)
     except ApplicationError as error:
-        return bad(error.message, _("Or make a new version of the study."), url=change, action=_("Change it"))
+        return bad(error.message, "Or make a new version of the study.", url=change, action="Change it")
     known = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=planned).count()
     if known < len(planned):
         lost = {"n": len(planned) - known}
         return bad(
-            _("%(n)d pictures of the plan are no longer in the stimulus set.") % lost,
-            _("Make a new version of the study, which gets a new plan."),
+            "{n} pictures of the plan are no longer in the stimulus set.".format(**lost),
+            "Make a new version of the study, which gets a new plan.",
             url=change,
-            action=_("Change it"),
+            action="Change it",
         )
     free = free_sessions(study)
     if not free:
         return bad(
-            _("Every planned session is taken or promised."),
-            _("Make a new version with more sessions."),
+            "Every planned session is taken or promised.",
+            "Make a new version with more sessions.",
             url=change,
-            action=_("Change it"),
+            action="Change it",
         )
     notes = plan_head(study)["notes"]
     if notes:
-        return warn(" ".join(notes), _("Decide whether you can live with it."), url=change, action=_("Change it"))
+        return warn(" ".join(notes), "Decide whether you can live with it.", url=change, action="Change it")
     counts = {"n": free, "pictures": len(planned)}
-    return good(_("%(n)d sessions are free; the plan shows %(pictures)d pictures, and the originals suffice.") % counts)
+    return good(
+        "{n} sessions are free; the plan shows {pictures} pictures, and the originals suffice.".format(**counts)
+    )
 
 
-@check(gettext_lazy("What it could show"))
+@check("What it could show")
 def power(launch: Launch) -> Line:
     """How often this size would say that a model matches people: told before anybody is invited."""
     study = launch.study
     if planned_answers(study) is None:
-        return good(_("No two curves are compared; what the size of the study could show is not simulated."))
+        return good("No two curves are compared; what the size of the study could show is not simulated.")
     page = power_page(estimates_of(study).first())
     url = reverse("studies:power", args=[study.slug])
     if page is None:
         return warn(
-            _("The power of a study of this size has not been simulated; a model like people may stay undecided."),
-            _("Simulate its power before money is spent."),
+            "The power of a study of this size has not been simulated; a model like people may stay undecided.",
+            "Simulate its power before money is spent.",
             url=url,
-            action=_("Simulate its power"),
+            action="Simulate its power",
         )
     told = " ".join((*page.on_models, page.on_equal_corruptions))
     if page.is_outdated or not page.on_models:
-        return warn(told, _("This was another design: simulate it again."), url=url, action=_("Simulate its power"))
+        return warn(told, "This was another design: simulate it again.", url=url, action="Simulate its power")
     return good(told)
 
 
-@check(gettext_lazy("Stimuli"))
+@check("Stimuli")
 def stimuli(launch: Launch) -> Line:
     """A sample is opened as the browser will: the bytes are those of the record, and decode in the protocol's size."""
     from PIL import Image, UnidentifiedImageError
@@ -196,42 +197,42 @@ def stimuli(launch: Launch) -> Line:
                 picture.load()
                 size = picture.size
         except FileNotFoundError:
-            faults.append(_("%(key)s is missing") % {"key": key})
+            faults.append(f"{key} is missing")
             continue
         except (UnidentifiedImageError, OSError):
-            faults.append(_("%(key)s cannot be opened") % {"key": key})
+            faults.append(f"{key} cannot be opened")
             continue
         if hashlib.sha256(content).hexdigest() != sha256:
-            faults.append(_("%(key)s was changed") % {"key": key})
+            faults.append(f"{key} was changed")
         elif size != (side, side):
-            faults.append(_("%(key)s is %(width)d x %(height)d px") % {"key": key, "width": size[0], "height": size[1]})
+            faults.append(f"{key} is {size[0]} x {size[1]} px")
     if faults:
-        detail = _("Of %(n)d sampled stimuli %(bad)d are not as recorded: %(which)s.")
+        detail = "Of %(n)d sampled stimuli %(bad)d are not as recorded: %(which)s."
         return bad(
             detail % {"n": len(sample), "bad": len(faults), "which": ", ".join(faults[:3])},
-            _("Restore the files from the backup, or generate the set again; verify_stimuli looks at all of them."),
+            "Restore the files from the backup, or generate the set again; verify_stimuli looks at all of them.",
             url=reverse("stimuli:stimulus_sets"),
-            action=_("Stimuli"),
+            action="Stimuli",
         )
     counts = {"n": len(sample), "all": len(names), "px": side}
-    return good(_("%(n)d of %(all)d open in %(px)d px with the recorded digest.") % counts)
+    return good("{n} of {all} open in {px} px with the recorded digest.".format(**counts))
 
 
-@check(gettext_lazy("Noise masks"))
+@check("Noise masks")
 def masks(launch: Launch) -> Line:
     from PIL import Image
 
     protocol = launch.configuration.protocol
     if launch.study.is_validation or protocol.mask_ms == 0:
-        return good(_("This study shows none."))
+        return good("This study shows none.")
     for seed in range(MASKS):
         with Image.open(BytesIO(mask_png(seed=seed, protocol=protocol))) as mask:
             mask.load()
             if mask.size != (protocol.size_px, protocol.size_px) or mask.getextrema()[0] == mask.getextrema()[1]:
                 return bad(
-                    _("A mask of %(size)s px is not the noise that was asked for.") % {"size": mask.size},
-                    _("Check the protocol of the study."),
+                    f"A mask of {mask.size} px is not the noise that was asked for.",
+                    "Check the protocol of the study.",
                     url=reverse("studies:change", args=[launch.study.slug]),
-                    action=_("Change it"),
+                    action="Change it",
                 )
-    return good(_("Drawn in %(px)d px.") % {"px": protocol.size_px})
+    return good(f"Drawn in {protocol.size_px} px.")

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils.translation import gettext as _, gettext_lazy
 
 from humanexp.console import scripted
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
@@ -25,17 +24,17 @@ from humanexp.simulation.personas import personas
 from humanexp.simulation.workers import ParticipationFailed, PatientConnection
 
 
-@check(gettext_lazy("Recruiter's account"))
+@check("Recruiter's account")
 def account(launch: Launch) -> Line:
     if not launch.can.vouches:
-        return good(_("No money goes through a plain link."))
-    settings_page = _("An administrator repairs the account on the page Recruiters.")
+        return good("No money goes through a plain link.")
+    settings_page = "An administrator repairs the account on the page Recruiters."
     try:
         launch.balance_cents = recruiter_for(launch.to).balance_cents()
     except KeysRefused as error:
         return bad(error.message, settings_page)
     except RecruiterError as error:
-        return bad(error.message, _("Check that the recruiter runs and answers, then check again."))
+        return bad(error.message, "Check that the recruiter runs and answers, then check again.")
     total, held = launch.price.total_cents, launch.balance_cents
     currency = launch.price.currency
     numbers = {
@@ -45,42 +44,43 @@ def account(launch: Launch) -> Line:
     }
     if held is not None and held < total:
         return bad(
-            _("The account holds %(held)s; all %(places)d places cost %(total)s with fees.") % numbers,
-            _("Add money to the account, or plan fewer places or a lower reward."),
+            "The account holds {held}; all {places} places cost {total} with fees.".format(**numbers),
+            "Add money to the account, or plan fewer places or a lower reward.",
             url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
-            action=_("Recruit"),
+            action="Recruit",
         )
     left = month_budget(launch.to).left_cents
     if left is not None and left < total:
         return bad(
-            _("The account may spend %(left)s more this month; all %(places)d places cost %(total)s with fees.")
-            % {**numbers, "left": money.shown(left, currency)},
-            _("A treasurer or an administrator sets its limit on its page."),
+            "The account may spend {left} more this month; all {places} places cost {total} with fees.".format(
+                **numbers, left=money.shown(left, currency)
+            ),
+            "A treasurer or an administrator sets its limit on its page.",
             url=reverse("console:account", args=[launch.to]),
-            action=_("Open the account"),
+            action="Open the account",
         )
     if held is None:
-        return good(_("The keys are accepted."))
-    return good(_("The keys are accepted; %(held)s cover %(total)s for all %(places)d places.") % numbers)
+        return good("The keys are accepted.")
+    return good("The keys are accepted; {held} cover {total} for all {places} places.".format(**numbers))
 
 
-@check(gettext_lazy("Job runner"))
+@check("Job runner")
 def job_runner(launch: Launch) -> Line:
     found = silence()
     if found is None:
-        return good(_("Runs."))
+        return good("Runs.")
     say = bad if launch.can.vouches else warn
     return say(
-        _("No job runner has reported for a minute, so no one would be paid.")
+        "No job runner has reported for a minute, so no one would be paid."
         if found.nobody_is_paid
-        else _("The job runner does no long work: no analysis would be made."),
-        _("Start one: python manage.py run_jobs"),
+        else "The job runner does no long work: no analysis would be made.",
+        "Start one: python manage.py run_jobs",
         url=reverse("jobs:jobs"),
-        action=_("Jobs"),
+        action="Jobs",
     )
 
 
-@check(gettext_lazy("Dry run"))
+@check("Dry run")
 def dry_run(launch: Launch) -> Line:
     """Scripted participants take planned sessions over HTTP, through the calls that people's pages make."""
     slots = sorted({0, launch.study.planned_sessions - 1})
@@ -90,13 +90,13 @@ def dry_run(launch: Launch) -> Line:
             trials += _take(launch, slot)
         except ParticipationFailed as error:
             return bad(
-                _("A scripted participant could not finish session %(n)d: %(why)s.") % {"n": slot + 1, "why": error},
-                _("Take the session yourself and see where it stops."),
+                f"A scripted participant could not finish session {slot + 1}: {error}.",
+                "Take the session yourself and see where it stops.",
                 url=reverse("console:preview", args=[launch.study.slug]),
-                action=_("Take it yourself"),
+                action="Take it yourself",
             )
     numbers = {"n": len(slots), "trials": trials}
-    return good(_("%(n)d sessions were taken to their end, %(trials)d trials; nothing of them is stored.") % numbers)
+    return good("{n} sessions were taken to their end, {trials} trials; nothing of them is stored.".format(**numbers))
 
 
 def _take(launch: Launch, slot: int) -> int:
@@ -118,7 +118,7 @@ def _take(launch: Launch, slot: int) -> int:
         sitting = DryRun(participant=person, entry=api, api=api, token=token)
         done = sitting.answer_all()
         if done.get("state") != "completed":
-            raise ParticipationFailed(_("the session does not end"))
+            raise ParticipationFailed("the session does not end")
         return sitting.answered
     finally:
         Preview.objects.filter(pk=preview.pk).delete()

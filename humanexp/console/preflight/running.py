@@ -6,7 +6,6 @@ import logging
 
 from django.db import transaction
 from django.utils.module_loading import autodiscover_modules
-from django.utils.translation import gettext as _
 
 from humanexp.console.models import Preflight, Tone
 from humanexp.console.preflight.check import CHECKS, Check, Launch, Line, as_stored, bad, fingerprint_of
@@ -90,13 +89,13 @@ def _look(entry: Check, launch: Launch) -> Line:
     try:
         return entry.look(launch)
     except ApplicationError as error:
-        return bad(error.message, _("Put this right, then check again."))
+        return bad(error.message, "Put this right, then check again.")
     except Exception as error:  # noqa: BLE001  one broken check must not keep the others from being made
         logger.exception("pre-flight check %s", entry.key)
-        detail = _("The check itself broke: %(kind)s: %(what)s.")
+        detail = "The check itself broke: %(kind)s: %(what)s."
         return bad(
             detail % {"kind": type(error).__name__, "what": str(error)[:200]},
-            _("The server's log says where."),
+            "The server's log says where.",
         )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from django import template
 from django.urls import reverse
-from django.utils.translation import gettext, ngettext
 
 from humanexp.core import clock
 from humanexp.core.errors import JobError
@@ -150,8 +149,8 @@ def ago(moment: datetime | None) -> str:
     for size, one, many in _UNITS:
         if seconds >= size:
             count = int(seconds // size)
-            return ngettext(one, many, count) % {"n": count}
-    return gettext("just now")
+            return (one if count == 1 else many) % {"n": count}
+    return "just now"
 
 
 @register.filter
@@ -186,7 +185,7 @@ def job_title(kind: str) -> str:
     """The kind of a job as words; one without a title is told by its name: lab.count -> Lab: count."""
     with suppress(JobError):
         if title := registered(kind).title:
-            return gettext(title)
+            return title
     app, _, verb = str(kind).partition(".")
     return f"{app.capitalize()}: {verb.replace('_', ' ')}" if verb else app.capitalize()
 

@@ -13,7 +13,6 @@ from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils.translation import gettext, gettext_lazy as _
 
 from humanexp.core.limits import SharedAllowance
 from humanexp.core.models import HouseRole, SignIn, User
@@ -25,7 +24,7 @@ class ForgottenForm(forms.Form):
     """Where to send a link to."""
 
     email = forms.EmailField(
-        label=_("E-mail address of your account"),
+        label="E-mail address of your account",
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
@@ -35,7 +34,7 @@ class ConfirmForm(forms.Form):
     """The password shows that it is you."""
 
     password = forms.CharField(
-        label=_("Your password"),
+        label="Your password",
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
@@ -47,7 +46,7 @@ class ConfirmForm(forms.Form):
     def clean_password(self) -> str:
         password = str(self.cleaned_data["password"])
         if not self.user.check_password(password):
-            raise forms.ValidationError(_("This is not your password."))
+            raise forms.ValidationError("This is not your password.")
         return password
 
 
@@ -56,7 +55,7 @@ class AddressForm(ConfirmForm):
 
     field_order = ("email", "password")
     email = forms.EmailField(
-        label=_("E-mail address"),
+        label="E-mail address",
         max_length=254,
         required=False,
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
@@ -69,10 +68,10 @@ def _role_field(label: Any) -> forms.ChoiceField:
         choices=[
             (
                 HouseRole.MEMBER,
-                _("member: makes pictures, stimuli and studies, and does in others what their owners allow"),
+                "member: makes pictures, stimuli and studies, and does in others what their owners allow",
             ),
-            (HouseRole.TREASURER, _("treasurer: also sets who may spend through which recruiter, and how much")),
-            (HouseRole.ADMINISTRATOR, _("administrator: can do everything in every study, and manages accounts")),
+            (HouseRole.TREASURER, "treasurer: also sets who may spend through which recruiter, and how much"),
+            (HouseRole.ADMINISTRATOR, "administrator: can do everything in every study, and manages accounts"),
         ],
         initial=HouseRole.MEMBER,
         widget=forms.RadioSelect,
@@ -82,29 +81,29 @@ def _role_field(label: Any) -> forms.ChoiceField:
 class RoleForm(forms.Form):
     """What an account is from now on."""
 
-    role = _role_field(_("Role from now on"))
+    role = _role_field("Role from now on")
 
 
 class InvitationForm(forms.Form):
     """Who gets an account, and for how long the link is good."""
 
     username = forms.CharField(
-        label=_("Name"),
+        label="Name",
         max_length=150,
-        help_text=_("What the person signs in with, for example ada.lovelace"),
+        help_text="What the person signs in with, for example ada.lovelace",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
     email = forms.EmailField(
-        label=_("E-mail address"),
+        label="E-mail address",
         max_length=254,
         required=False,
-        help_text=_("Optional: if mail is set up here, links go there."),
+        help_text="Optional: if mail is set up here, links go there.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
-    role = _role_field(_("Role"))
+    role = _role_field("Role")
     valid_days = forms.TypedChoiceField(
-        label=_("The link is good for"),
-        choices=[(1, _("1 day")), (3, _("3 days")), (7, _("7 days")), (30, _("30 days"))],
+        label="The link is good for",
+        choices=[(1, "1 day"), (3, "3 days"), (7, "7 days"), (30, "30 days")],
         coerce=int,
         initial=3,
     )
@@ -121,7 +120,7 @@ class _Limited:
 
     def _tried(self, check: Any) -> Any:
         if OF_AN_ACCOUNT.spend(self.user.pk):
-            raise ValidationError(gettext("Too many wrong codes: wait a few minutes."))
+            raise ValidationError("Too many wrong codes: wait a few minutes.")
         try:
             found = check()
         except ValidationError:
@@ -172,7 +171,7 @@ def _use(authenticator: Authenticator, code: str) -> None:
     matching = [interval for interval, right in codes.items() if totp.compare_user_code(actual=code, expected=right)]
     used = row.data.get("used_interval", -1)
     if not matching or max(matching) <= used:
-        raise ValidationError(gettext("This code was used already: wait for the next one."))
+        raise ValidationError("This code was used already: wait for the next one.")
     row.data["used_interval"] = max(matching)
     row.save(update_fields=["data"])
     authenticator.data = row.data

@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -42,7 +41,7 @@ def account(request: HttpRequest) -> HttpResponse:
     user = selectors.user_of(request)
     if request.POST.get("what") == "sessions":
         end_sessions(user=user, but=request.session.session_key or "", by=user)
-        messages.success(request, _("Every other browser is signed out."))
+        messages.success(request, "Every other browser is signed out.")
         return redirect("account")
     is_address = request.POST.get("what") == "address"
     address = AddressForm(user, request.POST if is_address else None, initial={"email": user.email}, prefix="address")
@@ -54,12 +53,12 @@ def account(request: HttpRequest) -> HttpResponse:
             tried.is_right = not form.has_error("password" if is_address else "old_password")
         if form.is_valid() and is_address:
             set_address(user=user, email=address.cleaned_data["email"])
-            messages.success(request, _("Your address is stored."))
+            messages.success(request, "Your address is stored.")
             return redirect("account")
         if form.is_valid():
             set_password(user=user, password=password.cleaned_data["new_password1"], by=user)
             update_session_auth_hash(request, user)
-            messages.success(request, _("Your password is changed. Every other browser is signed out."))
+            messages.success(request, "Your password is changed. Every other browser is signed out.")
             return redirect("account")
     context = {
         "address": address,
@@ -91,7 +90,7 @@ def new_password(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         set_password(user=user, password=form.cleaned_data["new_password1"], by=user)
         request.session.flush()
-        messages.success(request, _("Your password is set. Sign in with it."))
+        messages.success(request, "Your password is set. Sign in with it.")
         return redirect("login")
     context = {"form": form, "account": user}
     return render(request, "console/account/new_password.html", context, status=422 if form.is_bound else 200)
@@ -101,13 +100,13 @@ def new_password(request: HttpRequest) -> HttpResponse:
 def forgotten(request: HttpRequest) -> HttpResponse:
     """Sends a link by mail; the answer is the same whether there is such an account or not."""
     if not selectors.mail_is_set_up():
-        raise NotFound(_("Mail is not set up here: ask an administrator for a new password."))
+        raise NotFound("Mail is not set up here: ask an administrator for a new password.")
     form = ForgottenForm(request.POST or None)
     if not form.is_valid():
         return render(request, "console/account/forgotten.html", {"form": form}, status=422 if form.is_bound else 200)
     email = form.cleaned_data["email"]
     if wait_s := OF_A_CALLER.spend(caller_of(request)):
-        raise TooManyCalls(_("Too many links were asked for: wait a few minutes."), retry_after_s=wait_s)
+        raise TooManyCalls("Too many links were asked for: wait a few minutes.", retry_after_s=wait_s)
     if not TO_AN_ADDRESS.spend(email.casefold()):
         send_password_links(email=email)
     return render(request, "console/account/forgotten.html", {"sent_to": email, "valid_days": accounts.VALID_DAYS})

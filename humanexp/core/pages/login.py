@@ -19,7 +19,6 @@ from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -56,7 +55,7 @@ def password_tried(request: HttpRequest, username: str) -> Iterator[Tried]:
         tries.append((OF_STRANGERS, name))
     wait_s = max(allowance.spend(key) for allowance, key in tries)
     if wait_s:
-        raise TooManyCalls(_("Too many wrong passwords: wait a few minutes."), retry_after_s=wait_s)
+        raise TooManyCalls("Too many wrong passwords: wait a few minutes.", retry_after_s=wait_s)
     tried = Tried()
     yield tried
     if tried.is_right:

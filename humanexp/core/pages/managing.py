@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from humanexp.core import clock, second_factors, selectors
@@ -54,25 +53,23 @@ def one_account(request: HttpRequest, pk: int) -> HttpResponse:
             return _link(request, user, entry_link(user=user, by=head))
         case "close" | "open" as act:
             set_active(user=user, is_active=act == "open", by=head)
-            told = _("%(name)s can sign in again.") if act == "open" else _("%(name)s is signed out and stays out.")
+            told = "%(name)s can sign in again." if act == "open" else "%(name)s is signed out and stays out."
             messages.success(request, told % {"name": user})
             return redirect("manage-account", pk)
         case "role":
             form = RoleForm(request.POST)
             if form.is_valid():
                 set_house_role(user=user, role=HouseRole(form.cleaned_data["role"]), by=head)
-                messages.success(
-                    request, _("%(name)s has the role %(role)s now.") % {"name": user, "role": user.house_role.label}
-                )
+                messages.success(request, f"{user} has the role {user.house_role.label} now.")
                 return redirect("manage-account", pk)
             status = 422
         case "factor":
             reset_second_factor(user=user, by=head)
-            messages.success(request, _("%(name)s signs in with the password alone.") % {"name": user})
+            messages.success(request, f"{user} signs in with the password alone.")
             return redirect("manage-account", pk)
         case "end":
             end_sessions(user=user, by=head)
-            messages.success(request, _("%(name)s is signed out everywhere.") % {"name": user})
+            messages.success(request, f"{user} is signed out everywhere.")
             return redirect("manage-account", pk)
     context = {
         "account": user,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.functional import Promise
 
 if TYPE_CHECKING:  # apps import this before there are models
     from humanexp.core.models import User
@@ -20,7 +19,7 @@ class Section:
     """An entry of the top navigation."""
 
     key: str
-    label: str | Promise
+    label: str
     #: name of a URL without arguments
     url_name: str
     order: int
@@ -33,7 +32,7 @@ class StudyTab:
     """A room of a study; its URL takes the study's slug."""
 
     key: str
-    label: str | Promise
+    label: str
     #: name of a URL with one argument, `slug`
     url_name: str
     order: int

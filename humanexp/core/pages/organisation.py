@@ -12,7 +12,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from humanexp.core import organisation
@@ -37,12 +36,12 @@ def leave(request: HttpRequest) -> HttpResponse:
     if not organisation.is_set_up():
         raise NotFound
     if wait_s := OF_A_CALLER.spend(caller_of(request)):
-        raise TooManyCalls(_("Too many sign-ins were begun: wait a minute."), retry_after_s=wait_s)
+        raise TooManyCalls("Too many sign-ins were begun: wait a minute.", retry_after_s=wait_s)
     try:
         address, begun = organisation.begin()
     except (requests.RequestException, KeyError, ValueError) as error:
         logger.error("the organisation's sign-in does not answer: %s", type(error).__name__)
-        return _refused(request, _("It does not answer. Try again later, or sign in with a password."), 503)
+        return _refused(request, "It does not answer. Try again later, or sign in with a password.", 503)
     adds_identity = "link" in request.GET and isinstance(request.user, User)
     request.session[_HELD] = {
         "begun": asdict(begun),
@@ -57,13 +56,13 @@ def back(request: HttpRequest) -> HttpResponse:
     """From the provider: what a browser kept when it left is good for one answer."""
     held = request.session.pop(_HELD, None)
     if not organisation.is_set_up() or held is None:
-        return _refused(request, _("This sign-in was not begun in this browser, or it is over: begin again."))
+        return _refused(request, "This sign-in was not begun in this browser, or it is over: begin again.")
     try:
         person = organisation.finish(answer=request.GET.dict(), begun=Begun(**held["begun"]))
     except ApplicationError as error:
         logger.warning("the organisation's sign-in was refused: %s", error.message)
         _record(request, None)
-        return _refused(request, _("What it sent could not be verified. Begin again; if it happens again, tell us."))
+        return _refused(request, "What it sent could not be verified. Begin again; if it happens again, tell us.")
     if held["links"] is not None:
         return _link(request, person, held["links"])
     try:
@@ -79,12 +78,12 @@ def back(request: HttpRequest) -> HttpResponse:
 
 def _link(request: HttpRequest, person: Person, pk: int) -> HttpResponse:
     if not isinstance(request.user, User) or request.user.pk != pk:
-        return _refused(request, _("You are not signed in any more with the account that you wanted to link."))
+        return _refused(request, "You are not signed in any more with the account that you wanted to link.")
     try:
         link(user=request.user, person=person)
     except ApplicationError as error:
         return _refused(request, error.message)
-    messages.success(request, _("You can now sign in through %(name)s.") % {"name": settings.OIDC_NAME})
+    messages.success(request, f"You can now sign in through {settings.OIDC_NAME}.")
     return redirect("account")
 
 

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _, gettext_lazy
-
 from analysis.figures.rows import Names, matrix_figure
 from analysis.figures.table import Cell, Column, Table, estimate
 from analysis.figures.value import Figure
@@ -19,28 +17,24 @@ from humanexp.results.charts.chart import Chart
 from humanexp.results.pages.dashboard import FigureJson, figure_value
 
 _DEFINITION = (
-    gettext_lazy(
+    (
         "Rows: the model that pictures were made against, and how many of them its oracle accepted. Columns: the model "
         "that looks at them. Cells: share that it names right, in per cent; the top row is the clean originals."
     ),
-    gettext_lazy("The diagonal is CA, the accuracy of the model that was searched. Intervals: exact binomial, 95 %."),
+    "The diagonal is CA, the accuracy of the model that was searched. Intervals: exact binomial, 95 %.",
 )
 _CAVEATS = (
-    gettext_lazy("A row holds the pictures that were accepted in its own search: rows are not the same pictures."),
-    gettext_lazy(
-        "A model that errs on clean pictures errs on these too: compare a column with its top row, not with others."
-    ),
-    gettext_lazy("Pictures that fool one model alone say as much about that model as about the pictures."),
+    "A row holds the pictures that were accepted in its own search: rows are not the same pictures.",
+    "A model that errs on clean pictures errs on these too: compare a column with its top row, not with others.",
+    "Pictures that fool one model alone say as much about that model as about the pictures.",
 )
 _AGREEMENT_DEFINITION = (
-    gettext_lazy("OOR of each model with each generator: CA over SA of its newest search."),
-    gettext_lazy("ρ: rank correlation of Spearman; τ: of Kendall (b); over the models that both generators have."),
+    "OOR of each model with each generator: CA over SA of its newest search.",
+    "ρ: rank correlation of Spearman; τ: of Kendall (b); over the models that both generators have.",
 )
 _AGREEMENT_CAVEATS = (
-    gettext_lazy(
-        "Three models stand in the same order by chance once in six times, four once in 24, five once in 120."
-    ),
-    gettext_lazy("Ranks take no account of intervals: models whose OOR differs by less than noise change places."),
+    "Three models stand in the same order by chance once in six times, four once in 24, five once in 120.",
+    "Ranks take no account of intervals: models whose OOR differs by less than noise change places.",
 )
 
 
@@ -65,7 +59,7 @@ def charts_of(group: Group, result: SearchesTogether) -> list[Told]:
     if len(group.generators) > 1:
         chart = _agreement(group, result.agreement or ())
         if result.agreement is None:
-            charts.append(Told(chart, _("Ranks are compared when the models are tested.")))
+            charts.append(Told(chart, "Ranks are compared when the models are tested."))
         else:
             charts.append(Told(chart, agreement_sentence(result.agreement)))
     return charts
@@ -80,19 +74,21 @@ def transfer_sentence(entry: Transfer, clean: Mapping[str, float | None]) -> str
     """Which model's pictures the others name least, if less than clean originals."""
     name, mean = _most_fooling(entry)
     if name is None:
-        return _("The oracle accepted no picture: there is nothing to test.")
+        return "The oracle accepted no picture: there is nothing to test."
     originals = [share for tested in entry.tested if tested != name and (share := clean.get(tested)) is not None]
     if originals and mean >= sum(originals) / len(originals):
-        return _(
-            "With %(generator)s, pictures made against one model do not fool the others: on average they name at least "
-            "%(others).0f %% of them right, no less than of the clean originals."
-        ) % {"generator": entry.generator, "others": 100 * mean}
+        return (
+            f"With {entry.generator}, pictures made against one model do not fool the others: on "
+            "average they name at least "
+            f"{100 * mean:.0f} % of them right, no less than of the clean originals."
+        )
     row = entry.made_against.index(name)
     own = entry.correct[row][entry.tested.index(name)] / entry.n_valid[row]
-    return _(
-        "With %(generator)s, pictures made against %(name)s fool the others most: on average they name %(others).0f %% "
-        "of them right, %(name)s itself %(own).0f %%."
-    ) % {"generator": entry.generator, "name": name, "others": 100 * mean, "own": 100 * own}
+    return (
+        f"With {entry.generator}, pictures made against {name} fool the others most: on average they "
+        f"name {100 * mean:.0f} % "
+        f"of them right, {name} itself {100 * own:.0f} %."
+    )
 
 
 def _most_fooling(entry: Transfer) -> tuple[str | None, float]:
@@ -109,24 +105,20 @@ def agreement_sentence(entries: Sequence[RankAgreement]) -> str:
     """How alike generators rank models."""
     known = {entry: entry.rho for entry in entries if entry.rho is not None}
     if not known:
-        return _("A ranking needs three models or more that two generators have in common.")
+        return "A ranking needs three models or more that two generators have in common."
     least = min(known, key=lambda entry: known[entry])
     first, second = least.pair
-    named = {"first": first, "second": second, "n": least.n, "rho": least.rho}
     if len(known) == 1:
-        return _("%(first)s and %(second)s rank %(n)d models with a correlation of %(rho).2f.") % named
-    return _(
-        "Of %(pairs)d pairs of generators %(first)s and %(second)s rank models least alike: %(n)d models, correlation "
-        "%(rho).2f."
-    ) % {"pairs": len(known), **named}
+        return f"{first} and {second} rank {least.n} models with a correlation of {least.rho:.2f}."
+    return (
+        f"Of {len(known)} pairs of generators {first} and {second} rank models least alike: {least.n} models, "
+        f"correlation {least.rho:.2f}."
+    )
 
 
 def _transfer(group: Group, entry: Transfer, number: int) -> Chart:
-    title = _("Pictures of %(generator)s on other models") % {"generator": entry.generator}
-    rows = [
-        _("against %(name)s (%(n)d)") % {"name": name, "n": n}
-        for name, n in zip(entry.made_against, entry.n_valid, strict=True)
-    ]
+    title = f"Pictures of {entry.generator} on other models"
+    rows = [f"against {name} ({n})" for name, n in zip(entry.made_against, entry.n_valid, strict=True)]
     return Chart(
         key=f"transfer-{number}",
         title=title,
@@ -142,21 +134,20 @@ def _matrix(group: Group, entry: Transfer, title: str, rows: list[str]) -> Figur
     first = [clean.get(name) for name in entry.tested]
     shares: list[list[float | None]] = [first]
     details = [
-        [_("%(model)s on clean originals: %(share)s") % {"model": name, "share": _share(value)}
+        [f"{name} on clean originals: {_share(value)}"
          for name, value in zip(entry.tested, first, strict=True)]
     ]  # fmt: skip
     for made_against, n, counts in zip(entry.made_against, entry.n_valid, entry.correct, strict=True):
         shares.append([count / n if n else None for count in counts])
         details.append(
             [
-                _("%(model)s on pictures made against %(against)s: %(count)d of %(n)d")
-                % {"model": name, "against": made_against, "count": count, "n": n}
+                f"{name} on pictures made against {made_against}: {count} of {n}"
                 for name, count in zip(entry.tested, counts, strict=True)
             ]
         )
     return matrix_figure(
-        Names([_("clean originals"), *rows]),
-        Names(entry.tested, _("tested")),
+        Names(["clean originals", *rows]),
+        Names(entry.tested, "tested"),
         shares,
         title=title,
         name="share",
@@ -169,7 +160,7 @@ def _matrix(group: Group, entry: Transfer, title: str, rows: list[str]) -> Figur
 
 def _transfer_table(group: Group, entry: Transfer, title: str) -> Table:
     clean = _clean(group)
-    top = (_("clean originals"), None, *((clean.get(name), None, None) for name in entry.tested))
+    top = ("clean originals", None, *((clean.get(name), None, None) for name in entry.tested))
     rows: list[tuple[Cell, ...]] = [
         (
             name,
@@ -184,12 +175,12 @@ def _transfer_table(group: Group, entry: Transfer, title: str) -> Table:
         "transfer",
         title,
         (
-            Column("made_against", _("Made against")),
-            Column("n", _("Pictures"), "count"),
+            Column("made_against", "Made against"),
+            Column("n", "Pictures", "count"),
             *(Column(name, name, "estimate", 2) for name in entry.tested),
         ),
         (top, *rows),
-        (_("Accuracy of the model in the head, with its 95 % interval."),),
+        ("Accuracy of the model in the head, with its 95 % interval.",),
     )
 
 
@@ -202,14 +193,14 @@ def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
 
     return Chart(
         key="agreement",
-        title=_("Do generators rank models alike?"),
+        title="Do generators rank models alike?",
         figure=None,
         tables=(
             Table(
                 "oor",
-                _("OOR by model and generator"),
+                "OOR by model and generator",
                 (
-                    Column("model", _("Model")),
+                    Column("model", "Model"),
                     *(Column(name, name, "estimate", 2) for name in group.generators.values()),
                 ),
                 tuple(
@@ -220,13 +211,13 @@ def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
             ),
             Table(
                 "ranks",
-                _("Rank correlations of OOR"),
+                "Rank correlations of OOR",
                 (
-                    Column("first", _("Generator")),
-                    Column("second", _("and")),
+                    Column("first", "Generator"),
+                    Column("second", "and"),
                     Column("rho", "ρ", "number", 2),
                     Column("tau", "τ", "number", 2),
-                    Column("n", _("Models"), "count"),
+                    Column("n", "Models", "count"),
                 ),
                 tuple((*entry.pair, entry.rho, entry.tau, entry.n) for entry in entries),
             ),

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.counterfactuals.summaries import DRAWINGS_ONLY, is_shipped
@@ -25,45 +24,45 @@ class SearchForm(forms.Form):
     """A search; what a specification may say is told beside the field."""
 
     name = NameField(max_length=60)
-    images = forms.ModelChoiceField(SourceSet.objects.order_by("name"), label=_("Pictures"), to_field_name="name")
+    images = forms.ModelChoiceField(SourceSet.objects.order_by("name"), label="Pictures", to_field_name="name")
     classifier = forms.CharField(
-        label=_("Model under test"),
+        label="Model under test",
         max_length=300,
         widget=_typed("known-models"),
-        help_text=_("For example export:fixtures/classifiers/clean.pt2, or torchvision:resnet50."),
+        help_text="For example export:fixtures/classifiers/clean.pt2, or torchvision:resnet50.",
     )
     generator = forms.CharField(
-        label=_("Generator"),
+        label="Generator",
         max_length=300,
         initial="pixel:",
         widget=_typed("known-generators"),
-        help_text=_(
+        help_text=(
             "pixel: changes pixels within a bound; vqgan:CHECKPOINT changes the latents of an autoencoder; "
             "corruption:NAME walks along a corruption function."
         ),
     )
     oracle = forms.CharField(
-        label=_("Oracle"),
+        label="Oracle",
         max_length=600,
         widget=_typed("known-oracles"),
-        help_text=_(
+        help_text=(
             "classifier:MODEL, clip:MODEL, ensemble:A|B; or crowd: for people, who judge every step in a study of "
             "validation, round by round."
         ),
     )
-    budget = forms.IntegerField(label=_("Most perturbations of a picture"), min_value=1, max_value=1000, initial=10)
+    budget = forms.IntegerField(label="Most perturbations of a picture", min_value=1, max_value=1000, initial=10)
     pictures = forms.IntegerField(
-        label=_("Number of pictures"), min_value=0, initial=0, help_text=_("Even over categories; 0 takes all.")
+        label="Number of pictures", min_value=0, initial=0, help_text="Even over categories; 0 takes all."
     )
-    size_px = forms.IntegerField(label=_("Size, px"), min_value=32, max_value=1024, initial=224)
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, initial=0)
-    greyscale = forms.BooleanField(label=_("Control: without colour"), required=False)
+    size_px = forms.IntegerField(label="Size, px", min_value=32, max_value=1024, initial=224)
+    seed = forms.IntegerField(label="Seed", min_value=0, initial=0)
+    greyscale = forms.BooleanField(label="Control: without colour", required=False)
     fgsm = forms.FloatField(
-        label=_("Control: initial signed step"), min_value=0, max_value=1, initial=0, help_text=_("Of 1; 0 for none.")
+        label="Control: initial signed step", min_value=0, max_value=1, initial=0, help_text="Of 1; 0 for none."
     )
-    answers_per_picture = forms.IntegerField(label=_("Crowd: people who judge a picture"), min_value=1, initial=5)
-    cap_cents = MoneyField(label=_("Crowd: most that all rounds may cost"), required=False, help_text=_("Dollars."))
-    scripted = forms.BooleanField(label=_("Crowd: scripted participants, no people"), required=False)
+    answers_per_picture = forms.IntegerField(label="Crowd: people who judge a picture", min_value=1, initial=5)
+    cap_cents = MoneyField(label="Crowd: most that all rounds may cost", required=False, help_text="Dollars.")
+    scripted = forms.BooleanField(label="Crowd: scripted participants, no people", required=False)
 
     people = ("answers_per_picture", "cap_cents", "scripted")
     further = ("size_px", "seed", "fgsm", "greyscale")
@@ -94,7 +93,7 @@ class SearchForm(forms.Form):
         cleaned = super().clean() or {}
         is_crowd = cleaned.get("oracle") == CROWD
         if is_crowd and cleaned.get("cap_cents") is None and not cleaned.get("scripted"):
-            self.add_error("cap_cents", _("People cost money: say what all rounds may cost together."))
+            self.add_error("cap_cents", "People cost money: say what all rounds may cost together.")
         if not is_crowd:
             cleaned["cap_cents"] = None
         return cleaned

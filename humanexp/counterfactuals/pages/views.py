@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -128,7 +127,7 @@ def freeze(request: HttpRequest, name: str) -> HttpResponse:
     except ApplicationError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, _("%(count)d pictures are frozen.") % {"count": benchmark.count})
+        messages.success(request, f"{benchmark.count} pictures are frozen.")
     return redirect("counterfactuals:search", name=name)
 
 

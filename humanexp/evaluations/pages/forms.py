@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from analysis.categories import CATEGORIES
 from analysis.errors import AnalysisError
@@ -16,10 +15,10 @@ from humanexp.stimuli.models import StimulusSet
 
 class GoldForm(forms.Form):
     classifiers = forms.CharField(
-        label=_("Classifiers, one a line"),
+        label="Classifiers, one a line",
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 4, "class": "code", "spellcheck": "false"}),
-        help_text=_("For example torchvision:resnet50, or export:fixtures/classifiers/clean.pt2. Ask two or more."),
+        help_text="For example torchvision:resnet50, or export:fixtures/classifiers/clean.pt2. Ask two or more.",
     )
 
     def clean_classifiers(self) -> list[str]:
@@ -28,44 +27,44 @@ class GoldForm(forms.Form):
 
 class _SetForm(forms.Form):
     stimulus_set = forms.ModelChoiceField(
-        StimulusSet.objects.exclude(completed_at=None), label=_("Stimuli"), empty_label=None
+        StimulusSet.objects.exclude(completed_at=None), label="Stimuli", empty_label=None
     )
     name = forms.CharField(
-        label=_("Name on the dashboard"),
+        label="Name on the dashboard",
         max_length=80,
         required=False,
-        help_text=_("A name that is there already gets the new predictions once they are complete."),
+        help_text="A name that is there already gets the new predictions once they are complete.",
     )
 
 
 class EvaluateForm(_SetForm):
     spec = forms.CharField(
-        label=_("Network"),
+        label="Network",
         max_length=300,
         widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false", "list": "known-networks"}),
-        help_text=_("A published network by name, such as timm:resnet50.a1_in1k, or a file of the server's shelf."),
+        help_text="A published network by name, such as timm:resnet50.a1_in1k, or a file of the server's shelf.",
     )
     rule = forms.ChoiceField(
-        label=_("From 1,000 classes to 16 categories"),
+        label="From 1,000 classes to 16 categories",
         choices=[
-            ("mean", _("mean probability of a category's classes (published)")),
-            ("sum", _("sum of the probabilities")),
-            ("max", _("largest probability")),
+            ("mean", "mean probability of a category's classes (published)"),
+            ("sum", "sum of the probabilities"),
+            ("max", "largest probability"),
         ],
     )
-    device = forms.ChoiceField(label=_("Computes on"), choices=[("cpu", _("processor")), ("cuda", _("CUDA device"))])
+    device = forms.ChoiceField(label="Computes on", choices=[("cpu", "processor"), ("cuda", "CUDA device")])
     precision = forms.ChoiceField(
-        label=_("Precision on CUDA"),
+        label="Precision on CUDA",
         required=False,
         choices=[
-            ("float32", _("exact float32")),
-            ("tf32", _("TF32: products rounded, faster")),
-            ("float16", _("float16 mixed in, fastest")),
-            ("bfloat16", _("bfloat16 mixed in")),
+            ("float32", "exact float32"),
+            ("tf32", "TF32: products rounded, faster"),
+            ("float16", "float16 mixed in, fastest"),
+            ("bfloat16", "bfloat16 mixed in"),
         ],
     )
     allow_download = forms.BooleanField(
-        label=_("Fetch published weights from the network if they are not on this machine"), required=False
+        label="Fetch published weights from the network if they are not on this machine", required=False
     )
     field_order = ("spec", "stimulus_set", "name", "rule", "device", "precision", "allow_download")
 
@@ -86,45 +85,45 @@ class ModelForm(forms.Form):
     """A network's file, and what it does not say of itself."""
 
     model = forms.FileField(
-        label=_("File of the model"),
+        label="File of the model",
         widget=forms.FileInput(attrs={"accept": ".pt2,.onnx,.safetensors", "data-drop": ""}),
-        help_text=_("A torch.export program (.pt2), an ONNX network, or weights as safetensors; never a pickle (.pt)."),
+        help_text="A torch.export program (.pt2), an ONNX network, or weights as safetensors; never a pickle (.pt).",
     )
     name = forms.CharField(
-        label=_("Name on the shelf"), max_length=60, help_text=_("Letters, digits, - and _; for example my-resnet.")
+        label="Name on the shelf", max_length=60, help_text="Letters, digits, - and _; for example my-resnet."
     )
     architecture = forms.CharField(
-        label=_("Network that the weights belong to"),
+        label="Network that the weights belong to",
         max_length=120,
         required=False,
         widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false"}),
-        help_text=_("Only for safetensors: timm:resnet50, or torchvision:resnet50."),
+        help_text="Only for safetensors: timm:resnet50, or torchvision:resnet50.",
     )
     outputs = forms.ChoiceField(
-        label=_("What it puts out"),
-        choices=[("logits", _("logits, before softmax")), ("probabilities", _("probabilities"))],
+        label="What it puts out",
+        choices=[("logits", "logits, before softmax"), ("probabilities", "probabilities")],
     )
     labels = forms.ChoiceField(
-        label=_("Its labels"),
+        label="Its labels",
         choices=[
-            ("imagenet", _("ImageNet's 1,000 classes, in their usual order")),
-            ("categories", _("the 16 categories, in alphabetical order")),
-            ("own", _("its own, by the mapping file below")),
+            ("imagenet", "ImageNet's 1,000 classes, in their usual order"),
+            ("categories", "the 16 categories, in alphabetical order"),
+            ("own", "its own, by the mapping file below"),
         ],
     )
     mapping = forms.FileField(
-        label=_("Mapping file"),
+        label="Mapping file",
         required=False,
         widget=forms.FileInput(attrs={"accept": ".csv"}),
-        help_text=_("CSV with the columns label and category: one row per output, in their order."),
+        help_text="CSV with the columns label and category: one row per output, in their order.",
     )
-    input_px = forms.IntegerField(label=_("Side of its input, in pixels"), min_value=1, max_value=2048, initial=224)
-    mean = forms.CharField(label=_("Mean that is subtracted"), initial="0.485, 0.456, 0.406", max_length=80)
+    input_px = forms.IntegerField(label="Side of its input, in pixels", min_value=1, max_value=2048, initial=224)
+    mean = forms.CharField(label="Mean that is subtracted", initial="0.485, 0.456, 0.406", max_length=80)
     std = forms.CharField(
-        label=_("Standard deviation that it is divided by"),
+        label="Standard deviation that it is divided by",
         initial="0.229, 0.224, 0.225",
         max_length=80,
-        help_text=_("Of red, green and blue, in the range from 0 to 1."),
+        help_text="Of red, green and blue, in the range from 0 to 1.",
     )
 
     def clean_mean(self) -> list[float]:
@@ -133,7 +132,7 @@ class ModelForm(forms.Form):
     def clean_std(self) -> list[float]:
         numbers = _three_numbers(self.cleaned_data["std"])
         if min(numbers) <= 0:
-            raise forms.ValidationError(_("Each of the three must be above 0."))
+            raise forms.ValidationError("Each of the three must be above 0.")
         return numbers
 
     def clean(self) -> dict[str, Any]:
@@ -141,7 +140,7 @@ class ModelForm(forms.Form):
         if cleaned.get("labels") != "own":
             return cleaned
         if not cleaned.get("mapping"):
-            self.add_error("mapping", _("Its own labels need a mapping file: choose one."))
+            self.add_error("mapping", "Its own labels need a mapping file: choose one.")
             return cleaned
         try:
             cleaned["own"] = list(uploaded_labels(cleaned["mapping"]))
@@ -171,15 +170,15 @@ def _three_numbers(text: str) -> list[float]:
     except ValueError:
         numbers = []
     if len(numbers) != 3 or not all(math.isfinite(number) for number in numbers):
-        raise forms.ValidationError(_("Write three numbers, separated by commas."))
+        raise forms.ValidationError("Write three numbers, separated by commas.")
     return numbers
 
 
 class TableForm(_SetForm):
     table = forms.FileField(
-        label=_("Table of predictions"),
+        label="Table of predictions",
         widget=forms.FileInput(attrs={"accept": ".csv,.parquet", "data-drop": ""}),
-        help_text=_(
+        help_text=(
             "CSV or Parquet: the column stimulus, and either response (one of the 16 categories) and, if known, "
             "confidence, or one column of probabilities for each category or WordNet id."
         ),

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis.classifiers import onnx_network
@@ -89,7 +88,7 @@ def upload_model(request: HttpRequest) -> HttpResponse:
             named = [field for field in getattr(error, "fields", None) or {} if field in form.fields]
             form.add_error(named[0] if named else "model", error.message)
         else:
-            messages.success(request, _("The model is being checked. It stands on the shelf once that is done."))
+            messages.success(request, "The model is being checked. It stands on the shelf once that is done.")
             return redirect("evaluations:classifiers")
     context = {"form": form, "most_mb": _most_mb(shelving.MOST_MB)}
     return render(request, "evaluations/upload_model.html", context, status=422 if form.is_bound else 200)
@@ -106,7 +105,7 @@ def take(request: HttpRequest) -> HttpResponse:
     """Take a table that was shown."""
     form = ConfirmForm(request.POST)
     if not form.is_valid():
-        raise InvalidRequest(_("The table was not named: upload it again."))
+        raise InvalidRequest("The table was not named: upload it again.")
     chosen = form.cleaned_data
     try:
         run, _job = uploads.take(
@@ -131,14 +130,14 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     found, refusal = selectors.run_by_pk(pk), ""
     if request.method == "POST":
         if request.POST.get("confirm", "").strip() != found.name:
-            refusal = _("Type the name exactly as it appears above.")
+            refusal = "Type the name exactly as it appears above."
         else:
             try:
                 evaluations.delete(run=found, by=user_of(request))
             except ApplicationError as error:
                 refusal = error.message
             else:
-                messages.success(request, _("%(name)s is deleted.") % {"name": found.name})
+                messages.success(request, f"{found.name} is deleted.")
                 return redirect("evaluations:classifiers")
     context = {"run": found, "refusal": refusal}
     return render(request, "evaluations/delete.html", context, status=422 if refusal else 200)

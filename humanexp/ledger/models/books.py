@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.ledger.models.calls import MONEY, Payment
@@ -82,9 +81,9 @@ class RejectionProposal(models.Model):
 
 
 class DifferenceKind(models.TextChoices):
-    NOT_HERE = "not-here", _("on their side, not in the ledger")
-    NOT_THERE = "not-there", _("in the ledger, not on their side")
-    AMOUNT = "amount", _("another amount on their side")
+    NOT_HERE = "not-here", "on their side, not in the ledger"
+    NOT_THERE = "not-there", "in the ledger, not on their side"
+    AMOUNT = "amount", "another amount on their side"
 
 
 class Difference(models.Model):

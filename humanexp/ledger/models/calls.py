@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
@@ -22,24 +21,24 @@ from humanexp.recruiters.states import UNFINISHED, WRITE_TRANSITIONS, WriteState
 class CallKind(models.TextChoices):
     """What a call asks of the recruiter."""
 
-    REWARD = "reward", _("reward")
-    BONUS = "bonus", _("bonus")
+    REWARD = "reward", "reward"
+    BONUS = "bonus", "bonus"
     #: the reward of somebody who did the work and could not submit it
-    COMPENSATION = "compensation", _("compensation")
-    REJECT = "reject", _("rejection")
-    CREATE = "create", _("publish")
-    EXPIRE = "expire", _("stop")
-    EXTEND = "extend", _("add places")
-    PROLONG = "prolong", _("stay open longer")
-    PAUSE = "pause", _("pause")
-    RESUME = "resume", _("open again")
+    COMPENSATION = "compensation", "compensation"
+    REJECT = "reject", "rejection"
+    CREATE = "create", "publish"
+    EXPIRE = "expire", "stop"
+    EXTEND = "extend", "add places"
+    PROLONG = "prolong", "stay open longer"
+    PAUSE = "pause", "pause"
+    RESUME = "resume", "open again"
     #: a qualification given to a person, or taken back; the latest of a pair says how it stands
-    GRANT = "grant", _("grant")
-    REVOKE = "revoke", _("revoke")
+    GRANT = "grant", "grant"
+    REVOKE = "revoke", "revoke"
     #: a person is asked to give the place back. A repeat would be sent again: it is sent at most once.
-    RETURN = "return", _("request to return")
+    RETURN = "return", "request to return"
     #: nobody can ask whether one arrived: it is sent at most once
-    MESSAGE = "message", _("message")
+    MESSAGE = "message", "message"
 
 
 #: Paid beside the reward of a place.
@@ -66,10 +65,10 @@ class Answer(models.TextChoices):
     """To a call that paid several bonuses."""
 
     #: none is stored: the process ended meanwhile, or is at it
-    NONE = "", _("no answer")
-    ACCEPTED = "accepted", _("accepted")
-    UNKNOWN = "unknown", _("the answer was lost")
-    REFUSED = "refused", _("refused: nothing was paid")
+    NONE = "", "no answer"
+    ACCEPTED = "accepted", "accepted"
+    UNKNOWN = "unknown", "the answer was lost"
+    REFUSED = "refused", "refused: nothing was paid"
 
 
 class KeptForEver(models.QuerySet[Any]):

@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 from django.template.defaultfilters import capfirst
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
@@ -31,7 +30,7 @@ from humanexp.recruiters.money import shown
 from humanexp.studies.models import Study
 
 
-def owed_lines(rows: Sequence[Owed]) -> list[tuple[str | Promise, int, dict[str, int]]]:
+def owed_lines(rows: Sequence[Owed]) -> list[tuple[str, int, dict[str, int]]]:
     """By what it is owed for: how many people, and what it comes to in each currency."""
     found = ((why, [row for row in rows if row.why is why]) for why in Why)
     return [(why.label, len(some), sums_of(some)) for why, some in found if some]
@@ -123,7 +122,7 @@ def _ways(environments: set[str]) -> Iterator[tuple[str, str]]:
             yield registry.name_of(environment), words
 
 
-def _sites(study: Study) -> Iterator[tuple[str | Promise, str]]:
+def _sites(study: Study) -> Iterator[tuple[str, str]]:
     """Links: their money moves at the site that sent the people, and never through the ledger."""
     by_link = Campaign.objects.filter(registry.asking("link_preset"), study=study)
     for terms in filter(None, (campaign.site for campaign in by_link.order_by("pk"))):

@@ -3,29 +3,28 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import User
 from humanexp.core.ownership import is_head
 from humanexp.notices.models import Pace, Way
 
 #: What a person can choose from.
-MUTE_DAYS = [(1, _("1 day")), (3, _("3 days")), (7, _("1 week")), (30, _("30 days"))]
+MUTE_DAYS = [(1, "1 day"), (3, "3 days"), (7, "1 week"), (30, "30 days")]
 
 
 class AddressForm(forms.Form):
     """A new address of one's own."""
 
-    way = forms.ChoiceField(label=_("How"), choices=Way.choices)
+    way = forms.ChoiceField(label="How", choices=Way.choices)
     target = forms.CharField(
-        label=_("Address"),
+        label="Address",
         max_length=500,
         required=False,
-        help_text=_("Of a webhook or of Slack: https://… For e-mail leave it empty: your account's address is used."),
+        help_text="Of a webhook or of Slack: https://… For e-mail leave it empty: your account's address is used.",
         widget=forms.URLInput(attrs={"autocomplete": "off"}),
     )
-    pace = forms.ChoiceField(label=_("How often"), choices=Pace.choices)
-    of_all_studies = forms.BooleanField(label=_("Also of studies that I am not a member of"), required=False)
+    pace = forms.ChoiceField(label="How often", choices=Pace.choices)
+    of_all_studies = forms.BooleanField(label="Also of studies that I am not a member of", required=False)
 
     def __init__(self, user: User, *args: Any, **arguments: Any) -> None:
         super().__init__(*args, **arguments)

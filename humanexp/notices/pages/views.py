@@ -5,7 +5,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.errors import ApplicationError
@@ -48,9 +47,9 @@ def mute(request: HttpRequest) -> HttpResponse:
             study=study_for(user, slug) if slug else None,
             name=form.cleaned_data["name"],
         )
-        messages.success(request, _("You hear nothing of this until the mute ends. It stays on this page."))
+        messages.success(request, "You hear nothing of this until the mute ends. It stays on this page.")
     else:
-        messages.error(request, _("Choose how long the mute lasts."))
+        messages.error(request, "Choose how long the mute lasts.")
     return redirect("notices:waiting")
 
 
@@ -66,7 +65,7 @@ def notice_settings(request: HttpRequest) -> HttpResponse:
         except ApplicationError as error:
             form.add_error("target", error.message)
         else:
-            messages.success(request, _("The address is stored. Send a test to see whether messages arrive."))
+            messages.success(request, "The address is stored. Send a test to see whether messages arrive.")
             return redirect("notices:settings")
     head = is_head(user)
     context = {
@@ -94,17 +93,17 @@ def address(request: HttpRequest, pk: int) -> HttpResponse:
         except ApplicationError as refused:
             error = refused.message
         if error:
-            messages.error(request, _("The test did not arrive. %(why)s") % {"why": error})
+            messages.error(request, f"The test did not arrive. {error}")
         else:
-            messages.success(request, _("The test was taken. Look whether it has arrived."))
+            messages.success(request, "The test was taken. Look whether it has arrived.")
     elif what == "remove":
         remove_address(by=user, pk=pk)
-        messages.success(request, _("The address is removed."))
+        messages.success(request, "The address is removed.")
     else:
         form = PaceForm(request.POST)
         if form.is_valid():
             set_pace(by=user, pk=pk, **form.cleaned_data)
-            messages.success(request, _("Changed."))
+            messages.success(request, "Changed.")
     return redirect("notices:settings")
 
 
@@ -112,5 +111,5 @@ def address(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def unmute(request: HttpRequest, pk: int) -> HttpResponse:
     addresses.unmute(by=user_of(request), pk=pk)
-    messages.success(request, _("The mute has ended."))
+    messages.success(request, "The mute has ended.")
     return redirect("notices:settings")

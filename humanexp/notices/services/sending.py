@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.urls import reverse
-from django.utils.translation import gettext as _, ngettext
 
 from humanexp.core import clock
 from humanexp.notices import selectors, transport
@@ -135,21 +134,21 @@ def target_of(address: Address) -> Target:
 def test_letter(*, at: datetime) -> Letter:
     """What is sent to try an address out."""
     key = secrets.token_hex(16)
-    text = _("This is a test: messages from HumanExp arrive here.")
+    text = "This is a test: messages from HumanExp arrive here."
     payload = {"version": 1, "id": key, "test": True, "sent_at": at.isoformat(), "events": [], "more": 0}
-    return Letter(key=key, subject=_subject(_("test message")), lines=(text, _page()), payload=payload)
+    return Letter(key=key, subject=_subject("test message"), lines=(text, _page()), payload=payload)
 
 
 def _letter(key: str, notices: list[Notice], *, at: datetime) -> Letter:
     shown, more = notices[:LISTED], max(0, len(notices) - LISTED)
     lines = [_line(notice) for notice in shown]
     if more:
-        lines.append(ngettext("%(n)d more event.", "%(n)d more events.", more) % {"n": more})
-    lines.append(_("Everything that needs you: %(page)s") % {"page": _page()})
+        lines.append(("%(n)d more event." if more == 1 else "%(n)d more events.") % {"n": more})
+    lines.append(f"Everything that needs you: {_page()}")
     if len(notices) == 1:
-        told = notices[0].event.text if notices[0].change == Change.OPENED else _("resolved")
+        told = notices[0].event.text if notices[0].change == Change.OPENED else "resolved"
     else:
-        told = ngettext("%(n)d event", "%(n)d events", len(notices)) % {"n": len(notices)}
+        told = ("%(n)d event" if len(notices) == 1 else "%(n)d events") % {"n": len(notices)}
     payload = {
         "version": 1,
         "id": key,
@@ -166,7 +165,7 @@ def _line(notice: Notice) -> str:
     event = notice.event
     where = f"{event.study.title}: " if event.study is not None else ""
     if notice.change == Change.RESOLVED:
-        return str(_("Resolved: %(what)s") % {"what": f"{where}{event.text}"})
+        return str("Resolved: {what}".format(what=f"{where}{event.text}"))
     return f"{where}{event.text}\n{event.button}: {settings.PUBLIC_URL}{event.path}"
 
 

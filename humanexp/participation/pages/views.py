@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -171,6 +170,6 @@ def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
     except ApplicationError as error:
         context |= {"refused": code, "reason": reason, "complaint": error.message}
         return render(request, "participation/withdrawn.html", context, status=422)
-    told = _("%(code)s counts again. Its earlier links are void: the person continues by a personal link or a release.")
+    told = "%(code)s counts again. Its earlier links are void: the person continues by a personal link or a release."
     messages.success(request, told % {"code": code})
     return redirect("participation:withdrawn", slug=slug)

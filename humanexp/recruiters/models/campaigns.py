@@ -9,7 +9,6 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from analysis.entry import Entry
 from analysis.study.terms import WorkerRequirements
@@ -33,10 +32,10 @@ from humanexp.studies.models import Study
 class Pause(models.TextChoices):
     """Why nothing is sent at present."""
 
-    NO = "", _("sending")
-    KEYS = "keys", _("the access keys are refused")
+    NO = "", "sending"
+    KEYS = "keys", "the access keys are refused"
     #: until a person ends it
-    HAND = "hand", _("an administrator has paused it")
+    HAND = "hand", "an administrator has paused it"
 
 
 class RecruiterAccount(models.Model):
@@ -252,19 +251,19 @@ class Hit(models.Model):
 class Evidence(models.TextChoices):
     """What a submission proves about the session behind it."""
 
-    NONE = "", _("not submitted")
-    RECEIPT = "receipt", _("finished here, and the submission proves it")
-    SESSION = "session", _("finished here")
+    NONE = "", "not submitted"
+    RECEIPT = "receipt", "finished here, and the submission proves it"
+    SESSION = "session", "finished here"
     #: answered without having seen anything: by a script, or in a browser that shows no pictures
-    NO_PICTURES = "no-pictures", _("finished here, and not one picture was fetched")
-    UNFINISHED = "unfinished", _("submitted before the last trial")
+    NO_PICTURES = "no-pictures", "finished here, and not one picture was fetched"
+    UNFINISHED = "unfinished", "submitted before the last trial"
     #: the study ended it, and not the person: as good as finished, once half of it was done
-    OUT_OF_TIME = "out-of-time", _("time ran out before the last round")
-    HALF_UNDONE = "half-undone", _("time ran out before half of the trials were answered")
-    OTHER_WORKER = "other-worker", _("the session was opened under another id")
-    UNKNOWN = "unknown", _("no session of ours")
+    OUT_OF_TIME = "out-of-time", "time ran out before the last round"
+    HALF_UNDONE = "half-undone", "time ran out before half of the trials were answered"
+    OTHER_WORKER = "other-worker", "the session was opened under another id"
+    UNKNOWN = "unknown", "no session of ours"
     #: the person did it in several HITs at once; the first that was listed counts
-    EXTRA = "extra", _("more sessions than one person may do")
+    EXTRA = "extra", "more sessions than one person may do"
 
 
 #: Days from submission in which a rejection can be taken back.

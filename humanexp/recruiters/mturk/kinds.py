@@ -10,7 +10,6 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.utils.translation import gettext_lazy as _
 
 from analysis.study.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import InvalidRequest, KeysRefused
@@ -52,7 +51,7 @@ class RequesterApi(Kind):
     """What they have in common: HITs, assignments, and a frame with a form."""
 
     is_at_hand, frames = True, True
-    fields, id_name = FIELDS, _("Worker id")
+    fields, id_name = FIELDS, "Worker id"
     #: CustomerId allows capitals and digits only
     person_id = re.compile(r"[A-Z0-9]{1,64}")
 
@@ -95,8 +94,8 @@ class RequesterApi(Kind):
 class Marketplace(RequesterApi):
     """The marketplace of this distribution, a site of its own."""
 
-    code, name, namespace = "marketplace", _("own marketplace"), "marketplace"
-    about_keys = _("A requester's access key. The marketplace shows it on the desk page of its operator.")
+    code, name, namespace = "marketplace", "own marketplace", "marketplace"
+    about_keys = "A requester's access key. The marketplace shows it on the desk page of its operator."
     own_site = OwnSite(
         package="humanexp.sites.marketplace",
         account_maker="humanexp.sites.marketplace.create_requester",
@@ -156,7 +155,7 @@ class Amazon(RequesterApi):
     namespace, words = "mturk", PAYS_OUT
     # our own marketplace is small and new: what its people have done elsewhere, it cannot know
     usual = {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
-    note = _(
+    note = (
         "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; the options marked as "
         "closed are for a service of your own that speaks its API. Your own marketplace, Prolific and links work today."
     )
@@ -208,7 +207,7 @@ class Amazon(RequesterApi):
 class Sandbox(Amazon):
     """Play money."""
 
-    code, name = "sandbox", _("MTurk Sandbox")
+    code, name = "sandbox", "MTurk Sandbox"
 
     @property
     def address(self) -> str:
@@ -222,7 +221,7 @@ class Sandbox(Amazon):
 class Production(Amazon):
     """Real money."""
 
-    code, name = "production", _("MTurk production")
+    code, name = "production", "MTurk production"
 
     @property
     def address(self) -> str:

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
-from django.utils.translation import gettext_lazy as _
 
 from analysis.study.link import Link
 from analysis.study.terms import WorkerRequirements
@@ -70,7 +69,7 @@ class Api(Kind):
 
     #: of links to the same site: its people come and go in the same way, and each campaign has codes of its own
     preset: ClassVar[str] = "prolific"
-    way, id_name, Terms = "link", _("Prolific id"), SiteTerms
+    way, id_name, Terms = "link", "Prolific id", SiteTerms
     fields = frozenset(
         {"reward", "unpaid", "cap"}
         | {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
@@ -85,13 +84,13 @@ class Api(Kind):
     # Without its words for missed checks, for too fast and too slow, and for an unsuitable device: none of these is a
     # ground for a task of perception.
     rejection_grounds = {
-        "NO_DATA": _("No data arrived"),
-        "FAILED_INSTRUCTIONS": _("The instructions were not followed"),
-        "MALINGERING": _("The answers were made up on purpose"),
-        "LOW_EFFORT": _("Objectively little effort"),
-        "NO_CODE": _("No completion code was entered"),
-        "BAD_CODE": _("A wrong completion code was entered"),
-        "OTHER": _("Another ground"),
+        "NO_DATA": "No data arrived",
+        "FAILED_INSTRUCTIONS": "The instructions were not followed",
+        "MALINGERING": "The answers were made up on purpose",
+        "LOW_EFFORT": "Objectively little effort",
+        "NO_CODE": "No completion code was entered",
+        "BAD_CODE": "A wrong completion code was entered",
+        "OTHER": "Another ground",
     }
 
     @property
@@ -166,14 +165,14 @@ class Api(Kind):
             "least": least,
             "enough": -(-least * minutes // 60),
         }
-        return _(
-            "%(reward)s for %(minutes)d minutes is %(hourly)s an hour, and %(name)s takes nothing below %(least)s an "
-            "hour. Pay at least %(enough)s, or state fewer minutes if that is what it takes."
-        ) % {
+        return (
+            "{reward} for {minutes} minutes is {hourly} an hour, and {name} takes nothing below {least} an "
+            "hour. Pay at least {enough}, or state fewer minutes if that is what it takes."
+        ).format(
             **{name: money.shown(cents, account.currency) for name, cents in told.items()},
-            "minutes": minutes,
-            "name": account.name,
-        }
+            minutes=minutes,
+            name=account.name,
+        )
 
     def quote(self, terms: QuoteTerms, account: Account) -> Quote:
         """As its own calculator answers, which is remembered for a while; by the fees where it cannot be asked."""
@@ -262,8 +261,8 @@ class Api(Kind):
 class Prolific(Api):
     """The service; real money and real people."""
 
-    code, name, namespace, prefix = "prolific", _("Prolific"), "prolific", "PROLIFIC"
-    about_keys = _("An API token: Settings, then API tokens, in your account at Prolific.")
+    code, name, namespace, prefix = "prolific", "Prolific", "prolific", "PROLIFIC"
+    about_keys = "An API token: Settings, then API tokens, in your account at Prolific."
 
     @property
     def address(self) -> str:
@@ -273,8 +272,8 @@ class Prolific(Api):
 class Panel(Api):
     """The stand-in of this distribution, a site of its own."""
 
-    code, name, namespace, prefix = "panel", _("practice panel"), "panel", "PANEL"
-    about_keys = _("A token of an account on the panel: its control page shows it.")
+    code, name, namespace, prefix = "panel", "practice panel", "panel", "PANEL"
+    about_keys = "A token of an account on the panel: its control page shows it."
     own_site = OwnSite(
         package="humanexp.sites.panel",
         account_maker="humanexp.sites.panel.create_researcher",

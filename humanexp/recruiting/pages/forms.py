@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 from django.core.validators import MinLengthValidator
-from django.utils.translation import gettext_lazy as _
 
 from analysis.errors import InvalidInput
 from analysis.study.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
@@ -25,7 +24,7 @@ def _recruiters() -> list[tuple[str, str]]:
 
     def label(name: str) -> str:
         text = registry.name_of(name)
-        return _("%(name)s (closed)") % {"name": text} if registry.capabilities_of(name).is_closed else text
+        return f"{text} (closed)" if registry.capabilities_of(name).is_closed else text
 
     return [(name, label(name)) for name in registry.offered()]
 
@@ -65,22 +64,20 @@ class TermsForm(forms.Form):
 
     SMALL, ONE = "small", "one"
 
-    to = forms.ChoiceField(label=_("Where people are found"), choices=_recruiters, widget=forms.RadioSelect)
-    assignments = forms.IntegerField(label=_("Places"), min_value=1, max_value=100_000)
-    reward = MoneyField(
-        label=_("Reward"), required=False, help_text=_("For one person, in the currency of the account.")
-    )
-    unpaid = forms.BooleanField(label=_("People are not paid"), required=False)
+    to = forms.ChoiceField(label="Where people are found", choices=_recruiters, widget=forms.RadioSelect)
+    assignments = forms.IntegerField(label="Places", min_value=1, max_value=100_000)
+    reward = MoneyField(label="Reward", required=False, help_text="For one person, in the currency of the account.")
+    unpaid = forms.BooleanField(label="People are not paid", required=False)
     hits = forms.ChoiceField(
-        label=_("How the places are offered"),
+        label="How the places are offered",
         required=False,
-        choices=[(SMALL, _("In HITs of %(small)s") % {"small": SMALL_HIT}), (ONE, _("In one HIT"))],
+        choices=[(SMALL, f"In HITs of {SMALL_HIT}"), (ONE, "In one HIT")],
         widget=forms.RadioSelect,
     )
     masters = forms.BooleanField(
-        label=_("Masters only"),
+        label="Masters only",
         required=False,
-        help_text=_("Workers whom the recruiter has marked. No one else sees the work."),
+        help_text="Workers whom the recruiter has marked. No one else sees the work.",
     )
 
     def clean(self) -> dict[str, Any]:
@@ -90,7 +87,7 @@ class TermsForm(forms.Form):
         if cleaned.get("unpaid") and not cleaned.get("reward"):
             cleaned["reward"] = 0
         elif "reward" in asked and cleaned.get("reward") is None and "reward" not in self.errors:
-            self.add_error("reward", _("Say what one person gets."))
+            self.add_error("reward", "Say what one person gets.")
         return cleaned
 
     @property
@@ -112,78 +109,78 @@ class LaunchForm(LinkFields, TermsForm):
     `shown_campaigns`: how many the study had there, so that a second click launches no second one.
     """
 
-    title = forms.CharField(label=_("Title"), max_length=128)
-    description = forms.CharField(label=_("Description"), max_length=2_000, widget=forms.Textarea(attrs={"rows": 3}))
-    keywords = forms.CharField(label=_("Keywords"), max_length=1_000, required=False)
-    estimated_minutes = forms.IntegerField(label=_("Minutes it takes"), min_value=1, max_value=600)
+    title = forms.CharField(label="Title", max_length=128)
+    description = forms.CharField(label="Description", max_length=2_000, widget=forms.Textarea(attrs={"rows": 3}))
+    keywords = forms.CharField(label="Keywords", max_length=1_000, required=False)
+    estimated_minutes = forms.IntegerField(label="Minutes it takes", min_value=1, max_value=600)
     contact = forms.CharField(
-        label=_("Contact"),
+        label="Contact",
         max_length=200,
         required=False,
-        help_text=_("An address that participants can write to. People cannot be invited without one."),
+        help_text="An address that participants can write to. People cannot be invited without one.",
     )
     shared_computers = forms.BooleanField(
-        label=_("Several people use one computer: a class, or a lab"),
+        label="Several people use one computer: a class, or a lab",
         required=False,
-        help_text=_(
+        help_text=(
             "Their browsers then keep nothing with which the next person could go on with a session, and thirty can "
             "begin at once from one address. Otherwise one address holds at most a third of the free places."
         ),
     )
     approval_days = forms.IntegerField(
-        label=_("Days until everyone is paid automatically"),
+        label="Days until everyone is paid automatically",
         min_value=1,
         max_value=30,
-        help_text=_("The safety net: if this machine dies, people are paid all the same."),
+        help_text="The safety net: if this machine dies, people are paid all the same.",
     )
     cap = MoneyField(
-        label=_("Never spend more than"),
+        label="Never spend more than",
         required=False,
-        help_text=_("This campaign, bonuses and fees included. Empty: the cost shown, and no bonuses."),
+        help_text="This campaign, bonuses and fees included. Empty: the cost shown, and no bonuses.",
     )
 
     approval_percent = forms.IntegerField(
-        label=_("Approved work, at least %"),
+        label="Approved work, at least %",
         required=False,
         min_value=0,
         max_value=100,
-        help_text=_("%(usual)s is usual. Empty: not asked.") % {"usual": USUAL_APPROVAL_PERCENT},
+        help_text=f"{USUAL_APPROVAL_PERCENT} is usual. Empty: not asked.",
     )
     hits_approved = forms.IntegerField(
-        label=_("Approved HITs, at least"),
+        label="Approved HITs, at least",
         required=False,
         min_value=0,
         max_value=1_000_000,
-        help_text=_("%(usual)s is usual; thousands shut good newcomers out.") % {"usual": USUAL_HITS_APPROVED},
+        help_text=f"{USUAL_HITS_APPROVED} is usual; thousands shut good newcomers out.",
     )
     countries = forms.CharField(
-        label=_("Countries"), required=False, max_length=200, help_text=_("Codes like US, DE. Empty: everywhere.")
+        label="Countries", required=False, max_length=200, help_text="Codes like US, DE. Empty: everywhere."
     )
-    age_from = forms.IntegerField(label=_("Age from"), required=False, min_value=18, max_value=100)
-    age_to = forms.IntegerField(label=_("Age to"), required=False, min_value=18, max_value=100)
+    age_from = forms.IntegerField(label="Age from", required=False, min_value=18, max_value=100)
+    age_to = forms.IntegerField(label="Age to", required=False, min_value=18, max_value=100)
     languages = forms.CharField(
-        label=_("Fluent in one of"),
+        label="Fluent in one of",
         required=False,
         max_length=200,
-        help_text=_("English names, like English, German. Empty: not asked."),
+        help_text="English names, like English, German. Empty: not asked.",
     )
-    good_vision = forms.BooleanField(label=_("Normal or corrected-to-normal vision"), required=False)
-    balanced_sex = forms.BooleanField(label=_("As many women as men"), required=False)
-    took_part_in = IdsField(label=_("Only who began one of these studies"), help_text=_("The recruiter's ids of them."))
+    good_vision = forms.BooleanField(label="Normal or corrected-to-normal vision", required=False)
+    balanced_sex = forms.BooleanField(label="As many women as men", required=False)
+    took_part_in = IdsField(label="Only who began one of these studies", help_text="The recruiter's ids of them.")
     not_in = IdsField(
-        label=_("Only who began none of these studies"),
-        help_text=_("Also whoever gave a place back counts as having begun."),
+        label="Only who began none of these studies",
+        help_text="Also whoever gave a place back counts as having begun.",
     )
     only_people = IdsField(
-        of_people=True, label=_("Only these people"), help_text=_("Ids, one a line, or a table with a column of them.")
+        of_people=True, label="Only these people", help_text="Ids, one a line, or a table with a column of them."
     )
     not_people = IdsField(
-        of_people=True, label=_("None of these people"), help_text=_("Ids, one a line. Empty: nobody is left out.")
+        of_people=True, label="None of these people", help_text="Ids, one a line. Empty: nobody is left out."
     )
     compared_with = forms.ChoiceField(
-        label=_("What volunteers see next to their own curve"),
+        label="What volunteers see next to their own curve",
         required=False,
-        help_text=_(
+        help_text=(
             "The curves of people and networks of a study that is over, as they are now. They are never taken from "
             "this study or another of its family."
         ),
@@ -191,22 +188,22 @@ class LaunchForm(LinkFields, TermsForm):
 
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
     shown_campaigns = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    confirm_total = MoneyField(label=_("Type the total to confirm"), required=False)
+    confirm_total = MoneyField(label="Type the total to confirm", required=False)
 
     def __init__(self, *args: Any, earlier: Sequence[tuple[str, str]], **options: Any) -> None:
         super().__init__(*args, **options)
         self.earlier = earlier
         compared_with: Any = self.fields["compared_with"]
-        compared_with.choices = [("", _("nothing: their own curve by itself")), *earlier]
+        compared_with.choices = [("", "nothing: their own curve by itself"), *earlier]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         asked = _asked(cleaned)
         if "reward" in asked and "reward" not in self.errors:
             if cleaned.get("unpaid") and cleaned.get("reward"):
-                self.add_error("unpaid", _("A reward is set: take it away, or this mark."))
+                self.add_error("unpaid", "A reward is set: take it away, or this mark.")
             elif not cleaned.get("unpaid") and cleaned.get("reward") == 0:
-                text = _(
+                text = (
                     "With a reward of 0 no one is paid: enter what one person gets, or mark that people are not paid."
                 )
                 self.add_error("reward", text)
@@ -252,8 +249,8 @@ class LaunchForm(LinkFields, TermsForm):
 class ExtensionForm(forms.Form):
     """More places of a campaign that runs. `shown_places`: how many it has on the page that asks for more."""
 
-    places = forms.IntegerField(label=_("Places to add"), min_value=1, max_value=100_000)
-    confirm_total = MoneyField(label=_("Type the cost to confirm"), required=False)
+    places = forms.IntegerField(label="Places to add", min_value=1, max_value=100_000)
+    confirm_total = MoneyField(label="Type the cost to confirm", required=False)
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
     shown_places = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
@@ -261,13 +258,13 @@ class ExtensionForm(forms.Form):
 class ProlongingForm(forms.Form):
     """More time for a campaign that runs."""
 
-    days = forms.IntegerField(label=_("Open for so many days from now"), min_value=1, max_value=365)
+    days = forms.IntegerField(label="Open for so many days from now", min_value=1, max_value=365)
 
 
 class CapForm(forms.Form):
     """What a campaign may come to, bonuses included."""
 
-    cap = MoneyField(label=_("Never spend more than"))
+    cap = MoneyField(label="Never spend more than")
 
 
 class ApprovalForm(forms.Form):
@@ -281,7 +278,7 @@ class LimitsForm(forms.Form):
     """What may be spent; empty = no limit."""
 
     currency = forms.ChoiceField(choices=[(one, one) for one in money.SIGNS], required=False)
-    study_cap = MoneyField(label=_("This study, over all its campaigns"), required=False)
+    study_cap = MoneyField(label="This study, over all its campaigns", required=False)
 
 
 class MessageForm(forms.Form):
@@ -290,41 +287,41 @@ class MessageForm(forms.Form):
     EVERYBODY, UNDER_WAY, SUBMITTED, NAMED = "everybody", "opened", "listed", "named"
 
     to = forms.ChoiceField(
-        label=_("To"),
+        label="To",
         choices=[
-            (EVERYBODY, _("Everybody who began")),
-            (UNDER_WAY, _("Who is under way")),
-            (SUBMITTED, _("Who has submitted")),
-            (NAMED, _("Those alone who are named here")),
+            (EVERYBODY, "Everybody who began"),
+            (UNDER_WAY, "Who is under way"),
+            (SUBMITTED, "Who has submitted"),
+            (NAMED, "Those alone who are named here"),
         ],
         widget=forms.RadioSelect,
     )
     people = forms.CharField(
-        label=_("Ids or codes, one a line"),
+        label="Ids or codes, one a line",
         required=False,
         max_length=100_000,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
     )
-    subject = forms.CharField(label=_("Subject"), max_length=200)
-    text = forms.CharField(label=_("Message"), max_length=4_000, widget=forms.Textarea(attrs={"rows": 6}))
+    subject = forms.CharField(label="Subject", max_length=200)
+    text = forms.CharField(label="Message", max_length=4_000, widget=forms.Textarea(attrs={"rows": 6}))
 
 
 class RejectionForm(forms.Form):
     """A refusal to pay: its ground where the recruiter asks for one, what the worker reads, and what speaks for it."""
 
-    category = forms.ChoiceField(label=_("Ground, in the recruiter's words"))
+    category = forms.ChoiceField(label="Ground, in the recruiter's words")
     reason = forms.CharField(
-        label=_("Reason, as the person will read it"),
+        label="Reason, as the person will read it",
         min_length=20,
         max_length=900,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     evidence = forms.CharField(
-        label=_("Your evidence, for the record"),
+        label="Your evidence, for the record",
         required=False,
         max_length=4_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("What you saw in addition to the signs above. It is required if fewer than two signs are listed."),
+        help_text="What you saw in addition to the signs above. It is required if fewer than two signs are listed.",
     )
 
     def __init__(self, environment: str, data: Any = None) -> None:
@@ -337,35 +334,35 @@ class RejectionForm(forms.Form):
         reason, evidence = self.fields["reason"], self.fields["evidence"]
         reason.validators.append(MinLengthValidator(kind.least_reason))
         reason.widget.attrs["minlength"] = kind.least_reason
-        reason.help_text = _("At least %(n)d characters.") % {"n": kind.least_reason}
+        reason.help_text = f"At least {kind.least_reason} characters."
         evidence.required = True
-        evidence.help_text = _("What you saw yourself. Missed checks, times and failed practice are no evidence here.")
+        evidence.help_text = "What you saw yourself. Missed checks, times and failed practice are no evidence here."
 
 
 class ExclusionForm(forms.Form):
     """Why a session does not count, though its person is paid: one of the usual sentences, or one's own."""
 
     USUAL = (
-        ("Several checks were missed and the answers look random.", _("Several checks missed, answers look random")),
-        ("The answers do not depend on the pictures.", _("The answers do not depend on the pictures")),
-        ("The pictures were not shown as planned on this screen.", _("Pictures not shown as planned on this screen")),
-        ("The person told us that something went wrong.", _("The person told us that something went wrong")),
-        ("", _("Another reason:")),
+        ("Several checks were missed and the answers look random.", "Several checks missed, answers look random"),
+        ("The answers do not depend on the pictures.", "The answers do not depend on the pictures"),
+        ("The pictures were not shown as planned on this screen.", "Pictures not shown as planned on this screen"),
+        ("The person told us that something went wrong.", "The person told us that something went wrong"),
+        ("", "Another reason:"),
     )
 
     # the sentence is chosen beforehand: the easy path is one press
-    usual = forms.ChoiceField(label=_("Why it does not count"), choices=USUAL, initial=USUAL[0][0], required=False)
+    usual = forms.ChoiceField(label="Why it does not count", choices=USUAL, initial=USUAL[0][0], required=False)
     own = forms.CharField(
-        label=_("In your own words"),
+        label="In your own words",
         required=False,
         max_length=2_000,
-        help_text=_("Only where no sentence of the list fits; it is stored with the verdict."),
+        help_text="Only where no sentence of the list fits; it is stored with the verdict.",
     )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not cleaned.get("usual") and len(cleaned.get("own", "").strip()) < 10:
-            self.add_error("own", _("Say why in a few words, or choose a sentence."))
+            self.add_error("own", "Say why in a few words, or choose a sentence.")
         return cleaned
 
     @property

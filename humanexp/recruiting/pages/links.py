@@ -9,8 +9,7 @@ from typing import Any
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext, gettext_lazy as _
+from django.utils.translation import get_language, gettext
 
 from analysis.errors import InvalidInput
 from analysis.study.link import SITE_CODE_LENGTH, Link, host_of_return
@@ -34,75 +33,75 @@ _FIELDS = {name: f"link_{name}" for name in Link.model_fields}
 #: Currencies by site, where it has one of its own.
 _CURRENCIES = {name: preset.currency for name, preset in presets().items() if preset.currency}
 
-_PAY = [("", _("as usual there")), ("money", _("money")), ("credit", _("credit")), ("none", _("nothing"))]
+_PAY = [("", "as usual there"), ("money", "money"), ("credit", "credit"), ("none", "nothing")]
 
 
 def _sites() -> list[tuple[str, str]]:
     language = get_language() or "en"
     named = [(name, preset.title_in(language)) for name, preset in presets().items()]
-    return [("", str(_("No site: I hand the link out myself"))), *named]
+    return [("", "No site: I hand the link out myself"), *named]
 
 
 class LinkFields(forms.Form):
     """The part of a launch that is about a link."""
 
     link_preset = forms.ChoiceField(
-        label=_("Which site sends the people"), choices=_sites, required=False, widget=forms.RadioSelect
+        label="Which site sends the people", choices=_sites, required=False, widget=forms.RadioSelect
     )
     link_person = forms.CharField(
-        label=_("Parameter with the person's id"),
+        label="Parameter with the person's id",
         max_length=40,
         required=False,
-        help_text=_("The name in the address, as in ?id=123. Empty: the name that the site uses."),
+        help_text="The name in the address, as in ?id=123. Empty: the name that the site uses.",
     )
     link_submission = forms.CharField(
-        label=_("Parameter with the submission's id"),
+        label="Parameter with the submission's id",
         max_length=40,
         required=False,
-        help_text=_("If the site gives each participation its own id. Empty: the name that the site uses, if any."),
+        help_text="If the site gives each participation its own id. Empty: the name that the site uses, if any.",
     )
     link_return_address = forms.CharField(
-        label=_("Return address"),
+        label="Return address",
         max_length=500,
         required=False,
-        help_text=_(
+        help_text=(
             "Where people go at the end, beginning with https://. {code} becomes the completion code, {person} and "
             "{submission} become their ids. Empty: the address of the site if it has one, otherwise people see a code."
         ),
     )
     link_site_code = forms.CharField(
-        label=_("Completion code of the project there"),
+        label="Completion code of the project there",
         max_length=SITE_CODE_LENGTH,
         required=False,
-        help_text=_(
+        help_text=(
             "This site makes the code itself. Make the project there first and leave it as a draft; then enter the "
             "code that it shows, or its completion address as the return address. Only people who finish see either."
         ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    link_pay = forms.ChoiceField(label=_("What people get there"), choices=_PAY, required=False)
+    link_pay = forms.ChoiceField(label="What people get there", choices=_PAY, required=False)
     link_alternative = forms.CharField(
-        label=_("Alternative for the same credit"),
+        label="Alternative for the same credit",
         max_length=500,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_(
+        help_text=(
             "What people can do instead that gives the same credit, takes about as long and needs no data of theirs. "
             "Needed where credit is given; it is part of the consent."
         ),
     )
     link_reward = forms.CharField(
-        label=_("Paid there"),
+        label="Paid there",
         max_length=12,
         required=False,
-        help_text=_("For one person, like 1.50. Empty: the consent names no amount."),
+        help_text="For one person, like 1.50. Empty: the consent names no amount.",
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
     link_currency = forms.CharField(
-        label=_("Currency"),
+        label="Currency",
         max_length=3,
         required=False,
-        help_text=_("Three letters, like GBP; as your account there has it."),
+        help_text="Three letters, like GBP; as your account there has it.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "data-by-site": json.dumps(_CURRENCIES)}),
     )
 
@@ -161,37 +160,37 @@ def host_typed(data: Any) -> str:
 
 
 #: Outcomes as researchers read them.
-OUTCOMES: dict[Outcome, Promise] = {
-    Outcome.FINISHED: _("finished"),
-    Outcome.PRACTICE_FAILED: _("ended after the practice"),
-    Outcome.QUALIFICATION_FAILED: _("ended after the qualification"),
-    Outcome.LEFT: _("stopped before the end"),
-    Outcome.TECHNICAL_FAILURE: _("our technical failure"),
-    Outcome.NO_CONSENT: _("no consent"),
-    Outcome.WRONG_DEVICE: _("wrong device"),
-    Outcome.ALREADY_TOOK_PART: _("took part before"),
-    Outcome.FULL: _("no place left"),
-    Outcome.CLOSED: _("study closed"),
-    Outcome.INELIGIBLE: _("not eligible"),
+OUTCOMES: dict[Outcome, str] = {
+    Outcome.FINISHED: "finished",
+    Outcome.PRACTICE_FAILED: "ended after the practice",
+    Outcome.QUALIFICATION_FAILED: "ended after the qualification",
+    Outcome.LEFT: "stopped before the end",
+    Outcome.TECHNICAL_FAILURE: "our technical failure",
+    Outcome.NO_CONSENT: "no consent",
+    Outcome.WRONG_DEVICE: "wrong device",
+    Outcome.ALREADY_TOOK_PART: "took part before",
+    Outcome.FULL: "no place left",
+    Outcome.CLOSED: "study closed",
+    Outcome.INELIGIBLE: "not eligible",
 }
 _PAID = {
-    "full": _("the full reward"),
-    "nothing": _("nothing"),
-    "decided": _("a bonus that you decide"),
-    "leaving": _("nothing"),
+    "full": "the full reward",
+    "nothing": "nothing",
+    "decided": "a bonus that you decide",
+    "leaving": "nothing",
 }
-_PAID_ON_LEAVING = {"share": _("a bonus for their time"), "full": _("the full reward, as a bonus")}
+_PAID_ON_LEAVING = {"share": "a bonus for their time", "full": "the full reward, as a bonus"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SheetLine:
     """One completion code, and what is set for it there."""
 
-    outcome: Promise
+    outcome: str
     code: str
     code_type: str
     action: str
-    paid: Promise
+    paid: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +208,7 @@ class Sheet:
     reward: str
 
 
-def turned_away(campaign: Campaign) -> list[tuple[Promise, int]]:
+def turned_away(campaign: Campaign) -> list[tuple[str, int]]:
     """Outcome and how often, where that is more than never."""
     return [(OUTCOMES[one], campaign.turned_away[one]) for one in Outcome if one in campaign.turned_away]
 

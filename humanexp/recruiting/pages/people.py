@@ -10,10 +10,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _, gettext_lazy
 
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest
@@ -87,14 +85,14 @@ def marks_of(sessions: Sequence[Session]) -> Mapping[int, Mark]:
     """The state of pay, for those whom a recruiter pays."""
     states = pay_states(sessions)
     marks = {pk: Mark(text=_WORDS[state][0], tone=_WORDS[state][1]) for pk, state in states.items() if state in _WORDS}
-    proposed = Mark(text=gettext_lazy("rejection waits for a second person"), tone="bad")
+    proposed = Mark(text="rejection waits for a second person", tone="bad")
     return marks | dict.fromkeys(rejection_proposed(sessions), proposed)
 
 
-_WORDS: Mapping[str, tuple[Promise, str]] = {
-    AssignmentState.SUBMITTED: (gettext_lazy("not approved yet"), "warn"),
-    AssignmentState.APPROVED: (gettext_lazy("approved"), "plain"),
-    AssignmentState.REJECTED: (gettext_lazy("rejected"), "bad"),
+_WORDS: Mapping[str, tuple[str, str]] = {
+    AssignmentState.SUBMITTED: ("not approved yet", "warn"),
+    AssignmentState.APPROVED: ("approved", "plain"),
+    AssignmentState.REJECTED: ("rejected", "bad"),
 }
 
 
@@ -103,8 +101,8 @@ PANEL = Panel(
     facts_of=facts_of,
     marks_of=marks_of,
     narrowings=(
-        Narrowing(key=UNPAID, label=gettext_lazy("Not approved yet"), narrow=unpaid_sessions),
-        Narrowing(key=PROPOSED, label=gettext_lazy("Rejection proposed"), narrow=proposed_sessions),
+        Narrowing(key=UNPAID, label="Not approved yet", narrow=unpaid_sessions),
+        Narrowing(key=PROPOSED, label="Rejection proposed", narrow=proposed_sessions),
     ),
 )
 
@@ -144,15 +142,15 @@ def _pay(request: HttpRequest, session: Session) -> str:
     if request.POST.get("decision") == "exclude":
         form = ExclusionForm(request.POST)
         if not form.is_valid():
-            raise InvalidRequest(_("Say why the session does not count: choose a sentence, or write one."))
+            raise InvalidRequest("Say why the session does not count: choose a sentence, or write one.")
         if not may(user, Action.PAY, study):
             check(user, Action.REVIEW, study)
             services.decide(session=session, accepted=False, written_reason=form.written_reason, by=user)
-            return _("The session does not count. It is paid like the others, by who pays in this study.")
+            return "The session does not count. It is paid like the others, by who pays in this study."
         exclude_but_pay(session=session, written_reason=form.written_reason, by=user)
-        return _("The session does not count; the payment is on its way.")
+        return "The session does not count; the payment is on its way."
     clear(assignment=get_object_or_404(Assignment, session=session), by=user)
-    return _("The payment is on its way.")
+    return "The payment is on its way."
 
 
 @study_page("GET", "POST")
@@ -203,17 +201,17 @@ def _decide(request: HttpRequest, row: Assignment, form: RejectionForm) -> str |
     match request.POST.get("decision"):
         case "pay":
             clear(assignment=row, by=user)
-            return _("The payment is on its way.")
+            return "The payment is on its way."
         case "override":
             override_rejection(assignment=row, by=user)
-            return _("The rejection is being overridden; the payment is on its way.")
+            return "The rejection is being overridden; the payment is on its way."
         case "reject" if form.is_valid():
             check(user, Action.REJECT, row.campaign.study)
             if request.POST.get("confirmed"):
                 made = reject(assignment=row, by=user, **form.cleaned_data)
                 if isinstance(made, RejectionProposal):
-                    return _("Nothing is sent yet: another owner or payer has to agree.")
-                return _("The rejection is on its way, with your reason.")
+                    return "Nothing is sent yet: another owner or payer has to agree."
+                return "The rejection is on its way, with your reason."
         case "agree" | "decline" as decision:
             return _second_opinion(row, user, decision)
     return None
@@ -222,12 +220,12 @@ def _decide(request: HttpRequest, row: Assignment, form: RejectionForm) -> str |
 def _second_opinion(row: Assignment, user: User, decision: str) -> str:
     proposal = proposal_on(row)
     if proposal is None:
-        raise Conflict(_("No rejection of this work waits for a second person."))
+        raise Conflict("No rejection of this work waits for a second person.")
     if decision == "agree":
         agree_to_rejection(proposal=proposal, by=user)
-        return _("The rejection is on its way, with the reason that you have read.")
+        return "The rejection is on its way, with the reason that you have read."
     decline_rejection(proposal=proposal, by=user)
-    return _("It is not rejected. Paying it is the next decision.")
+    return "It is not rejected. Paying it is the next decision."
 
 
 @study_page("GET", "POST")
@@ -250,13 +248,13 @@ def let_in(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         match request.POST.get("act"):
             case "release":
                 release(assignment=row, by=by)
-                done = _("Released. Ask the person to open the study again within half an hour, as they did at first.")
+                done = "Released. Ask the person to open the study again within half an hour, as they did at first."
             case "link":
                 make_personal_link(assignment=row, by=by)
-                done = _("The personal link is made. Send it only to this person.")
+                done = "The personal link is made. Send it only to this person."
             case "revoke":
                 revoke(way=get_object_or_404(row.ways_back, pk=whole_number(request.POST.get("way"))), by=by)
-                done = _("Taken back. It no longer lets anyone in.")
+                done = "Taken back. It no longer lets anyone in."
             case _:
                 raise InvalidRequest
         messages.success(request, done)
@@ -265,11 +263,11 @@ def let_in(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 
 #: Tables whose rows a page names, by the words for them; the others are counted together.
 _NAMED = {
-    "experiments_session": gettext_lazy("sessions"),
-    "experiments_response": gettext_lazy("answers"),
-    "recruitment_recruitedperson": gettext_lazy("ids at recruiters"),
-    "recruitment_call": gettext_lazy("payments and messages"),
-    "core_auditevent": gettext_lazy("lines of the record"),
+    "experiments_session": "sessions",
+    "experiments_response": "answers",
+    "recruitment_recruitedperson": "ids at recruiters",
+    "recruitment_call": "payments and messages",
+    "core_auditevent": "lines of the record",
 }
 
 
@@ -281,7 +279,7 @@ def person(request: HttpRequest, study: Study, code: str) -> HttpResponse:
     if request.method == "POST":
         typed = request.POST.get("code", "").strip().upper()
         if typed != code:
-            complaint = _("Type the code exactly as it stands above: nothing was deleted.")
+            complaint = "Type the code exactly as it stands above: nothing was deleted."
         else:
             try:
                 gone = delete_participant(code=code, by=user_of(request))
@@ -324,15 +322,15 @@ def _check(study: Study, code: str) -> None:
 
 def _told(gone: Deletion) -> list[tuple[int, str]]:
     """What was deleted, and what is left for a person to do."""
-    told = [(messages.SUCCESS, _("%(code)s is deleted, with all sessions and answers.") % {"code": gone.code})]
+    told = [(messages.SUCCESS, f"{gone.code} is deleted, with all sessions and answers.")]
     if gone.left_in:
         files = ", ".join(gone.left_in)
-        told.append((messages.WARNING, _("These files still hold a code of the person: %(files)s.") % {"files": files}))
+        told.append((messages.WARNING, f"These files still hold a code of the person: {files}."))
     if not gone.is_journal_empty:
         told.append(
             (
                 messages.WARNING,
-                _(
+                (
                     "Somebody was reading the database: its journal may hold the id until web and run_jobs are "
                     "restarted."
                 ),

@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.models import User
@@ -128,7 +127,7 @@ class Price:
         if plan is None:
             return ""
         if not takes_batches(self.to, self.quoted):
-            return _("all at the launch: this recruiter takes no batches of places")
+            return "all at the launch: this recruiter takes no batches of places"
         return plan.words
 
     @property
@@ -253,7 +252,7 @@ def stop(request: HttpRequest, study: Study) -> HttpResponse:
     """Stop every campaign of the study."""
     may_finish = _may_finish(study)
     extension.stop(study=study, by=user_of(request))
-    messages.success(request, _("Recruiting is being stopped. %(may_finish)s") % {"may_finish": may_finish})
+    messages.success(request, f"Recruiting is being stopped. {may_finish}")
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -263,14 +262,14 @@ def limits(request: HttpRequest, study: Study) -> HttpResponse:
     form = LimitsForm(request.POST)
     with refusals_told(request):
         if not form.is_valid():
-            raise InvalidRequest(_("Write an amount with two decimals like 123.45, or nothing for no limit."))
+            raise InvalidRequest("Write an amount with two decimals like 123.45, or nothing for no limit.")
         set_study_cap(
             study=study,
             cap_cents=form.cleaned_data["study_cap"],
             currency=form.cleaned_data["currency"] or money.USUAL,
             by=user_of(request),
         )
-        messages.success(request, _("The limit is stored."))
+        messages.success(request, "The limit is stored.")
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -280,13 +279,13 @@ def approval(request: HttpRequest, study: Study) -> HttpResponse:
     with refusals_told(request):
         if "withdrawn" in request.POST:
             withdraw_approval(study=study, by=user_of(request))
-            messages.success(request, _("No one new can start. %(may_finish)s") % {"may_finish": _may_finish(study)})
+            messages.success(request, f"No one new can start. {_may_finish(study)}")
         else:
             form = ApprovalForm(request.POST)
             if not form.is_valid():
-                raise InvalidRequest(_("Enter the last day of the approval like 2027-03-31, or nothing."))
+                raise InvalidRequest("Enter the last day of the approval like 2027-03-31, or nothing.")
             renew_approval(study=study, by=user_of(request), **form.cleaned_data)
-            messages.success(request, _("The approval is in force as stated."))
+            messages.success(request, "The approval is in force as stated.")
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -295,7 +294,7 @@ def rejections(request: HttpRequest, study: Study) -> HttpResponse:
     """Whether a rejection in this study takes two people."""
     wanted = "rejections_need_two" in request.POST
     set_review_policy(study=study, rejections_need_two=wanted, by=user_of(request))
-    messages.success(request, _("Stored; what is rejected already stays so."))
+    messages.success(request, "Stored; what is rejected already stays so.")
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -303,8 +302,8 @@ def _may_finish(study: Study) -> str:
     """What happens to those who have begun: whoever is promised a reward gets it."""
     rewards = study.campaigns.filter(state=CampaignState.LIVE).values_list("reward_cents", flat=True)
     if any(rewards):
-        return _("People who have begun can finish, and are paid.")
-    return _("People who have begun can finish.")
+        return "People who have begun can finish, and are paid."
+    return "People who have begun can finish."
 
 
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
@@ -422,7 +421,7 @@ def exclusion(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
         return render(request, "recruitment/exclusion.html", {"study": study, "exclusion": found, "others": others})
     with refusals_told(request):
         lift_exclusion(exclusion=found, study=study, by=user_of(request))
-        messages.success(request, _("%(code)s may take part from now on.") % {"code": found.code})
+        messages.success(request, f"{found.code} may take part from now on.")
     return redirect("recruitment:exclusions", slug=study.slug)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from django import template
 from django.utils.formats import number_format
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from humanexp.recruiters import money, registry
@@ -50,7 +49,7 @@ def recruiter_name(environment: str) -> str:
 
 
 @register.filter
-def id_name(environment: str) -> str | Promise:
+def id_name(environment: str) -> str:
     """How the id is called by which it knows a person."""
     return registry.kind_of(environment).id_name
 

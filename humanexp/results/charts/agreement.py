@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.claims.agreement import (
     benchmark_caveats,
     benchmark_definitions,
@@ -119,7 +117,7 @@ def _pairs(findings: Findings) -> Table:
 def _build_agreement(findings: Findings, key: str) -> Chart:
     return Chart(
         key=key,
-        title=_("Do observers err on the same pictures?"),
+        title="Do observers err on the same pictures?",
         figure=None,
         tables=tuple(table for table in (_means(findings), _pairs(findings)) if table.rows),
         definition=definitions(),
@@ -129,7 +127,7 @@ def _build_agreement(findings: Findings, key: str) -> Chart:
 
 AGREEMENT = only_chart(
     "agreement",
-    _("all observers"),
+    "all observers",
     lambda findings: findings.agreement or any(entry.shown for entry in findings.error_consistency),
     _build_agreement,
 )
@@ -188,11 +186,11 @@ def _mean(one: PooledMean | None) -> Estimate:
 
 BENCHMARK = only_chart(
     "benchmark",
-    _("all observers"),
+    "all observers",
     lambda findings: findings.benchmark,
     lambda findings, key: Chart(
         key=key,
-        title=_("Who is most like people?"),
+        title="Who is most like people?",
         figure=None,
         tables=(benchmark_table(findings.benchmark),),
         definition=benchmark_definitions(),
@@ -204,7 +202,7 @@ BENCHMARK = only_chart(
 def _build_shape_bias(findings: Findings, key: str) -> Chart:
     return Chart(
         key=key,
-        title=_("Shape or texture?"),
+        title="Shape or texture?",
         figure=None,
         tables=(
             Table(
@@ -233,4 +231,4 @@ def _build_shape_bias(findings: Findings, key: str) -> Chart:
     )
 
 
-SHAPE_BIAS = only_chart("shape-bias", _("all observers"), lambda findings: findings.shape_bias, _build_shape_bias)
+SHAPE_BIAS = only_chart("shape-bias", "all observers", lambda findings: findings.shape_bias, _build_shape_bias)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.figures.performance import TimeBin, times_figure
 from analysis.figures.rows import Names, matrix_figure
 from analysis.figures.table import Column, Table
@@ -66,7 +64,7 @@ def _build_coverage(findings: Findings, key: str) -> Chart:
     )
     return Chart(
         key=key,
-        title=_("Where the answers lie"),
+        title="Where the answers lie",
         figure=figure,
         tables=(
             Table(
@@ -86,15 +84,15 @@ def _build_coverage(findings: Findings, key: str) -> Chart:
                 (f"{N_BINS} bins; the number above a column is its lower edge.",),
             ),
         ),
-        definition=(_("People's answers that enter the curves, in 40 bins of visual change; darker = more."),),
+        definition=("People's answers that enter the curves, in 40 bins of visual change; darker = more.",),
         caveats=(
-            _("White bins hold no answer: there the curve is a guess of the spline. Bins below 20 answers are thin."),
-            _("The top bins of weak corruptions hold only pictures that they change much."),
+            "White bins hold no answer: there the curve is a guess of the spline. Bins below 20 answers are thin.",
+            "The top bins of weak corruptions hold only pictures that they change much.",
         ),
     )
 
 
-COVERAGE = only_chart("coverage", _("people"), human_curves, _build_coverage)
+COVERAGE = only_chart("coverage", "people", human_curves, _build_coverage)
 
 
 def _key(keys: Mapping[str, str], entry: Confusion) -> str:
@@ -127,7 +125,7 @@ def _build_confusion(findings: Findings, key: str) -> Chart:
         notes.append(f"The favourite wrong answer is {entry.favourite.response}, {share:.1f} % of the wrong answers.")
     return Chart(
         key=key,
-        title=_("What is answered instead"),
+        title="What is answered instead",
         figure=matrix_figure(
             Names(rows, "picture"),
             Names(columns, "answer"),
@@ -156,11 +154,11 @@ def _build_confusion(findings: Findings, key: str) -> Chart:
             ),
         ),
         definition=(
-            _("Rows: what the picture showed. Columns: what was answered. Cells: per cent of the row's answers."),
-            _("The last column holds answers that did not come in time."),
+            "Rows: what the picture showed. Columns: what was answered. Cells: per cent of the row's answers.",
+            "The last column holds answers that did not come in time.",
         ),
         caveats=(
-            _("At high visual change everyone has a favourite guess; that does not show knowledge of the category."),
+            "At high visual change everyone has a favourite guess; that does not show knowledge of the category.",
         ),
     )
 
@@ -198,7 +196,7 @@ def _build_times(findings: Findings, key: str) -> Chart:
     title = f"Response time, {_times_name(entry)}"
     return Chart(
         key=key,
-        title=_("How long answers take"),
+        title="How long answers take",
         figure=times_figure(
             [(Observer(PEOPLE, "human"), bins)], title=title, x_label=axis_label(findings, entry.corruption)
         ),
@@ -217,14 +215,14 @@ def _build_times(findings: Findings, key: str) -> Chart:
             ),
         ),
         definition=(
-            _(
+            (
                 "Median time from the response grid to the answer, with the middle half of the answers, by visual "
                 "change."
             ),
         ),
         caveats=(
-            _("Misses have no time and are left out; many misses make the rest look fast."),
-            _("Times of pointer, touch and keyboard differ and are never pooled."),
+            "Misses have no time and are left out; many misses make the rest look fast.",
+            "Times of pointer, touch and keyboard differ and are never pooled.",
         ),
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.claims.difficulty import note
 from analysis.claims.models import LEVEL_RANKS_NOTE
 from analysis.figures.performance import PlottedDifficulty, difficulty_figure
@@ -16,14 +14,14 @@ from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, observers_of, only_chart, readable
 
 _DIFFICULTY = (
-    _("Across: how often people are right, from answers that did not place them; up: the model on the same pictures."),
-    _(
+    "Across: how often people are right, from answers that did not place them; up: the model on the same pictures.",
+    (
         "An answer is placed by other people's answers to other originals of its corruption and tenth of "
         "visual change: placed by itself, luck would put an observer like people off the diagonal."
     ),
 )
 _DIFFICULTY_CAVEATS = (
-    _("Pictures that are equally hard for people may be hard for different reasons; this chart combines corruptions."),
+    "Pictures that are equally hard for people may be hard for different reasons; this chart combines corruptions.",
 )
 
 
@@ -33,7 +31,7 @@ def _build_difficulty(findings: Findings, key: str) -> Chart:
     title = "Accuracy over human difficulty"
     return Chart(
         key=key,
-        title=_("How hard is it for people?"),
+        title="How hard is it for people?",
         figure=difficulty_figure(
             [
                 (
@@ -87,7 +85,7 @@ def _build_difficulty(findings: Findings, key: str) -> Chart:
 
 
 DIFFICULTY = only_chart(
-    "difficulty", _("all models"), lambda findings: any(one.shown for one in findings.difficulty), _build_difficulty
+    "difficulty", "all models", lambda findings: any(one.shown for one in findings.difficulty), _build_difficulty
 )
 
 
@@ -95,7 +93,7 @@ def _build_levels(findings: Findings, key: str) -> Chart:
     functions = ", ".join(name.replace("_", " ") for name in findings.levels.functions) if findings.levels else ""
     return Chart(
         key=key,
-        title=_("Fixed levels against the whole range"),
+        title="Fixed levels against the whole range",
         figure=None,
         tables=(
             Table(
@@ -126,19 +124,17 @@ def _build_levels(findings: Findings, key: str) -> Chart:
             ),
         ),
         definition=(
-            _(
+            (
                 "Accuracy at levels: mean over the five published levels of strength. R̂: area over the whole visual "
                 "change."
             ),
-            _("Ranks differ where a benchmark of fixed levels orders models otherwise than the whole range does."),
+            "Ranks differ where a benchmark of fixed levels orders models otherwise than the whole range does.",
             LEVEL_RANKS_NOTE,
         ),
     )
 
 
-LEVELS = only_chart(
-    "levels", _("all models"), lambda findings: findings.levels and findings.levels.models, _build_levels
-)
+LEVELS = only_chart("levels", "all models", lambda findings: findings.levels and findings.levels.models, _build_levels)
 
 
 ALL = "all corruptions"
@@ -167,7 +163,7 @@ def _build_fragility(findings: Findings, key: str) -> Chart:
             told[one.individuals.statement].append(corruption)
     return Chart(
         key=key,
-        title=_("How fragile is this?"),
+        title="How fragile is this?",
         figure=None,
         tables=(
             Table(
@@ -186,21 +182,18 @@ def _build_fragility(findings: Findings, key: str) -> Chart:
             ),
         ),
         definition=(
-            _(
+            (
                 "Sessions, pictures or categories are left out and every verdict is computed again, with the same "
                 "random numbers for whoever remains; a change that they alone make does not count."
             ),
-            _(
+            (
                 "With at most 100 of a kind each is left out by itself, with at most 16 also every pair, if time "
                 "allows. Larger sets are sought step by step, so that a smaller one may exist: at most so many."
             ),
         ),
         caveats=(
-            _(
-                "That a verdict hangs on few answers does not make it wrong; that none was found does not make it "
-                "right."
-            ),
-            _("A person gives far fewer answers than a model: undecided of people does not say that they are alike."),
+            ("That a verdict hangs on few answers does not make it wrong; that none was found does not make it right."),
+            "A person gives far fewer answers than a model: undecided of people does not say that they are alike.",
         ),
     )
 
@@ -217,7 +210,7 @@ def _row(classifier: str, corruption: str, verdict: ModelVerdict) -> tuple[Cell,
 
 FRAGILITY = only_chart(
     "fragility",
-    _("all verdicts"),
+    "all verdicts",
     lambda findings: any(one.fragility for *_, one in _verdicts(findings)),
     _build_fragility,
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.utils.functional import Promise
-
 from analysis.figures.table import Table
 from analysis.figures.value import Figure, Observer
 from analysis.findings.model.curves import Curve
@@ -14,24 +12,22 @@ from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 
-Text = str | Promise
-
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
     """Everything that stands around one picture."""
 
     key: str
-    title: Text
+    title: str
     #: None where the table is all there is
     figure: Figure | None
     tables: tuple[Table, ...]
     #: what is drawn and how it is computed
-    definition: tuple[Text, ...]
+    definition: tuple[str, ...]
     #: what a reader must not conclude
-    caveats: tuple[Text, ...] = ()
+    caveats: tuple[str, ...] = ()
     #: what was found about the picture itself, and stands beside it
-    found: tuple[Text, ...] = ()
+    found: tuple[str, ...] = ()
     #: name of the sheet on which the figure stands beside others of its kind; empty where it is the only one
     sheet: str = ""
 
@@ -45,9 +41,9 @@ class Choice:
     """A chart that can be chosen in its family's card."""
 
     key: str
-    label: Text
+    label: str
     #: heading under which it stands in a long list
-    group: Text = ""
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,7 @@ class Family:
 
 
 def only_chart(
-    key: str, label: Text, is_there: Callable[[Findings], object], build: Callable[[Findings, str], Chart]
+    key: str, label: str, is_there: Callable[[Findings], object], build: Callable[[Findings, str], Chart]
 ) -> Family:
     """A family of a single chart, of the same name, which a study has or has not."""
     return Family(key, lambda findings: [Choice(key, label)] if is_there(findings) else [], build)

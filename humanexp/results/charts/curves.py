@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.claims.curves import BANDS, MEAN_OVER, below_chance_sentence, category_gaps_sentence
 from analysis.figures.performance import PlottedCurve, condition_figure, curve_figure
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
@@ -29,28 +27,28 @@ from humanexp.results.charts.chart import (
 )
 
 _CURVES = (
-    _(
+    (
         "Curve: monotone penalised B-spline with 20 segments, binomial likelihood, smoothness chosen by AIC, over the "
         "answers of sessions that count. Clean trials hold its left end."
     ),
     *BANDS,
-    _(
+    (
         "Dots: people's answers in 40 bins of visual change, two or four of them together where they hold few answers; "
         "the area of a dot is proportional to its answers."
     ),
-    _("R̂: area under the curve on [0, 1]. Grey: hardly any answers, the curve is a guess."),
+    "R̂: area under the curve on [0, 1]. Grey: hardly any answers, the curve is a guess.",
 )
-_CONSISTENCY = _(
+_CONSISTENCY = (
     "Consistency of people: agreement of an answer with a random other person's answer to the clean original, because "
     "no one sees an original twice. Of models: the same answer as to the clean original."
 )
-CONSISTENCY_CAVEAT = _(
+CONSISTENCY_CAVEAT = (
     "Models are compared with themselves, people with others: a positive MRSI of consistency at low visual change is "
     "partly by construction."
 )
 _CURVE_CAVEATS = (
-    _("Two curves that touch within their bands are not shown to be alike: see the test of similarity."),
-    _("Visual change is measured on luminance: changes of hue alone score near 0."),
+    "Two curves that touch within their bands are not shown to be alike: see the test of similarity.",
+    "Visual change is measured on luminance: changes of hue alone score near 0.",
 )
 
 N_BINS = 40
@@ -94,10 +92,10 @@ def _build(findings: Findings, key: str) -> Chart:
     if name.is_conditions:
         return Chart(
             key=key,
-            title=_("Accuracy by condition"),
+            title="Accuracy by condition",
             figure=figure_of(findings, name),
             tables=(_condition_table(findings),),
-            definition=(_("Share of right answers by condition; people: mean over people."),),
+            definition=("Share of right answers by condition; people: mean over people.",),
         )
     curves = curves_of(findings, name)
     is_consistency = name.measure == "consistency"

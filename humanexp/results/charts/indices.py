@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.claims.models import (
     ORDER_BY_ACCURACY,
     ORDER_BY_HMRI,
@@ -27,20 +25,20 @@ from humanexp.results.charts.chart import Chart, Choice, Family, observers_of, r
 from humanexp.results.charts.curves import CONSISTENCY_CAVEAT
 
 _INDICES = (
-    _("HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people."),
-    _("MRSI: the share of the area under the model's curve that lies above people's; 0 = nowhere above."),
-    _(
+    "HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people.",
+    "MRSI: the share of the area under the model's curve that lies above people's; 0 = nowhere above.",
+    (
         "Intervals of HMRI and MRSI are of means over corruptions, from the same resamples of originals for people and "
         "models where both saw the same pictures; of one corruption there are none."
     ),
-    _(
+    (
         "Matches: the mean accuracies of model and people over everything measured differ by less than the margin, and "
         "those over every window of 0.15, or condition, by less than theirs, shown by 90 % intervals. Differs: "
         "shown at level 0.05 over all models, corruptions and windows together. Undecided: neither."
     ),
 )
 _INDEX_CAVEATS = (
-    _(
+    (
         "MRSI is positive, and HMRI below 1, by noise alone. Whether a model matches people or differs from them is "
         "what the verdict says."
     ),
@@ -48,15 +46,15 @@ _INDEX_CAVEATS = (
 _LEADERBOARD = (
     *_INDICES[:2],
     _INDICES[3],
-    _("Means over the corruptions on which a model is compared with people; each corruption counts once."),
-    _(
+    "Means over the corruptions on which a model is compared with people; each corruption counts once.",
+    (
         "Rank: the places that the data leave open to a model by its mean accuracy, from the differences of all pairs "
         "of models together (Mogstad et al. 2024). Models that share a place are not ordered."
     ),
 )
 _LEADERBOARD_CAVEATS = (
-    _("A mean over corruptions hides where a model fails: its lowest corruption is shown next to it."),
-    _("No rank rests on HMRI or MRSI: noise alone moves them from their edge."),
+    "A mean over corruptions hides where a model fails: its lowest corruption is shown next to it.",
+    "No rank rests on HMRI or MRSI: noise alone moves them from their edge.",
 )
 
 
@@ -314,7 +312,7 @@ def _build_leaderboard(findings: Findings, key: str) -> Chart:
     measure = key.split("--")[1]
     return Chart(
         key=key,
-        title=_("Leaderboard"),
+        title="Leaderboard",
         figure=None,
         tables=(leaderboard_table(findings, measure), extremes_table(findings, measure)),
         definition=_LEADERBOARD,

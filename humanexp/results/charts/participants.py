@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.figures.table import Column, Table
 from analysis.figures.value import Figure, Line, Observer
 from analysis.findings.model.agreement import Participant
@@ -27,7 +25,7 @@ def _build(findings: Findings, key: str) -> Chart:
     entries = [one for one in findings.participants if one.corruption == corruption]
     return Chart(
         key=key,
-        title=_("Every participant behind the mean"),
+        title="Every participant behind the mean",
         figure=_figure(findings, corruption, entries),
         tables=(
             Table(
@@ -44,13 +42,13 @@ def _build(findings: Findings, key: str) -> Chart:
             ),
         ),
         definition=(
-            _(
+            (
                 "Thin lines: the curve of each participant with at least 40 answers. Thick line: all people with their "
                 "band."
             ),
         ),
         caveats=(
-            _(
+            (
                 "A single curve rests on few answers: its wiggles are mostly chance. The band is of the mean, not of "
                 "people."
             ),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.claims.persons import caveats, definitions, few_people
 from analysis.clusters import exact_bound
 from analysis.figures.performance import catches_figure
@@ -24,7 +22,7 @@ def _build(findings: Findings, key: str) -> Chart:
     found = existing(findings.persons, "This study has no sentinels that tell people from machines.")
     return Chart(
         key=key,
-        title=_("Who answered?"),
+        title="Who answered?",
         figure=_figure(found),
         tables=tuple(
             table
@@ -170,4 +168,4 @@ def _without(found: Persons) -> Table:
     )
 
 
-FAMILY = only_chart("who-answered", _("all people"), lambda findings: findings.persons, _build)
+FAMILY = only_chart("who-answered", "all people", lambda findings: findings.persons, _build)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.figures.rows import estimates_figure
 from analysis.figures.table import Column, Table
 from analysis.figures.value import Axis, Figure, Shaded
@@ -17,27 +15,27 @@ from humanexp.core.errors import existing
 from humanexp.results.charts.chart import Chart, only_chart
 
 _DEFINITION = (
-    _(
+    (
         "The pooled estimates are the curves and areas of people on the other pages: there the people of each "
         "recruiter count together by the weight that the plan has fixed. What stands here does not change them."
     ),
-    _(
+    (
         "Difference: mean accuracy of the first recruiter's people minus that of the second's at equal visual change, "
         "over everything that both measured, averaged over corruptions; 90 % intervals."
     ),
-    _(
+    (
         "Repeats are bounds: nobody knows who took part twice. The shift is the largest that leaving out so many "
         "second sessions could make, the width the largest that so many pairs of sessions of one person could make."
     ),
 )
-_CAVEATS = (_("Crowds whose curves cross can be alike in mean accuracy."),)
+_CAVEATS = ("Crowds whose curves cross can be alike in mean accuracy.",)
 
 
 def _build(findings: Findings, key: str) -> Chart:
     found = existing(findings.recruiters, "The people of this study came from one recruiter.")
     return Chart(
         key=key,
-        title=_("Recruiters"),
+        title="Recruiters",
         figure=_figure(found.pairs),
         tables=(_crowds(found), _areas(found, findings.level), _pairs(found, findings.about_people), _repeats(found)),
         definition=_DEFINITION,
@@ -165,4 +163,4 @@ def _repeats(found: RecruiterFindings) -> Table:
     )
 
 
-FAMILY = only_chart("recruiters", _("all recruiters"), lambda findings: findings.recruiters is not None, _build)
+FAMILY = only_chart("recruiters", "all recruiters", lambda findings: findings.recruiters is not None, _build)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.claims.models import models_sentence
 from analysis.figures.table import Cell, Column, Table
 from analysis.findings.model.checks import Choice as Chosen
@@ -18,7 +16,7 @@ def _build(findings: Findings, key: str) -> Chart:
     models = list(dict.fromkeys(one.classifier for entry in findings.sensitivity for one in entry.comparisons))
     return Chart(
         key=key,
-        title=_("What the choices change"),
+        title="What the choices change",
         figure=None,
         tables=(
             Table(
@@ -35,8 +33,8 @@ def _build(findings: Findings, key: str) -> Chart:
             ),
             *_headlines(findings),
         ),
-        definition=(_("The same numbers under other choices of sessions and trials; the first line is as reported."),),
-        caveats=(_("A choice that is made after looking at this table is no planned analysis: say so."),),
+        definition=("The same numbers under other choices of sessions and trials; the first line is as reported.",),
+        caveats=("A choice that is made after looking at this table is no planned analysis: say so.",),
     )
 
 
@@ -81,4 +79,4 @@ def _headline(entry: Chosen) -> str:
     return models_sentence(said["matches"], said["differs"], said["undecided"], where=where)
 
 
-FAMILY = only_chart("sensitivity", _("all choices"), lambda findings: len(findings.sensitivity) > 1, _build)
+FAMILY = only_chart("sensitivity", "all choices", lambda findings: len(findings.sensitivity) > 1, _build)

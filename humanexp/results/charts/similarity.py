@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.claims.telling_apart import FORMS, OBSERVERS, rule_sentence
 from analysis.figures.rows import Pair, similarity_figure
 from analysis.figures.table import Column, Table
@@ -106,29 +104,26 @@ def _build_similarity(findings: Findings, key: str) -> Chart:
     ]
     return Chart(
         key=key,
-        title=_("Are these corruptions alike?"),
+        title="Are these corruptions alike?",
         figure=similarity_figure([readable(name) for name in names], pairs, title=title),
         tables=(pairs_table(entries, title, findings.about_people if is_of_people else ()),),
         definition=(
-            _(
+            (
                 "Equivalent: the difference of mean accuracies lies within the margin over everything measured, and "
                 "within ±0.10 over every window of 0.15 of visual change (two one-sided tests each). Margins shrink by "
                 "the share of answers that may not have come from looking; below 80 % from looking, nothing is called "
                 "equivalent."
             ),
-            _(
-                "Different: a window, or the mean, differs at level 0.05, corrected over all windows and pairs "
-                "together."
-            ),
-            _(
+            ("Different: a window, or the mean, differs at level 0.05, corrected over all windows and pairs together."),
+            (
                 "Undecided: neither. Undecided is not similar. The table says with how many answers two corruptions "
                 "without any difference would be shown to be equivalent, and a difference of 0.05 in mean "
                 "accuracy to be different."
             ),
         ),
         caveats=(
-            _("On the range of visual change that both corruptions measured."),
-            _("The papers' rule, overlap of 83 % bands, stands beside the verdict and does not enter it."),
+            "On the range of visual change that both corruptions measured.",
+            "The papers' rule, overlap of 83 % bands, stands beside the verdict and does not enter it.",
         ),
     )
 
@@ -143,13 +138,13 @@ SIMILARITY = Family("similarity", _choices_similarity, _build_similarity)
 
 
 _TOLD_APART = (
-    _("Same/different: two pictures of equal visual change; half of the pairs are of two corruptions."),
-    _("ABX: A and B of two corruptions, then X of one of them; either is right in half of the trials."),
-    _(
+    "Same/different: two pictures of equal visual change; half of the pairs are of two corruptions.",
+    "ABX: A and B of two corruptions, then X of one of them; either is right in half of the trials.",
+    (
         "d′: sensitivity under the named observer model, freed of bias; criteria differ from person to person. "
         "Different: d′ above 0, Holm's correction over all pairs, level 0.05."
     ),
-    _(
+    (
         "Equivalent: the one-sided 95 % bound of d′ lies below the margin, with as many careless answers as "
         "plain pairs of the same sessions leave possible. Answers of one person are a cluster."
     ),
@@ -160,7 +155,7 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
     entries = findings.discrimination
     return Chart(
         key=key,
-        title=_("Can people tell the corruptions apart?"),
+        title="Can people tell the corruptions apart?",
         figure=None,
         tables=(
             Table(
@@ -199,8 +194,8 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
         ),
         definition=_TOLD_APART,
         caveats=(
-            _("Undecided is not indistinguishable. Without plain pairs no pair is called equivalent."),
-            _(
+            "Undecided is not indistinguishable. Without plain pairs no pair is called equivalent.",
+            (
                 "d′ depends on what observers do with the pictures: the same answers stand for another d′ under "
                 "another model."
             ),
@@ -222,5 +217,5 @@ def _notes(findings: Findings) -> tuple[str, ...]:
 
 
 DISCRIMINATION = only_chart(
-    "discrimination", _("all pairs"), lambda findings: findings.discrimination, _build_discrimination
+    "discrimination", "all pairs", lambda findings: findings.discrimination, _build_discrimination
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.figures.table import Column, Table
 from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
@@ -27,7 +25,7 @@ def _build(findings: Findings, key: str) -> Chart:
     found = existing(findings.validation, "No pictures were judged in this study.")
     return Chart(
         key=key,
-        title=_("What people agree on"),
+        title="What people agree on",
         figure=None,
         tables=(
             Table(
@@ -72,12 +70,12 @@ def _build(findings: Findings, key: str) -> Chart:
             ),
         ),
         definition=(
-            _("Agreement: share of the qualified answers that equal the majority. Qualified: the session counts."),
-            _("One-coin EM estimates each person's reliability and the pictures' truth together."),
+            "Agreement: share of the qualified answers that equal the majority. Qualified: the session counts.",
+            "One-coin EM estimates each person's reliability and the pictures' truth together.",
         ),
     )
 
 
 FAMILY = only_chart(
-    "validation", _("all pictures"), lambda findings: findings.validation and findings.validation.images, _build
+    "validation", "all pictures", lambda findings: findings.validation and findings.validation.images, _build
 )

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from django.utils.translation import gettext as _
 from pydantic import JsonValue
 
 from analysis.claims.models import verdict_words
@@ -24,7 +23,6 @@ from humanexp.results.charts.chart import (
     Chart,
     Choice,
     FigureName,
-    Text,
     conditions_of,
     corruptions_of,
     curves_of,
@@ -50,7 +48,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ChoiceGroup:
-    label: Text
+    label: str
     choices: tuple[Choice, ...]
 
 
@@ -68,7 +66,7 @@ class Card:
 
     @cached_property
     def groups(self) -> list[ChoiceGroup]:
-        by_label: dict[Text, list[Choice]] = {}
+        by_label: dict[str, list[Choice]] = {}
         for choice in self.choices:
             by_label.setdefault(choice.group, []).append(choice)
         return [ChoiceGroup(label, tuple(choices)) for label, choices in by_label.items()]
@@ -328,11 +326,11 @@ def question_of(study: Study, findings: Findings) -> Question:
     configuration = study.configuration or {}
     design = configuration.get("design") or {}
     if design.get("validation"):
-        task = _("Does the picture show it, and could it be used as one?")
+        task = "Does the picture show it, and could it be used as one?"
     elif design.get("discrimination") and not design.get("main_trials"):
-        task = _("Same corruption or another?")
+        task = "Same corruption or another?"
     else:
-        task = _("Which of 16 categories?")
+        task = "Which of 16 categories?"
     shown_ms = (configuration.get("protocol") or {}).get("stimulus_ms")
     timed = shown_ms is not None and not design.get("validation") and study.origin == Origin.COLLECTED
     return Question(

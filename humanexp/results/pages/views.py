@@ -11,7 +11,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
 from analysis.findings.model.findings import Findings
@@ -47,26 +46,26 @@ from humanexp.studies.roles import Action
 from humanexp.studies.selectors import study_for, subject_of
 
 _REPORTS = {
-    "sight": _("normal or corrected sight"),
-    "colour_sight": _("normal colour sight"),
-    "corruption_knowledge": _("no knowledge of image corruptions"),
+    "sight": "normal or corrected sight",
+    "colour_sight": "normal colour sight",
+    "corruption_knowledge": "no knowledge of image corruptions",
 }
 
 
 class SelectionForm(forms.Form):
     """Which sessions and trials an analysis counts; everything as it opens = as planned."""
 
-    all_sessions = forms.BooleanField(label=_("Count excluded sessions, too"), required=False)
-    timing_ok = forms.BooleanField(label=_("Only trials whose timing is in order"), required=False)
-    drop_misses = forms.BooleanField(label=_("Leave misses out instead of counting them as wrong"), required=False)
+    all_sessions = forms.BooleanField(label="Count excluded sessions, too", required=False)
+    timing_ok = forms.BooleanField(label="Only trials whose timing is in order", required=False)
+    drop_misses = forms.BooleanField(label="Leave misses out instead of counting them as wrong", required=False)
     self_reports = forms.MultipleChoiceField(
-        label=_("Only people who report"),
+        label="Only people who report",
         choices=[(name, _REPORTS[name]) for name in SELF_REPORTS],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
     corruptions = forms.MultipleChoiceField(
-        label=_("Only these corruptions"), widget=forms.CheckboxSelectMultiple, required=False
+        label="Only these corruptions", widget=forms.CheckboxSelectMultiple, required=False
     )
 
     def __init__(
@@ -220,11 +219,9 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     """Freeze the analysis plan, once confirmed."""
     study = study_for(request.user, slug)
     if "confirmed" not in request.POST:
-        raise InputRefused(gettext("Confirm that the plan is to be frozen: it cannot be undone."))
+        raise InputRefused("Confirm that the plan is to be frozen: it cannot be undone.")
     plan = freeze_analysis_plan(study=study, by=user_of(request))
-    messages.success(
-        request, gettext("The analysis plan is frozen; its SHA-256 is %(digest)s.") % {"digest": plan.digest}
-    )
+    messages.success(request, f"The analysis plan is frozen; its SHA-256 is {plan.digest}.")
     return redirect("results:methods", slug=slug)
 
 

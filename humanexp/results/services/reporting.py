@@ -9,7 +9,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from analysis.findings.model.findings import Findings
 from humanexp.core import file_store
@@ -118,13 +117,13 @@ def choice_of(run: AnalysisRun, plan: AnalysisPlan | None, departures: Sequence[
     """ "As planned" is said of nothing but the whole of an analysis that a frozen plan describes."""
     chosen = "; ".join(Selection.model_validate(run.selection).sentences)
     if plan is None:
-        title = _("Chosen, with no plan frozen") if chosen else _("All that the rules count")
-        return Choice(title=title, detail=chosen or _("no analysis plan was frozen"))
+        title = "Chosen, with no plan frozen" if chosen else "All that the rules count"
+        return Choice(title=title, detail=chosen or "no analysis plan was frozen")
     if chosen:
-        return Choice(title=_("Not as planned"), detail=chosen)
+        return Choice(title="Not as planned", detail=chosen)
     if departures:
-        return Choice(title=_("Not as planned"), detail="; ".join(one.what for one in departures))
-    return Choice(title=_("As planned"), detail="")
+        return Choice(title="Not as planned", detail="; ".join(one.what for one in departures))
+    return Choice(title="As planned", detail="")
 
 
 def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:

@@ -12,9 +12,6 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
-
 from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial, SessionRecord
 from analysis.categories import NO_ANSWER, RESPONSE_GRID
 
@@ -123,16 +120,16 @@ def _changed(record: SessionRecord) -> set[int]:
     }
 
 
-_ROLE_NAMES: Mapping[str, str | Promise] = {
-    "practice": _("practice"),
-    "qualification": _("qualification"),
-    "main": _("main"),
-    "clean": _("clean"),
-    "gold": _("gold"),
-    WITHDRAWN_GOLD: _("withdrawn gold"),
-    "negative": _("negative"),
-    "consistency_first": _("first showing"),
-    "consistency_second": _("second showing"),
+_ROLE_NAMES: Mapping[str, str] = {
+    "practice": "practice",
+    "qualification": "qualification",
+    "main": "main",
+    "clean": "clean",
+    "gold": "gold",
+    WITHDRAWN_GOLD: "withdrawn gold",
+    "negative": "negative",
+    "consistency_first": "first showing",
+    "consistency_second": "second showing",
 }
 
 
@@ -172,9 +169,9 @@ def _title(trial: AnsweredTrial) -> str:
     if _is_known(trial) and not trial.correct:
         title += f" ({trial.category})"
     if trial.is_set_aside:
-        title += f", {_('set aside')}"
+        title += f", {'set aside'}"
     if _is_mistimed(trial):
-        title += f", {_('timing')}"
+        title += f", {'timing'}"
     return title
 
 
@@ -202,17 +199,17 @@ def _rule(outcome: Mapping[str, Any]) -> RuleRow:
     if kind in _SHARES:
         measured, bound = (
             f"{100 * value:.0f}\u202f%",
-            _("at most %(bound)s") % {"bound": f"{100 * threshold:.0f}\u202f%"},
+            "at most {bound}".format(bound=f"{100 * threshold:.0f}\u202f%"),
         )
     elif kind == "entropy":
-        measured, bound = f"{value:.2f} bits", _("at least %(bound)s bits") % {"bound": f"{threshold:g}"}
+        measured, bound = f"{value:.2f} bits", "at least {bound} bits".format(bound=f"{threshold:g}")
     elif kind in ("sentinels", "qualification"):
         measured, bound = (
             _right(value, outcome["trials"], outcome.get("sessions", 1)),
-            _("at least %(bound)s") % {"bound": f"{threshold:g}"},
+            "at least {bound}".format(bound=f"{threshold:g}"),
         )
     else:
-        measured, bound = f"{value:g}", _("at most %(bound)s") % {"bound": f"{threshold:g}"}
+        measured, bound = f"{value:g}", "at most {bound}".format(bound=f"{threshold:g}")
     return RuleRow(
         reason=outcome["reason"],
         severity=outcome["severity"],
@@ -227,8 +224,8 @@ def _rule(outcome: Mapping[str, Any]) -> RuleRow:
 def _right(value: float, trials: int, sessions: int) -> str:
     counts = {"right": f"{value:g}", "trials": trials, "sessions": sessions}
     if sessions > 1:
-        return str(_("%(right)s of %(trials)s right in %(sessions)s sessions of this person") % counts)
-    return str(_("%(right)s of %(trials)s right") % counts)
+        return str("{right} of {trials} right in {sessions} sessions of this person".format(**counts))
+    return str("{right} of {trials} right".format(**counts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,10 +242,10 @@ class Picture:
 
 
 #: How answers were given.
-_GIVEN: Mapping[str, str | Promise] = {
-    "pointer": _("by pointer"),
-    "touch": _("by touch"),
-    "key": _("by keyboard"),
+_GIVEN: Mapping[str, str] = {
+    "pointer": "by pointer",
+    "touch": "by touch",
+    "key": "by keyboard",
 }
 
 

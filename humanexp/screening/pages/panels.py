@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.functional import Promise
 
 from humanexp.core.models import User
 from humanexp.participation.models import Session
@@ -18,7 +17,7 @@ class Narrowing:
     """A choice above the list of sessions."""
 
     key: str
-    label: str | Promise
+    label: str
     narrow: Callable[[QuerySet[Session]], QuerySet[Session]]
 
 
@@ -26,7 +25,7 @@ class Narrowing:
 class Mark:
     """A word about a session in the list."""
 
-    text: str | Promise
+    text: str
     #: good, warn, bad or plain
     tone: str = "plain"
 

@@ -10,7 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext, gettext_lazy as _, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.errors import existing
@@ -33,17 +32,17 @@ from humanexp.studies.selectors import visible_to
 
 class DecisionForm(forms.Form):
     accepted = forms.TypedChoiceField(
-        label=_("Does this session count?"),
-        choices=[("yes", _("It counts")), ("no", _("It does not count"))],
+        label="Does this session count?",
+        choices=[("yes", "It counts"), ("no", "It does not count")],
         coerce=lambda value: value == "yes",
         widget=forms.RadioSelect,
     )
     written_reason = forms.CharField(
-        label=_("Why"),
+        label="Why",
         min_length=10,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("It is stored with the verdict and exported with the results. Payment does not depend on it."),
+        help_text="It is stored with the verdict and exported with the results. Payment does not depend on it.",
     )
 
 
@@ -94,9 +93,9 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
     """Judge every finished session, by the study's rules."""
     verdicts = services.judge_soon(study=_study(request, slug), by=user_of(request))
     if verdicts is None:
-        messages.info(request, gettext("The sessions are being judged; the page Jobs shows the progress."))
+        messages.info(request, "The sessions are being judged; the page Jobs shows the progress.")
     else:
-        text = ngettext("%(n)d session is judged.", "%(n)d sessions are judged.", len(verdicts))
+        text = "%(n)d session is judged." if len(verdicts) == 1 else "%(n)d sessions are judged."
         messages.success(request, text % {"n": len(verdicts)})
     return redirect("screening:review", slug=slug)
 
@@ -109,7 +108,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         services.decide(session=found, by=user_of(request), **form.cleaned_data)
-        messages.success(request, gettext("Your decision is stored next to the rules' verdict."))
+        messages.success(request, "Your decision is stored next to the rules' verdict.")
         return redirect(request.get_full_path())
     history = selectors.history(found)
     rows, withdrawn = session_rows(found), selectors.withdrawn_golds(study)
@@ -135,7 +134,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
 @require_POST
 def return_to_rules(request: HttpRequest, slug: str, code: str) -> HttpResponse:
     services.return_to_rules(session=_session(_study(request, slug), code), by=user_of(request))
-    messages.success(request, gettext("The rules' verdict holds again."))
+    messages.success(request, "The rules' verdict holds again.")
     return redirect("screening:session", slug=slug, code=code)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.corruptions.imagenet_c import LEVELS
@@ -22,7 +21,7 @@ from humanexp.stimuli.sources.storage import is_storage_configured
 
 #: How sets can be made here; the others come from elsewhere.
 _SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]
-_FAMILIES = {"noise": _("Noise"), "blur": _("Blur"), "colour": _("Colour"), "weather": _("Weather")}
+_FAMILIES = {"noise": "Noise", "blur": "Blur", "colour": "Colour", "weather": "Weather"}
 _COUNT = 1000
 
 
@@ -36,40 +35,38 @@ class FunctionChoice:
 
 
 class StimulusSetForm(forms.Form):
-    source_set = forms.ModelChoiceField(SourceSet.objects.none(), label=_("Pictures"), empty_label=None)
+    source_set = forms.ModelChoiceField(SourceSet.objects.none(), label="Pictures", empty_label=None)
     name = NameField()
     sampling = forms.TypedChoiceField(
-        label=_("Strengths"),
+        label="Strengths",
         choices=_SAMPLINGS,
         initial=Sampling.EVEN,
         empty_value=Sampling.EVEN,
         required=False,
         widget=forms.RadioSelect,
     )
-    corruptions = forms.MultipleChoiceField(label=_("Corruption functions"), widget=forms.CheckboxSelectMultiple)
+    corruptions = forms.MultipleChoiceField(label="Corruption functions", widget=forms.CheckboxSelectMultiple)
     count = forms.IntegerField(
-        label=_("Stimuli per function"),
+        label="Stimuli per function",
         min_value=1,
         initial=_COUNT,
         required=False,
-        help_text=_(
+        help_text=(
             "1,000 put 25 into each of 40 bins of visual change; 20 are enough. ImageNet-C fixes it at 5 an original."
         ),
     )
     size_px = forms.IntegerField(
-        label=_("Size in pixels"),
+        label="Size in pixels",
         initial=224,
-        help_text=_("The side of the square that is shown. Visual change depends on it, so a set has one size."),
+        help_text="The side of the square that is shown. Visual change depends on it, so a set has one size.",
     )
     enlarge = forms.BooleanField(
-        label=_("Enlarge small pictures"),
+        label="Enlarge small pictures",
         required=False,
-        help_text=_(
-            "Pictures smaller than the size are refused otherwise: enlarging blurs them before any corruption."
-        ),
+        help_text="Pictures smaller than the size are refused otherwise: enlarging blurs them before any corruption.",
     )
     framing = forms.TypedChoiceField(
-        label=_("Cut"),
+        label="Cut",
         choices=Framing.choices,
         initial=Framing.WHOLE,
         empty_value=Framing.WHOLE,
@@ -77,35 +74,35 @@ class StimulusSetForm(forms.Form):
         widget=forms.RadioSelect,
     )
     with_plain = forms.BooleanField(
-        label=_("Also for practice and plain pairs"),
+        label="Also for practice and plain pairs",
         initial=True,
         required=False,
-        help_text=_(
+        help_text=(
             "One stimulus per picture for each of two more functions, which differ plainly. Same/different and ABX use "
             "them for practice, so that no one is trained on the compared functions."
         ),
     )
     person_families = forms.MultipleChoiceField(
-        label=_("Also sentinels of persons"),
+        label="Also sentinels of persons",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_(
+        help_text=(
             "Pictures that people and machines name differently, made of each picture that lends itself. A study shows "
             "at most 4 a session, outside all curves, to see whether people answered."
         ),
     )
     cue_conflicts = forms.ModelChoiceField(
         SourceSet.objects.none(),
-        label=_("Cue conflicts, as further sentinels"),
+        label="Cue conflicts, as further sentinels",
         required=False,
-        empty_label=_("none"),
-        help_text=_(
+        empty_label="none",
+        help_text=(
             "A set of pictures with the shape of one category and the texture of another, with files named like "
             "cat3-elephant1."
         ),
     )
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, initial=0, help_text=_("The same pictures and seed give the same stimuli.")
+        label="Seed", min_value=0, initial=0, help_text="The same pictures and seed give the same stimuli."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -130,11 +127,12 @@ class StimulusSetForm(forms.Form):
             if without:
                 self.add_error(
                     "corruptions",
-                    _("ImageNet-C publishes no levels of %(names)s.")
-                    % {"names": ", ".join(name.replace("_", " ") for name in without)},
+                    "ImageNet-C publishes no levels of {names}.".format(
+                        names=", ".join(name.replace("_", " ") for name in without)
+                    ),
                 )
         elif "count" in cleaned and cleaned["count"] is None:
-            self.add_error("count", _("This field is required."))
+            self.add_error("count", "This field is required.")
         if cleaned.get("with_plain") and cleaned.get("corruptions"):
             try:
                 plain_functions_beside(cleaned["corruptions"])
@@ -162,15 +160,15 @@ def _free_name(source_set: SourceSet | None) -> str:
 class BrowseForm(forms.Form):
     """Which stimuli are shown; a value that cannot be used is told, and left out."""
 
-    corruption = forms.ChoiceField(label=_("Corruption function"), required=False)
-    category = forms.ChoiceField(label=_("Category"), required=False)
+    corruption = forms.ChoiceField(label="Corruption function", required=False)
+    category = forms.ChoiceField(label="Category", required=False)
     only = forms.ChoiceField(
-        label=_("Target"),
+        label="Target",
         required=False,
-        choices=[("", _("all")), ("reached", _("reached")), ("unreached", _("out of reach"))],
+        choices=[("", "all"), ("reached", "reached"), ("unreached", "out of reach")],
     )
-    low = forms.FloatField(label=_("Δv from"), required=False, min_value=0, max_value=1)
-    high = forms.FloatField(label=_("to"), required=False, min_value=0, max_value=1)
+    low = forms.FloatField(label="Δv from", required=False, min_value=0, max_value=1)
+    high = forms.FloatField(label="to", required=False, min_value=0, max_value=1)
 
     def __init__(self, stimulus_set: StimulusSet, categories: list[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"label_suffix": "", **kwargs})
@@ -181,11 +179,11 @@ class BrowseForm(forms.Form):
             }
             functions.choices = [
                 *labels.items(),
-                ("none", _("clean pictures")),
+                ("none", "clean pictures"),
                 *((name, find_sentinel(name).label) for name in stimulus_set.person_families),
-                ("all", _("all functions side by side")),
+                ("all", "all functions side by side"),
             ]
-            chosen.choices = [("", _("all")), *((name, name) for name in categories)]
+            chosen.choices = [("", "all"), *((name, name) for name in categories)]
         for name in ("low", "high"):
             self.fields[name].widget.attrs |= {"step": "0.025", "inputmode": "decimal"}
         self.first = next(iter(stimulus_set.corruptions), "none")
@@ -194,9 +192,7 @@ class BrowseForm(forms.Form):
         cleaned = super().clean() or self.cleaned_data
         low, high = cleaned.get("low"), cleaned.get("high")
         if low is not None and high is not None and low >= high:
-            self.add_error(
-                "high", _("The range ends before it begins: give a larger number than %(low)g.") % {"low": low}
-            )
+            self.add_error("high", f"The range ends before it begins: give a larger number than {low:g}.")
         return cleaned
 
     def filters(self) -> Filters:
@@ -217,37 +213,35 @@ class BrowseForm(forms.Form):
 
 class NotesForm(forms.Form):
     provenance = forms.CharField(
-        label=_("Where the pictures come from"),
+        label="Where the pictures come from",
         required=False,
         max_length=MOST_PROVENANCE,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Names, addresses, how they were chosen: what a methods section needs."),
+        help_text="Names, addresses, how they were chosen: what a methods section needs.",
     )
-    licence = forms.CharField(label=_("Licence"), required=False, max_length=200)
+    licence = forms.CharField(label="Licence", required=False, max_length=200)
 
 
 class ImportForm(NotesForm):
     name = NameField()
     archive = forms.FileField(
-        label=_("Zip archive"),
+        label="Zip archive",
         required=False,
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip", "data-drop": ""}),
-        help_text=_(
+        help_text=(
             "One folder for each category or WordNet id, or pictures and a table with the columns path and category."
         ),
     )
-    storage_prefix = forms.CharField(label=_("Or everything in the storage under"), required=False, max_length=500)
+    storage_prefix = forms.CharField(label="Or everything in the storage under", required=False, max_length=500)
     minimum_side_px = forms.IntegerField(
-        label=_("Shortest side in pixels"),
+        label="Shortest side in pixels",
         min_value=0,
         initial=224,
         required=False,
-        help_text=_(
-            "Smaller pictures cannot be used. Stimuli are 224 px unless you choose otherwise; 0 takes all sizes."
-        ),
+        help_text="Smaller pictures cannot be used. Stimuli are 224 px unless you choose otherwise; 0 takes all sizes.",
     )
     skip_unusable = forms.BooleanField(
-        label=_("Leave out pictures that cannot be used, and list them; otherwise a single one stops the import"),
+        label="Leave out pictures that cannot be used, and list them; otherwise a single one stops the import",
         required=False,
     )
     field_order = ("name", "archive", "storage_prefix", "minimum_side_px", "skip_unusable", "provenance", "licence")
@@ -267,5 +261,5 @@ class ImportForm(NotesForm):
         cleaned: dict[str, Any] = super().clean() or {}
         given = [bool(cleaned.get("archive")), bool(cleaned.get("storage_prefix"))]
         if not self.errors and sum(given) != 1:
-            raise forms.ValidationError(_("Give either an archive or a prefix of the storage."))
+            raise forms.ValidationError("Give either an archive or a prefix of the storage.")
         return cleaned

@@ -7,8 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-
 from analysis.figures.coverage import write_comparison
 from analysis.generation.imagenet_c import function_label
 from analysis.visual_change.coverage import FunctionComparison, FunctionSide, LevelSpread, SetComparison, compare_sets
@@ -236,29 +234,25 @@ def _cautions(a: StimulusSet, b: StimulusSet) -> list[str]:
     cautions = [
         (
             a.size_px != b.size_px,
-            _(
-                "The sets have different sizes (%(a)s and %(b)s px). Visual change depends on the size, so their "
+            (
+                f"The sets have different sizes ({a.size_px} and {b.size_px} px). Visual change depends "
+                "on the size, so their "
                 "values cannot be compared."
-            )
-            % {"a": a.size_px, "b": b.size_px},
+            ),
         ),
         (
             a.metric != b.metric,
-            _("The sets were measured differently (%(a)s and %(b)s); their values cannot be compared.")
-            % {"a": a.metric, "b": b.metric},
+            f"The sets were measured differently ({a.metric} and {b.metric}); their values cannot be compared.",
         ),
         (
             a.source_set_id != b.source_set_id,
-            _("The sets come from different pictures (%(a)s and %(b)s), which differ in how robust they are.")
-            % {"a": a.source_set.name, "b": b.source_set.name},
+            f"The sets come from different pictures ({a.source_set.name} and {b.source_set.name}), "
+            "which differ in how robust they are.",
         ),
         (
             a.source_set_id == b.source_set_id and a.framing != b.framing,
-            _("The sets cut their pictures differently (%(a)s and %(b)s).") % {"a": a.framing, "b": b.framing},
+            f"The sets cut their pictures differently ({a.framing} and {b.framing}).",
         ),
-        *(
-            (one.completed_at is None, _("%(name)s is still being made; its counts grow.") % {"name": one.name})
-            for one in (a, b)
-        ),
+        *((one.completed_at is None, f"{one.name} is still being made; its counts grow.") for one in (a, b)),
     ]
     return [sentence for holds, sentence in cautions if holds]

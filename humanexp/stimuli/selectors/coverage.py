@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from django.core.cache import cache
-from django.utils.translation import gettext
 
 from analysis import opencv as cv2
 from analysis.corruptions import CORRUPTIONS
@@ -181,7 +180,7 @@ def _counted_now(stimulus_set: StimulusSet, name: str) -> tuple[list[int], int]:
 
 def label_of(name: str) -> str:
     """A function's name for people; imported sets may hold functions that are not registered here."""
-    return gettext("Clean picture") if name == "none" else function_label(name)
+    return "Clean picture" if name == "none" else function_label(name)
 
 
 def coverage_json(stimulus_set: StimulusSet) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from django.db.models import Count, F, Min, Q, QuerySet
 from django.db.models.functions import Least
-from django.utils.functional import Promise
 
 from analysis.categories import CATEGORIES
 from humanexp.core.errors import NotFound, existing
@@ -107,7 +106,7 @@ def rating_job_of(source_set: SourceSet) -> Job | None:
 class Answer:
     """Whether a set of pictures is enough for one kind of study."""
 
-    study: str | Promise
+    study: str
     verdict: Literal["yes", "smaller", "no"]
     #: what one person's session takes, or why none fits
     text: str

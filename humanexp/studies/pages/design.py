@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
-
 from analysis.design.plan import SessionPlan
 from analysis.persons.sentinels import SENTINELS, SentinelCost
 from analysis.study.design import PERSON
@@ -23,15 +20,15 @@ from humanexp.studies.plans import plan_head
 #: Width of the view box, and the gap between two blocks, which people feel as a break.
 WIDTH, GAP = 1000.0, 8.0
 #: Roles in the order of the legend, and what they are called.
-ROLES: Mapping[str, str | Promise] = {
-    "practice": _("practice"),
-    "qualification": _("qualification"),
-    "main": _("main"),
-    "clean": _("clean"),
-    "gold": _("gold"),
-    "negative": _("negative"),
-    "consistency": _("shown twice"),
-    "person": _("sentinels of persons"),
+ROLES: Mapping[str, str] = {
+    "practice": "practice",
+    "qualification": "qualification",
+    "main": "main",
+    "clean": "clean",
+    "gold": "gold",
+    "negative": "negative",
+    "consistency": "shown twice",
+    "person": "sentinels of persons",
 }
 
 
@@ -47,7 +44,7 @@ class Stretch:
 @dataclass(frozen=True)
 class Legend:
     role: str
-    name: str | Promise
+    name: str
     trials: int
 
 
@@ -84,14 +81,14 @@ def role_of(kind: str, role: str) -> str:
 class PoolBar:
     """Originals of one pool beside one another, as a share of all."""
 
-    name: str | Promise
+    name: str
     role: str
     originals: int
     x: float
     width: float
 
 
-def pool_bars(pools: Sequence[tuple[str, str | Promise, int]], *, everything: int) -> list[PoolBar]:
+def pool_bars(pools: Sequence[tuple[str, str, int]], *, everything: int) -> list[PoolBar]:
     """From (role, name, originals) of every pool."""
     bars, x = [], 0.0
     for role, name, originals in pools:
@@ -101,66 +98,66 @@ def pool_bars(pools: Sequence[tuple[str, str | Promise, int]], *, everything: in
     return bars
 
 
-_ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
-    "practice": (_("practice"), _("clean pictures with feedback; they never come up again")),
-    "qualification": (_("qualification"), _("clean pictures without feedback, one a category; a gate")),
-    "main": (_("main"), _("corrupted pictures: the measurement")),
-    "clean": (_("clean"), _("main pictures without corruption, for the left end of the curves")),
-    "gold": (_("gold"), _("clean, easy pictures; the right answer is required")),
-    "negative": (_("negative"), _("clean animals and artefacts in turn; an answer from the other group is a flag")),
-    "consistency_first": (_("consistency, first showing"), _("clean or lightly changed pictures")),
-    "consistency_second": (_("consistency, second showing"), _("the same pictures again, with others in between")),
-    "person": (_("sentinels of persons"), _("people and machines answer them differently; in no curve, rule or pay")),
-    "discrimination practice": (_("practice pairs"), _("plain pairs with feedback")),
-    "discrimination main": (_("pairs"), _("matched in visual change, half of them with the same corruption")),
-    "discrimination negative": (_("plain pairs"), _("pairs whose answer is plain; a gate")),
-    "abx practice": (_("practice trials"), _("plain trials with feedback")),
-    "abx main": (_("A, B and X"), _("matched in visual change; X goes with A in half of them")),
-    "abx negative": (_("plain trials"), _("A and B differ plainly; a gate")),
-    "validation practice": (_("practice"), _("clean pictures, with the right answers; they never come up again")),
-    "validation main": (_("new pictures"), _("judged once by each person: the measurement")),
-    "validation gold": (_("positive"), _("clean, easy pictures of the wanted category; yes to both is required")),
-    "validation negative": (_("negative"), _("pictures that plainly lack the wanted category; no to both is required")),
-    "validation consistency_first": (_("new pictures that come twice"), _("their first showing counts as well")),
+_ROLES: Mapping[str, tuple[str, str]] = {
+    "practice": ("practice", "clean pictures with feedback; they never come up again"),
+    "qualification": ("qualification", "clean pictures without feedback, one a category; a gate"),
+    "main": ("main", "corrupted pictures: the measurement"),
+    "clean": ("clean", "main pictures without corruption, for the left end of the curves"),
+    "gold": ("gold", "clean, easy pictures; the right answer is required"),
+    "negative": ("negative", "clean animals and artefacts in turn; an answer from the other group is a flag"),
+    "consistency_first": ("consistency, first showing", "clean or lightly changed pictures"),
+    "consistency_second": ("consistency, second showing", "the same pictures again, with others in between"),
+    "person": ("sentinels of persons", "people and machines answer them differently; in no curve, rule or pay"),
+    "discrimination practice": ("practice pairs", "plain pairs with feedback"),
+    "discrimination main": ("pairs", "matched in visual change, half of them with the same corruption"),
+    "discrimination negative": ("plain pairs", "pairs whose answer is plain; a gate"),
+    "abx practice": ("practice trials", "plain trials with feedback"),
+    "abx main": ("A, B and X", "matched in visual change; X goes with A in half of them"),
+    "abx negative": ("plain trials", "A and B differ plainly; a gate"),
+    "validation practice": ("practice", "clean pictures, with the right answers; they never come up again"),
+    "validation main": ("new pictures", "judged once by each person: the measurement"),
+    "validation gold": ("positive", "clean, easy pictures of the wanted category; yes to both is required"),
+    "validation negative": ("negative", "pictures that plainly lack the wanted category; no to both is required"),
+    "validation consistency_first": ("new pictures that come twice", "their first showing counts as well"),
     "validation consistency_second": (
-        _("second presentations"),
-        _("well apart from the first; both answers must be equal"),
+        "second presentations",
+        "well apart from the first; both answers must be equal",
     ),
 }
-_COMMON = (_("of these, the same for all"), _("answered by everyone: for error consistency"))
-_POOLS: Mapping[str, str | Promise] = {
-    "practice": _("practice"),
-    "qualification": _("qualification"),
-    "gold": _("gold and negative"),
-    "consistency": _("consistency"),
-    "main": _("main and clean"),
+_COMMON = ("of these, the same for all", "answered by everyone: for error consistency")
+_POOLS: Mapping[str, str] = {
+    "practice": "practice",
+    "qualification": "qualification",
+    "gold": "gold and negative",
+    "consistency": "consistency",
+    "main": "main and clean",
 }
-_PERSON_POOL = _("sentinels of persons, %(family)s")
-_UNITS: Mapping[str, str | Promise] = {"_ms": "ms", "_px": "px", "_frames": _("frames")}
-_VALUES: Mapping[str, str | Promise] = {
-    "background": _("grey of the page, 0 to 1"),
-    "size_px": _("side of the picture"),
-    "fixation_ms": _("fixation"),
-    "fixation_shape": _("fixation mark"),
-    "fixation_px": _("size of the fixation mark"),
-    "stimulus_ms": _("stimulus"),
-    "contrast_ramp": _("contrast ramp"),
-    "blank_frames": _("blank before the mask"),
-    "mask_ms": _("noise mask"),
-    "mask_contrast": _("contrast of the mask"),
-    "response_ms": _("time to answer"),
-    "click_policy": _("answer that counts"),
-    "fixed_response_window": _("the time to answer runs to its end"),
-    "feedback_ms": _("feedback in practice"),
-    "feedback_sound": _("sound on errors in practice"),
-    "grid_order": _("order of the 16 answers"),
+_PERSON_POOL = "sentinels of persons, %(family)s"
+_UNITS: Mapping[str, str] = {"_ms": "ms", "_px": "px", "_frames": "frames"}
+_VALUES: Mapping[str, str] = {
+    "background": "grey of the page, 0 to 1",
+    "size_px": "side of the picture",
+    "fixation_ms": "fixation",
+    "fixation_shape": "fixation mark",
+    "fixation_px": "size of the fixation mark",
+    "stimulus_ms": "stimulus",
+    "contrast_ramp": "contrast ramp",
+    "blank_frames": "blank before the mask",
+    "mask_ms": "noise mask",
+    "mask_contrast": "contrast of the mask",
+    "response_ms": "time to answer",
+    "click_policy": "answer that counts",
+    "fixed_response_window": "the time to answer runs to its end",
+    "feedback_ms": "feedback in practice",
+    "feedback_sound": "sound on errors in practice",
+    "grid_order": "order of the 16 answers",
 }
 
 
 @dataclass(frozen=True)
 class RoleRow:
-    name: str | Promise
-    purpose: str | Promise
+    name: str
+    purpose: str
     #: trials a session
     trials: float
     share: float
@@ -169,7 +166,7 @@ class RoleRow:
 @dataclass(frozen=True)
 class PoolRow:
     role: str
-    name: str | Promise
+    name: str
     originals: int
     fewest: int
     fewest_categories: str
@@ -200,9 +197,9 @@ class Stratum:
 
 @dataclass(frozen=True)
 class ProtocolRow:
-    name: str | Promise
+    name: str
     value: str
-    unit: str | Promise
+    unit: str
     #: published, ours or changed
     source: str
 
@@ -354,7 +351,7 @@ def _protocol(configuration: StudyConfiguration, values: Collection[str]) -> lis
 def _shown(value: object) -> str:
     match value:
         case bool():
-            return str(_("yes")) if value else str(_("no"))
+            return "yes" if value else "no"
         case int() | float():
             return f"{value:g}"
     return str(value)

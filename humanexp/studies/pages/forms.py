@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, get_origin
+from typing import Any, get_origin
 
 from django import forms
 from django.forms.boundfield import BoundField
-from django.utils.translation import gettext_lazy as _
 
 from analysis.persons.sentinels import SENTINELS
 from analysis.study.base import limits, plain_type
@@ -18,16 +17,11 @@ from humanexp.studies.pages import fields
 from humanexp.studies.pages.fields import Setting
 from humanexp.studies.power import LIMITS, PlannedAnswers, PowerQuestion
 
-if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
-
-    Text = str | _StrPromise
-
 #: Most characters of a study file, pasted or uploaded.
 LONGEST_FILE = 100_000
 
 
-def _text(label: Text, *, rows: int = 0, help_text: Text = "", **attributes: Text) -> forms.CharField:
+def _text(label: str, *, rows: int = 0, help_text: str = "", **attributes: str) -> forms.CharField:
     widget = forms.Textarea(attrs={"rows": rows, **attributes}) if rows else forms.TextInput(attrs=attributes)
     return forms.CharField(label=label, required=False, widget=widget, help_text=help_text, max_length=20_000)
 
@@ -35,14 +29,14 @@ def _text(label: Text, *, rows: int = 0, help_text: Text = "", **attributes: Tex
 def field_for(setting: Setting) -> forms.Field:
     """The field for a setting: empty means the default, which stands in it in grey."""
     form, info = setting.form, setting.info
-    label, help_text = _(form.label), _(form.help) if form.help else ""
+    label, help_text = form.label, form.help
     if form.choices is not None:
-        choices = [(value, _(said)) for value, said in form.choices.items()]
+        choices = list(form.choices.items())
         widget = forms.RadioSelect if form.radio else forms.Select
         return forms.ChoiceField(label=label, help_text=help_text, required=False, choices=choices, widget=widget)
     kind = plain_type(info.annotation)
     usual = info.default if isinstance(info.default, str | int | float) else ""
-    placeholder = _(form.placeholder) if form.placeholder else f"{usual:g}" if isinstance(usual, float) else str(usual)
+    placeholder = form.placeholder if form.placeholder else f"{usual:g}" if isinstance(usual, float) else str(usual)
     if kind is bool:
         return forms.BooleanField(label=label, help_text=help_text, required=False)
     if kind in (int, float):
@@ -64,17 +58,17 @@ class StudyForm(forms.Form):
     """What most studies set, from the specification. Whether it makes sense, the study itself says."""
 
     task = forms.ChoiceField(
-        label=_("Task"),
+        label="Task",
         required=False,
         widget=forms.RadioSelect,
         choices=[
-            (fields.CATEGORISATION, _("Name what was shown")),
-            (fields.BOTH, _("Name, then compare corruptions")),
-            (fields.DISCRIMINATION, _("Compare corruptions")),
-            (fields.VALIDATION, _("Is it really one?")),
+            (fields.CATEGORISATION, "Name what was shown"),
+            (fields.BOTH, "Name, then compare corruptions"),
+            (fields.DISCRIMINATION, "Compare corruptions"),
+            (fields.VALIDATION, "Is it really one?"),
         ],
     )
-    more = _text(_("Further settings, as TOML"), rows=6, spellcheck="false")
+    more = _text("Further settings, as TOML", rows=6, spellcheck="false")
 
     def __init__(self, *args: Any, sets: list[StimulusSet], **arguments: Any) -> None:
         super().__init__(*args, **arguments)
@@ -124,52 +118,52 @@ class StudyFileForm(forms.Form):
     """A study file, pasted or uploaded."""
 
     text = forms.CharField(
-        label=_("Paste a study file"),
+        label="Paste a study file",
         strip=False,
         required=False,
         max_length=LONGEST_FILE,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "code"}),
     )
-    file = forms.FileField(label=_("Or upload one"), required=False)
+    file = forms.FileField(label="Or upload one", required=False)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         uploaded = cleaned.get("file")
         if uploaded is not None:
             if uploaded.size > LONGEST_FILE:
-                raise forms.ValidationError(_("A study file is text of at most 100,000 characters."))
+                raise forms.ValidationError("A study file is text of at most 100,000 characters.")
             try:
                 cleaned["text"] = uploaded.read().decode("utf-8")
             except UnicodeDecodeError:
-                raise forms.ValidationError(_("This file is not UTF-8 text: save it as UTF-8.")) from None
+                raise forms.ValidationError("This file is not UTF-8 text: save it as UTF-8.") from None
         if not (cleaned.get("text") or "").strip() and "text" not in self.errors:
-            raise forms.ValidationError(_("Paste a study file, or choose one."))
+            raise forms.ValidationError("Paste a study file, or choose one.")
         return cleaned
 
 
 class BundleForm(forms.Form):
     """A text bundle: a language that the study brings."""
 
-    file = forms.FileField(label=_("Filled-in text bundle"))
+    file = forms.FileField(label="Filled-in text bundle")
 
     def clean_file(self) -> TextBundle:
         uploaded = self.cleaned_data["file"]
         if uploaded.size > 4 * LONGEST:
-            raise forms.ValidationError(_("No text bundle is that long."))
+            raise forms.ValidationError("No text bundle is that long.")
         try:
             return TextBundle.read(uploaded.read().decode("utf-8"), source=uploaded.name)
         except UnicodeDecodeError:
-            raise forms.ValidationError(_("This file is not UTF-8 text: save it as UTF-8.")) from None
+            raise forms.ValidationError("This file is not UTF-8 text: save it as UTF-8.") from None
         except InputRefused as error:
             raise forms.ValidationError(error.message) from error
 
 
-def _whole(name: str, label: Text, help_text: Text = "") -> forms.IntegerField:
+def _whole(name: str, label: str, help_text: str = "") -> forms.IntegerField:
     low, high = LIMITS[name]
     return forms.IntegerField(label=label, min_value=int(low), max_value=int(high), help_text=help_text)
 
 
-def _number(name: str, label: Text, help_text: Text = "") -> forms.FloatField:
+def _number(name: str, label: str, help_text: str = "") -> forms.FloatField:
     low, high = LIMITS[name]
     widget = forms.NumberInput(attrs={"step": "any"})
     return forms.FloatField(label=label, min_value=low, max_value=high, help_text=help_text, widget=widget)
@@ -180,15 +174,15 @@ class PowerForm(forms.Form):
 
     difference = _number(
         "difference",
-        _("Difference that matters"),
-        _("Between the areas under the curves of two corruptions, from 0 to 1."),
+        "Difference that matters",
+        "Between the areas under the curves of two corruptions, from 0 to 1.",
     )
-    people = _whole("people", _("People whose sessions count"), _("Planned, less those whom the rules will exclude."))
-    bend = _number("bend", _("Accuracy is half-way down at Δv"))
-    image_sd = _number("image_sd", _("Spread of pictures, logits"))
-    participant_sd = _number("participant_sd", _("Spread of people, logits"))
-    runs = _whole("runs", _("Simulated studies of each size"))
-    seed = _whole("seed", _("Seed"))
+    people = _whole("people", "People whose sessions count", "Planned, less those whom the rules will exclude.")
+    bend = _number("bend", "Accuracy is half-way down at Δv")
+    image_sd = _number("image_sd", "Spread of pictures, logits")
+    participant_sd = _number("participant_sd", "Spread of people, logits")
+    runs = _whole("runs", "Simulated studies of each size")
+    seed = _whole("seed", "Seed")
 
     def __init__(self, given: Any = None, *, planned: PlannedAnswers) -> None:
         super().__init__(given, initial=PowerQuestion(people=planned.people).to_dict())

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
@@ -102,7 +101,7 @@ def languages(request: HttpRequest, slug: str) -> HttpResponse:
         if request.method == "POST" and form.is_valid():
             bundle = form.cleaned_data["file"]
             changed = bring_language(study=study, bundle=bundle, by=user_of(request))
-            messages.success(request, _("Participants can read the study in %(name)s.") % {"name": bundle.name})
+            messages.success(request, f"Participants can read the study in {bundle.name}.")
             return redirect("studies:languages", slug=changed.slug)
     except (ApplicationError, AnalysisError) as error:
         form.add_error(None, str(error))

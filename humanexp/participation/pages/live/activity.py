@@ -11,9 +11,6 @@ from typing import Any
 from django.db import models
 from django.db.models import BooleanField, Case, CharField, Count, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
-from django.utils.functional import Promise
-from django.utils.text import format_lazy
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.participation.models import FINISHED, Session, SessionState
@@ -26,10 +23,10 @@ SILENT_AFTER = timedelta(minutes=30)
 class Standing(models.TextChoices):
     """What a session is doing now, whatever its state says."""
 
-    UNDER_WAY = "under-way", _("under way")
-    SILENT = "silent", _("silent")
-    FINISHED = "finished", _("finished")
-    LEFT = "left", _("left")
+    UNDER_WAY = "under-way", "under way"
+    SILENT = "silent", "silent"
+    FINISHED = "finished", "finished"
+    LEFT = "left", "left"
 
 
 def standing_case() -> Case:
@@ -55,15 +52,15 @@ Groups = list[tuple[Any, ...]]
 Key = tuple[str, int]
 AGREED, OPENED, BEGUN = ("agreed", 0), ("opened", 0), ("begun", 0)
 COMPLETED, SUBMITTED = ("completed", 0), ("submitted", 0)
-_LABELS: Mapping[str, str | Promise] = {
-    "agreed": _("Agreed to take part"),
-    "opened": _("Opened the study"),
-    "begun": _("Read the instructions, answered once"),
-    "practice": _("Practice done"),
-    "qualification": _("Qualified"),
-    "main": _("Round {number} done"),
-    "completed": _("Finished"),
-    "submitted": _("Submitted"),
+_LABELS: Mapping[str, str] = {
+    "agreed": "Agreed to take part",
+    "opened": "Opened the study",
+    "begun": "Read the instructions, answered once",
+    "practice": "Practice done",
+    "qualification": "Qualified",
+    "main": "Round {number} done",
+    "completed": "Finished",
+    "submitted": "Submitted",
 }
 
 
@@ -80,7 +77,7 @@ class Part:
 class Step:
     """One step: how many reached it, and what became of those who got no further."""
 
-    label: str | Promise
+    label: str
     reached: int
     #: of all who agreed, in [0, 1]
     share: float
@@ -229,8 +226,8 @@ def _behind(blocks: Sequence[Mapping[str, Any]], cursor: int, state: str, ended:
     return keys
 
 
-def _label(key: Key) -> str | Promise:
+def _label(key: Key) -> str:
     kind, number = key
     if kind == "main":
-        return format_lazy(str(_LABELS[kind]), number=number)
-    return _LABELS[kind] if number < 2 else format_lazy("{label} ({number})", label=_LABELS[kind], number=number)
+        return _LABELS[kind].format(number=number)
+    return _LABELS[kind] if number < 2 else f"{_LABELS[kind]} ({number})"

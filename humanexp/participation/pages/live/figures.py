@@ -10,8 +10,6 @@ from typing import Any
 from django.db.models import Case, CharField, Count, FloatField, IntegerField, Q, Value, When
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Round
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.browsers import FAMILIES
 from humanexp.jobs.registry import Progress
@@ -79,7 +77,7 @@ Rows = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True)
 class Share:
-    label: str | Promise
+    label: str
     sessions: int
     #: of those where it is known
     share: float
@@ -121,14 +119,14 @@ def _ratio(hundredths: float | None) -> tuple[float, str] | None:
     return (hundredths, f"{hundredths / 100:g}") if hundredths else None
 
 
-def _rate(tenths_ms: float | None) -> tuple[float, str | Promise] | None:
+def _rate(tenths_ms: float | None) -> tuple[float, str] | None:
     """The screen's refresh rate, by the interval between frames."""
     if not tenths_ms:
         return None
     measured = 10_000 / tenths_ms
     nearest = min(RATES, key=lambda rate: abs(rate - measured))
     if abs(nearest - measured) > 0.06 * nearest:
-        return 1000.0, _("other")
+        return 1000.0, "other"
     return nearest, f"{nearest} Hz"
 
 
@@ -140,10 +138,10 @@ def _window(low: int | None) -> tuple[float, str] | None:
     return low, f"{low}\u2013{higher[0] - 1} px" if higher else f"\u2265 {low} px"
 
 
-def _in_order(counted: Iterable[tuple[tuple[float, str | Promise] | None, int]]) -> list[Share]:
+def _in_order(counted: Iterable[tuple[tuple[float, str] | None, int]]) -> list[Share]:
     """Classes of something measured, from small to large; what is not known is left out."""
     counts: Counter[float] = Counter()
-    labels: dict[float, str | Promise] = {}
+    labels: dict[float, str] = {}
     for measured, count in counted:
         if measured:
             order = measured[0]
@@ -152,7 +150,7 @@ def _in_order(counted: Iterable[tuple[tuple[float, str | Promise] | None, int]])
     return _shares((labels[order], counts[order]) for order in sorted(counts))
 
 
-def _shares(counted: Iterable[tuple[str | Promise, int]]) -> list[Share]:
+def _shares(counted: Iterable[tuple[str, int]]) -> list[Share]:
     counts = list(counted)
     total = sum(count for _label, count in counts)
     return [Share(label, count, count / total) for label, count in counts]

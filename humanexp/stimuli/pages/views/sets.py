@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
@@ -128,14 +127,14 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
     refusal = ""
     if request.method == "POST":
         if request.POST.get("confirm", "").strip() != found.name:
-            refusal = _("Type the name of the set exactly as it appears above.")
+            refusal = "Type the name of the set exactly as it appears above."
         else:
             try:
                 request_deletion(stimulus_set=found, by=user_of(request))
             except ApplicationError as error:
                 refusal = error.message
             else:
-                messages.success(request, _("The set %(name)s is being deleted.") % {"name": name})
+                messages.success(request, f"The set {name} is being deleted.")
                 return redirect("stimuli:stimulus_sets")
     context = {"stimulus_set": found, "n_stimuli": set_browser.size_of(found), "refusal": refusal}
     return render(request, "stimuli/delete.html", context, status=422 if refusal else 200)

@@ -10,7 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -81,7 +80,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         return render(request, "stimuli/sources/source_set.html", _context(request, found, form), status=422)
     describe_source_set(source_set=found, **form.cleaned_data, by=user_of(request))
-    messages.success(request, _("The notes are saved."))
+    messages.success(request, "The notes are saved.")
     return redirect("stimuli:source_set", name=name)
 
 
@@ -90,7 +89,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
 def freeze(request: HttpRequest, name: str) -> HttpResponse:
     """Let nothing in the set change any more."""
     freeze_source_set(source_set=source_set_by_name(name), by=user_of(request))
-    messages.success(request, _("The set is frozen."))
+    messages.success(request, "The set is frozen.")
     return redirect("stimuli:source_set", name=name)
 
 
@@ -99,7 +98,7 @@ def freeze(request: HttpRequest, name: str) -> HttpResponse:
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Remove a set that is neither frozen nor used."""
     delete_source_set(source_set=source_set_by_name(name), by=user_of(request))
-    messages.success(request, _("The pictures %(name)s are deleted.") % {"name": name})
+    messages.success(request, f"The pictures {name} are deleted.")
     return redirect("stimuli:stimulus_sets")
 
 
