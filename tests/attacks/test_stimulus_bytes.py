@@ -104,11 +104,11 @@ def test_a_job_sees_that_a_file_was_restored(tab, session, damaged):
 
 
 def test_the_doctor_names_the_file(tab, damaged):
-    assert damaged_pictures().state == "ok"
+    assert damaged_pictures().severity == "good"
     damaged("no file")
     tab.get("trials/0-3/pictures/")
     found = damaged_pictures()
-    assert found.state == "fault" and found.detail.startswith("1 that participants needed: tests/pictures/")
+    assert found.severity == "bad" and found.text.startswith("1 that participants needed: tests/pictures/")
 
 
 def test_others_whose_picture_is_whole_go_on(client, tab, study, session, damaged):
