@@ -36,6 +36,8 @@ class Problem:
     button: str = ""
     #: what it is about, as a title
     subject: str = ""
+    #: the same without sums, ids and files, for messages that leave the site; empty: the text has none
+    notice: str = ""
 
 
 def good(text: str) -> Problem:
@@ -50,8 +52,8 @@ def warn(text: str, remedy: str = "", *, url: str = "", button: str = "") -> Pro
     return Problem(severity=Severity.WARN, text=text, remedy=remedy, url=url, button=button)
 
 
-def bad(text: str, remedy: str = "", *, url: str = "", button: str = "") -> Problem:
-    return Problem(severity=Severity.BAD, text=text, remedy=remedy, url=url, button=button)
+def bad(text: str, remedy: str = "", *, url: str = "", button: str = "", notice: str = "") -> Problem:
+    return Problem(severity=Severity.BAD, text=text, remedy=remedy, url=url, button=button, notice=notice)
 
 
 def missing(text: str, remedy: str = "") -> Problem:

@@ -179,10 +179,11 @@ def test_an_empty_disk_becomes_a_copy_and_another_installations_does_not(go_to: 
     storage_mark.make()
     go_to("second")
     storage_mark.make()
-    assert not storage_mark.fault()
+    assert storage_mark.problem() is None
     write_whole(go_to("third") / storage_mark.FILE, b"of another database\n")
     storage_mark.make()
-    assert "is not the folder" in storage_mark.fault()
+    problem = storage_mark.problem()
+    assert problem is not None and "is not the folder" in problem.text
 
 
 @pytest.mark.django_db(transaction=True)

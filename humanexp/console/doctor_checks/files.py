@@ -39,8 +39,8 @@ def disk() -> Problem:
 
 @question("Storage")
 def storage() -> Problem:
-    if fault := storage_mark.fault():
-        return bad(fault, "mount the right folder as MEDIA_ROOT, or restore it from the backup")
+    if (problem := storage_mark.problem()) is not None:
+        return problem
     if settings.FILE_STORE:
         return _file_store()
     return good("the files are those of this database")
