@@ -158,8 +158,12 @@ class TellingApart:
     detect: tuple[NeededPeople, ...]
     #: to show that people who cannot tell them apart are within the margin
     equivalent: NeededPeople
-    #: what is believed, and by which test
+    #: what is assumed, and by which test
     assumed: str
+
+    @property
+    def rows(self) -> tuple[NeededPeople, ...]:
+        return (*self.detect, self.equivalent)
 
 
 def telling_apart(study: Study) -> TellingApart | None:

@@ -107,5 +107,64 @@ def test_fields_have_labels_help_and_errors_and_hidden_ones_are_left_to_the_page
 
 def test_other_pages_keep_what_was_looked_for() -> None:
     page = made("{% pages page %}", page=Paginator(range(30), 10).page(2))
-    assert 'href="?query=a+b&amp;page=1"' in page and 'href="?query=a+b&amp;page=3"' in page and "2 / 3" in page
+    assert 'href="?query=a+b&amp;page=1"' in page and 'href="?query=a+b&amp;page=3"' in page and "Page 2 of 3" in page
     assert made("{% pages page %}", page=Paginator(range(3), 10).page(1)).strip() == ""
+
+
+def test_a_column_and_its_cell_are_written_in_one_place() -> None:
+    page = made(
+        '{% columns people as name,fee of="x" labelled=True by="fee" %}{% column "Who:row" %} {{ name }} '
+        '{% column "Fee:n:-fee" %}{{ fee }}{% column "Secret" if none %}{{ fee }}'
+        '{% column "Pay:actions" %}<b>now</b>{% endcolumns %}',
+        people=[("<Ada>", 5), ("Bo", 7)],
+        none="",
+    )
+    assert '<table class="stacked">' in page and 'aria-labelledby="x-title"' in page and "Secret" not in page
+    assert '<th scope="col" class="n"><a href="?by=fee" aria-current="true">Fee ↓</a></th>' in page
+    assert '<th scope="col"><span class="visually-hidden">Pay</span></th>' in page
+    assert '<tr><th scope="row">&lt;Ada&gt;</th><td class="n" data-label="Fee">5</td>' in page
+    assert '<td class="actions"><b>now</b></td></tr>' in page
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("{% head title %}{% endhead %}", '<div class="head"><h1>&lt;A&gt;</h1></div>'),
+        (
+            "{% head title %}Why.{% split %}<b>do</b>{% endhead %}",
+            '<div class="head"><h1>&lt;A&gt;</h1><p>Why.</p><div class="head__actions"><b>do</b></div></div>',
+        ),
+        (
+            '{% answer cap="So far" %}<p>Yes.</p>{% endanswer %}',
+            '<section class="card c12 answer" aria-label="In one sentence"><div class="answer__text">'
+            '<p class="cap">So far</p><p>Yes.</p></div></section>',
+        ),
+        (
+            '{% card title of="x" span=6 %}<b>near</b>{% split %}<p>body</p>{% endcard %}',
+            '<section class="card c6" aria-labelledby="x-title"><div class="card__head"><h2 id="x-title">&lt;A&gt;</h2>'
+            "<b>near</b></div><p>body</p></section>",
+        ),
+    ],
+)
+def test_a_block_has_a_place_for_words_and_one_for_actions(source: str, shown: str) -> None:
+    assert made(source, title="<A>") == shown
+
+
+def test_a_form_ends_in_its_button_and_a_way_back() -> None:
+    assert made('{% submit "Store" "Back" "console:studies" %}') == (
+        '<p class="form__foot"><button type="submit" class="btn btn--main">Store</button>'
+        '<a class="btn" href="/">Back</a></p>'
+    )
+
+
+class Choices(forms.Form):
+    one = forms.ChoiceField(choices=[("a", "A")], widget=forms.RadioSelect)
+    many = forms.MultipleChoiceField(choices=[("a", "A")], widget=forms.CheckboxSelectMultiple)
+    file = forms.FileField()
+
+
+def test_choices_are_a_group_and_a_file_can_be_dropped() -> None:
+    page = made("{% fields form.one form.many %}{% fields form %}", form=Choices())
+    assert page.count('<fieldset class="field radios" data-field="one">') == 2
+    assert page.count('<fieldset class="field radios radios--many" data-field="many">') == 2
+    assert page.count("<legend>Many</legend>") == 2 and '<div class="field drop"' in page

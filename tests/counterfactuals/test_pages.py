@@ -54,7 +54,7 @@ def test_a_search_is_asked_for_on_a_page(signed_in, source_set) -> None:
     answer = signed_in.post("/counterfactuals/new/", asked)
     assert answer.status_code == 302 and answer.url == "/counterfactuals/first/"
     page = signed_in.get(answer.url).content.decode()
-    assert "under way" in page and "2 pictures wait for their turn" in page and "couple__pictures" not in page
+    assert "under way" in page and "2 pictures in the queue" in page and "couple__pictures" not in page
     assert "first" in signed_in.get("/counterfactuals/").content.decode()
 
 

@@ -20,6 +20,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from tests.evaluations.sets import picture_set
+from tests.markup import words
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = "evaluations:classifiers"
@@ -66,7 +67,7 @@ def test_pages_ask_for_a_login(client: Client, stimulus_set: StimulusSet) -> Non
 def test_a_table_is_shown_then_taken_whole(lab: Client, stimulus_set: StimulusSet) -> None:
     status, text = sent(lab, stimulus_set, table_of(stimulus_set))
     assert status == 200
-    assert "answers 8 of 8 stimuli of pets" in text
+    assert "answers 8 of 8 stimuli of pets" in words(text)
     assert not EvaluationRun.objects.exists()
     (waiting,) = media_path("evaluations/uploads").glob("*.csv")
     address = reverse("evaluations:take")
@@ -194,7 +195,7 @@ def test_a_retraining_shows_before_and_after(lab: Client, stimulus_set: Stimulus
     retrained = Retraining.objects.create(
         stimulus_set=stimulus_set, name="clean", spec="export:clean.pt2", out="/out.pt2", report=report
     )
-    page = lab.get(reverse("evaluations:retraining", args=[retrained.pk])).content.decode()
+    page = words(lab.get(reverse("evaluations:retraining", args=[retrained.pk])).content)
     assert "0.900 of the clean pictures were right before and 0.880 after" in page
     assert "HMRI" in page
     assert "0.010 to 0.200" in page

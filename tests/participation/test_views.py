@@ -6,6 +6,7 @@ from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.studies.models import Study
 from tests.factories import configuration, draft_study, new_session
+from tests.markup import words
 
 
 @pytest.fixture
@@ -38,8 +39,8 @@ def test_the_design_page_says_the_plan(client, own_study):
     assert "6 sessions of" in text and "96 answers on corrupted pictures" in text
     for note in own_study.plan_notes:
         assert note.split(":")[0][:40] in text
-    for words in ("gold and negative", "Protocol vcr", "changed here", "gold trials failed", "Not frozen yet"):
-        assert words in text
+    for said in ("gold and negative", "Protocol vcr", "changed here", "gold trials failed", "Not frozen yet"):
+        assert said in text
     new_session(own_study)
     assert "Frozen since the first session" in client.get(f"/studies/{own_study.slug}/design/").content.decode()
 
@@ -73,5 +74,5 @@ def test_a_discrimination_study_has_its_pairs_on_the_page(client, researcher, db
     make_stimulus_set(per_category=12, per_function=192)
     design = {"sessions": 3, "main_trials": 16, "discrimination": {"trials": 6, "sentinels": 2, "practice": 1}}
     draft_study(by=researcher, design=design)
-    text = client.get("/studies/small-study/design/").content.decode()
+    text = words(client.get("/studies/small-study/design/").content)
     assert "18 comparisons of pairs" in text and "gaussian blur / gaussian noise" in text

@@ -27,6 +27,7 @@ from humanexp.studies.selectors import POWER
 from humanexp.studies.services.power_estimates import request_power
 from humanexp.studies.services.studies import create_study, revise_study
 from tests.factories import configuration, draft_study
+from tests.markup import words
 
 DESIGN = "/studies/small-study/design/"
 PAGE = f"{DESIGN}power/"
@@ -95,8 +96,8 @@ def test_it_is_asked_on_the_page_and_its_answer_stands_with_the_design(owner: Cl
     assert job.state == "done", job.error
     estimate = PowerEstimate.objects.get()
     assert job.result == {"power": estimate.report["planned"]["different"]}
-    shown = owner.get(PAGE).content.decode()
-    for words in (
+    shown = words(owner.get(PAGE).content)
+    for said in (
         "a model that is exactly like people would be said to match them on all 3 corruptions",
         "12 people show two corruptions to be equivalent in",
         "a difference of 0.300 between the areas",
@@ -104,8 +105,8 @@ def test_it_is_asked_on_the_page_and_its_answer_stands_with_the_design(owner: Cl
         "3 pairs under Holm",
         "plot-power",
     ):
-        assert words in shown
-    beside = owner.get(DESIGN).content.decode()
+        assert said in shown
+    beside = words(owner.get(DESIGN).content)
     assert "a difference of 0.300" in beside and "a model that is exactly like people" in beside
     assert AuditEvent.objects.filter(action="power", study="small-study").count() == 1
     again = configuration(design={"sessions": 7, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 2})

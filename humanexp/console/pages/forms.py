@@ -9,6 +9,7 @@ from django.forms.boundfield import BoundField
 from humanexp.core.models import User
 from humanexp.core.slugs import NameField
 from humanexp.evaluations import specs
+from humanexp.participation.services.previewing import HURRY
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import studies_with
@@ -20,9 +21,14 @@ class PreviewForm(forms.Form):
     """How a researcher wants to take a study."""
 
     pace = forms.ChoiceField(
+        label="How",
         choices=[("true", "As participants do, with the true timing"), ("hurried", "Speed through it")],
         initial="true",
         widget=forms.RadioSelect,
+        help_text=(
+            f"In fast mode, every phase and pause is {HURRY} times shorter and the page answers by itself, so that "
+            "every screen passes by in a minute or two. Rounds can be skipped either way."
+        ),
     )
     session = forms.IntegerField(min_value=1, initial=1)
 
@@ -31,6 +37,7 @@ class PreviewForm(forms.Form):
         field = self.fields["session"]
         if isinstance(field, forms.IntegerField):
             field.max_value = sessions
+            field.label = f"Which of the {sessions:,} planned sessions"
             field.widget.attrs["max"] = sessions
 
     @property
@@ -40,12 +47,13 @@ class PreviewForm(forms.Form):
 
 
 class InviteForm(forms.Form):
-    """Somebody with an account, and what they may do."""
+    """A person with an account, and what they may do."""
 
     username = forms.CharField(
         label="Name of the account",
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+        help_text="An administrator makes an account on the server: python manage.py user add NAME",
     )
     role = forms.ChoiceField(label="Role", choices=Role.choices, widget=forms.RadioSelect)
 

@@ -85,7 +85,6 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "form": form,
         "consent": consent_of(study, language_of_study(study), facts),
-        "hurry": previewing.HURRY,
     }
     return render(request, "console/preview.html", context, status=422 if form.is_bound else 200)
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -76,7 +78,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def search(request: HttpRequest, name: str) -> HttpResponse:
-    """One search: its scores, its rounds, its pictures beside their originals."""
+    """One search: its scores, its rounds, its pictures with their originals."""
     run = search_by_name(name)
     shown = request.GET.get("show", "all")
     shown = shown if shown in searches.SHOWN else "all"
@@ -88,7 +90,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
         "pooled": run.scores.get("pooled"),
         "intervals_are": said_of_intervals(run),
         "caveats": caveats_of(run),
-        "classes": sorted(run.scores.get("classes", {}).items()),
+        "scores": [("all", run.scores.get("pooled")), *_without_intervals(run.scores.get("classes", {}))],
         "by_budget": run.scores.get("by_budget", []),
         "rounds": rounds_of(run),
         "committed": committed_sums(run),
@@ -97,6 +99,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
         "has_begun": has_begun(run),
         "count": count,
         "shown": shown,
+        "choices": searches.CHOICES,
         "page": page,
         "has_more": (page + 1) * searches.PAGE < count,
         "benchmark": benchmark_of(run),
@@ -104,6 +107,11 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
     }
     template = "counterfactuals/_gallery.html" if getattr(request, "htmx", False) else "counterfactuals/search.html"
     return render(request, template, context)
+
+
+def _without_intervals(classes: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """The scores of each category: a category has too few pictures for an interval that says anything."""
+    return [(name, {**scores, "intervals": {}}) for name, scores in sorted(classes.items())]
 
 
 @login_required

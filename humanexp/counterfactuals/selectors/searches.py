@@ -131,6 +131,10 @@ SHOWN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+#: How pages call them.
+CHOICES = (("all", "All"), ("valid", "Accepted"), ("fooled", "Model fooled"), ("refused", "Refused at once"))
+
+
 def gallery(run: SearchRun, *, shown: str, page: int) -> tuple[list[Counterfactual], int]:
     """Pictures of a page and how many there are; "fooled" are those that the model no longer names."""
     rows = run.counterfactuals.select_related("source_image", "run").filter(**SHOWN.get(shown, {}))

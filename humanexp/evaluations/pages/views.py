@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -61,7 +62,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def upload(request: HttpRequest) -> HttpResponse:
     """Examine a table of predictions, and show what was understood or all that is wrong with it."""
     form = TableForm(request.POST or None, request.FILES or None)
-    context: dict[str, Any] = {"form": form, "most_mb": _most_mb(uploads.MOST_MB)}
+    context: dict[str, Any] = _limited(form, "table", uploads.MOST_MB)
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
         try:
@@ -88,15 +89,17 @@ def upload_model(request: HttpRequest) -> HttpResponse:
             named = [field for field in getattr(error, "fields", None) or {} if field in form.fields]
             form.add_error(named[0] if named else "model", error.message)
         else:
-            messages.success(request, "The model is being checked. It stands on the shelf once that is done.")
+            messages.success(request, "The model is being checked. It will be on the shelf once that is done.")
             return redirect("evaluations:classifiers")
-    context = {"form": form, "most_mb": _most_mb(shelving.MOST_MB)}
+    context = _limited(form, "model", shelving.MOST_MB)
     return render(request, "evaluations/upload_model.html", context, status=422 if form.is_bound else 200)
 
 
-def _most_mb(of_its_kind: int) -> int:
-    """Whatever a kind of file allows, the installation takes no more than this."""
-    return min(of_its_kind, int(settings.PICTURES_UPLOAD_MAX_MB))
+def _limited(form: Form, field: str, most_mb: int) -> dict[str, Any]:
+    """A form whose field says how much it takes: whatever a kind of file allows, the installation may allow less."""
+    most_mb = min(most_mb, int(settings.PICTURES_UPLOAD_MAX_MB))
+    form.fields[field].help_text += f" At most {most_mb} MB."
+    return {"form": form, "most_mb": most_mb}
 
 
 @login_required

@@ -6,6 +6,7 @@ Everything about all sessions is counted in the database; answers are read of th
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from urllib.parse import quote
 
 from django.core.paginator import Page
 from django.db.models import Max, QuerySet
@@ -21,12 +22,13 @@ from humanexp.screening import selectors
 from humanexp.screening.models import Verdict
 from humanexp.screening.pages import panels
 from humanexp.screening.pages.evidence import Evidence, evidence_of
-from humanexp.screening.pages.panels import Mark, Narrowing
+from humanexp.screening.pages.panels import Mark
 from humanexp.screening.selectors import VerdictCounts
 from humanexp.studies.models import Study
 
 #: Sessions on one page.
 PAGE_SIZE = 25
+_CHOICES = (("", "All"), ("excluded", "Excluded"), ("flagged", "Flagged"), ("accepted", "Counting"))
 #: From so many answers on, a gold that under this share of careful people name is marked; whether and when it is
 #: withdrawn, the rule set says.
 GOLD_NOTICED, GOLD_FLOOR = 8, 0.9
@@ -46,8 +48,13 @@ class Review:
     counts: VerdictCounts
     #: what the list is restricted to: "", "excluded", "flagged", "accepted", "unjudged", a reason, or what a panel adds
     shown: str
-    narrowings: list[Narrowing]
+    #: what it can be restricted to, with the words for it
+    choices: list[tuple[str, str]]
     page: Page[Session]
+
+    @property
+    def query(self) -> str:
+        return _query(self.shown)
 
 
 def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
@@ -58,9 +65,14 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
         rows=_rows(study, list(on_page)),
         counts=counts,
         shown=shown,
-        narrowings=list(panels.narrowings().values()),
+        choices=[*_CHOICES, *((one.key, one.label) for one in panels.narrowings().values())],
         page=on_page,
     )
+
+
+def _query(shown: str) -> str:
+    """What follows the address of a session, so that its neighbours are those of the list."""
+    return f"?show={quote(shown)}" if shown else ""
 
 
 def _listed(sessions: QuerySet[Session]) -> QuerySet[Session]:
@@ -104,13 +116,17 @@ def _rows(study: Study, sessions: list[Session]) -> list[Row]:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a session stands among those that are looked through, one after the other."""
+    """The place of a session among those that are looked through, one after the other."""
 
     shown: str
     number: int
     of: int
     previous: str
     following: str
+
+    @property
+    def query(self) -> str:
+        return _query(self.shown)
 
 
 def place_of(session: Session, shown: str = "") -> Place:

@@ -248,11 +248,17 @@ class ImportForm(NotesForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["archive"].help_text += f" At most {settings.PICTURES_UPLOAD_MAX_MB} MB."
         if is_storage_configured():
             self.fields["storage_prefix"].help_text = settings.PICTURES_STORAGE.split("?")[0]
         else:
             del self.fields["storage_prefix"]
             self.fields["archive"].required = True
+
+    @property
+    def others(self) -> list[forms.BoundField]:
+        """The fields after the archive, and after the folder that can take its place."""
+        return [field for field in self if field.name not in ("name", "archive")]
 
     def clean_minimum_side_px(self) -> int:
         return self.cleaned_data["minimum_side_px"] or 0
