@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -87,6 +87,29 @@ class Words:
 PAYS_OUT = Words(approval="An approval pays the person: the recruiter hands the money out and charges the account.")
 
 
+#: What a launch can ask and not every kind has, as refusals name it, with the option of the command.
+OPTIONS = {
+    "hits": "the number of places in a HIT (--per-hit)",
+    "keywords": "keywords",
+    "approval_percent": "a least share of approved work (--approval)",
+    "hits_approved": "a least number of approved HITs (--approved-hits)",
+    "countries": "countries of people (--countries)",
+    "adult": "people who say to be of age (--adult)",
+    "masters": "Masters only (--masters)",
+    "age_from": "a least age",
+    "age_to": "a greatest age",
+    "languages": "languages of people",
+    "good_vision": "the sight of people",
+    "balanced_sex": "as many women as men",
+    "took_part_in": "only who began certain studies",
+    "not_in": "only who began none of certain studies",
+    "only_people": "a list of people who alone may take part",
+    "not_people": "a list of people who may not take part",
+    "link_preset": "a site whose people come by a link",
+    "compared_with": "curves of another study that people see next to their own (--compared-with)",
+}
+
+
 class Kind(ABC):
     """A sort of recruiter, before there are keys or accounts."""
 
@@ -151,18 +174,30 @@ class Kind(ABC):
         """Least pay of an hour that the recruiter itself asks for in this currency; None where it asks for none."""
         return None
 
-    def refusal(self, account: Account, *, reward_cents: int, minutes: int, people: WorkerRequirements) -> str:
+    def refusal(
+        self,
+        account: Account,
+        *,
+        reward_cents: int,
+        minutes: int,
+        people: WorkerRequirements,
+        stated: Collection[str] = (),
+    ) -> str:
         """Why it would not take a campaign on these terms, and what to change; empty where it would, as far as it says.
 
-        One that asks must not be called inside a transaction. Whoever cannot be asked is asked by the sender.
+        `stated`: other fields of the launch that somebody has filled in. One that asks must not be called inside a
+        transaction. Whoever cannot be asked is asked by the sender.
         """
-        if people.of_profiles and "age_from" not in self.fields:
-            return (
-                f"{account.name} does not know the age, sex, languages, sight or earlier studies of "
-                "people, and takes no "
-                "lists of them: take these requirements out, or recruit where they are known."
-            )
-        return ""
+        wanted = {*stated, *(name for name, value in people.to_dict().items() if value)}
+        unknown = [name for name in OPTIONS if name in wanted and name not in self.fields]
+        if not unknown:
+            return ""
+        words = ", ".join(OPTIONS[name] for name in unknown)
+        elsewhere = [
+            kind.name for kind in kinds() if kind.fields.issuperset(unknown) and not kind.capabilities.is_closed
+        ]
+        where = f", or launch through: {', '.join(elsewhere)}" if elsewhere else ""
+        return f"{account.name[:1].upper()}{account.name[1:]} does not have this: {words}. Leave it out{where}."
 
     @abstractmethod
     def recruiter(self, account: Account) -> Recruiter:

@@ -179,7 +179,7 @@ def test_a_full_study_opens_again_with_more_places(lab: Lab, panel: PanelServer,
 
 
 def test_a_campaign_is_one_study_however_it_is_launched_and_extended(lab: Lab, launch_at_panel: Launch) -> None:
-    campaign = launch_at_panel(assignments=4, assignments_per_hit=2)
+    campaign = launch_at_panel(assignments=4)
     extend(campaign=campaign, places=15, by=None)
     send(environment="panel")
     assert [one["total_available_places"] for one in studies_of(lab)] == [19]

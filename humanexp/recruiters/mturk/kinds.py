@@ -43,7 +43,7 @@ SUBMIT_PATH = "/mturk/externalSubmit"
 #: What a HIT pays, what it can ask of workers, and how it is found.
 FIELDS = frozenset(
     {"reward", "unpaid", "cap", "hits", "approval_days"}
-    | {"keywords", "masters", "approval_percent", "hits_approved", "countries"}
+    | {"keywords", "masters", "approval_percent", "hits_approved", "countries", "adult"}
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -72,7 +72,8 @@ class Api(Kind):
     way, id_name, Terms = "link", "Prolific id", SiteTerms
     fields = frozenset(
         {"reward", "unpaid", "cap"}
-        | {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
+        # everybody there is of age
+        | {"adult", "approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
         | {"took_part_in", "not_in", "only_people", "not_people"}
     )
     names_currency, words = True, PAYS_OUT
@@ -141,11 +142,23 @@ class Api(Kind):
     def hourly_minimum_cents(self, currency: str) -> int | None:
         return HOURLY_MINIMUM_CENTS.get(currency)
 
-    def refusal(self, account: Account, *, reward_cents: int, minutes: int, people: WorkerRequirements) -> str:
+    def refusal(
+        self,
+        account: Account,
+        *,
+        reward_cents: int,
+        minutes: int,
+        people: WorkerRequirements,
+        stated: Collection[str] = (),
+    ) -> str:
         """Another currency than the account has, people whom it does not know, or less than its least pay of an hour.
 
         All of it as it stands there today; where it cannot be asked, by the published minimum alone.
         """
+        if unknown := super().refusal(
+            account, reward_cents=reward_cents, minutes=minutes, people=people, stated=stated
+        ):
+            return unknown
         least = self.hourly_minimum_cents(account.currency) or 0
         if not connection.in_atomic_block:  # nothing is asked with the database locked
             try:

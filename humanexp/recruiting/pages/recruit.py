@@ -45,7 +45,7 @@ from humanexp.recruiting import approvals, extension
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_approval
 from humanexp.recruiting.batches import batch_plan, batch_standing, takes_batches
-from humanexp.recruiting.launch import compare_sizes, publish, quote
+from humanexp.recruiting.launch import APPROVAL_DAYS, compare_sizes, publish, quote
 from humanexp.recruiting.pages.forms import ApprovalForm, LaunchForm, LimitsForm, TermsForm
 from humanexp.recruiting.pages.links import host_typed, link_initial, title_of, turned_away
 from humanexp.studies.models import Study
@@ -388,7 +388,7 @@ def _initial(suggested: SuggestedTerms, to: str) -> dict[str, Any]:
         "description": suggested.description,
         "keywords": suggested.keywords,
         "estimated_minutes": suggested.estimated_minutes,
-        "approval_days": 3,
+        "approval_days": APPROVAL_DAYS,
         "contact": suggested.contact,
         **link_initial(suggested.link),
         **registry.kind_of(to).usual,

@@ -255,7 +255,8 @@ class TestLaunch:
         ("typed", "said"),
         [
             ({"to": "panel", "age_from": "40", "age_to": "20"}, "nobody has such an age"),
-            ({"to": "marketplace", "balanced_sex": "on"}, "does not know the age, sex"),
+            ({"to": "marketplace", "balanced_sex": "on"}, "does not have this: as many women as men"),
+            ({"to": "link", "masters": "on"}, "Plain link does not have this: Masters only (--masters). Leave it out"),
         ],
     )
     def test_people_whom_it_does_not_know_are_refused_on_the_page(
