@@ -30,7 +30,7 @@ from humanexp.recruiters.campaigns import campaign_by_entry
 from humanexp.recruiters.facts import run_address
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
-from humanexp.recruiters.tickets import Code, GiveBack, Outcome, Redirect, Ticket, WayOut
+from humanexp.recruiters.tickets import Code, GiveBack, Late, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruiting.polling import finish_link
 from humanexp.recruiting.ways_back import follow
 from humanexp.studies.facts import languages_of
@@ -86,7 +86,7 @@ class WayOutReply(serializers.Serializer[Any]):
     """How somebody goes back to the site that has sent them."""
 
     outcome = serializers.ChoiceField(choices=[outcome.value for outcome in Outcome])
-    kind = serializers.ChoiceField(choices=["redirect", "code", "return", "nothing"])
+    kind = serializers.ChoiceField(choices=["redirect", "code", "return", "late", "nothing"])
     address = serializers.CharField(help_text="of a redirect; else empty")
     code = serializers.CharField(help_text="to be typed where the address does not bring it; empty: none is asked for")
 
@@ -265,6 +265,8 @@ def _way_out(outcome: Outcome, back: WayOut) -> dict[str, str]:
             kind, address, code = "code", "", back.code
         case GiveBack():
             kind, address, code = "return", "", ""
+        case Late():
+            kind, address, code = "late", "", ""
         case _:
             kind, address, code = "nothing", "", ""
     return {"outcome": outcome, "kind": kind, "address": address, "code": code}

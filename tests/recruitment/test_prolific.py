@@ -475,6 +475,8 @@ def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
     panel.advance(31 * 60)
     sync()
     early.visitor.answer_all()
+    assert early.way_out() == {"outcome": "finished", "kind": "late", "address": "", "code": ""}
+    assert "You are owed 0.90 GBP." in early.visitor.http.get(f"/take/{campaign.entry}/").text
     settled(campaign)
     assert rows() == {
         early.submission: AssignmentState.TIMED_OUT,

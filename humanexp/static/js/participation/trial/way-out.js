@@ -4,7 +4,7 @@
  * Shows how the person goes back.
  *
  * @param {ParentNode} root
- * @param {{outcome: string, kind: "redirect"|"code"|"return"|"nothing", address: string, code: string}} out
+ * @param {{outcome: string, kind: "redirect"|"code"|"return"|"late"|"nothing", address: string, code: string}} out
  */
 export function showWayOut(root, out) {
   for (const block of root.querySelectorAll("[data-way-out]")) {
