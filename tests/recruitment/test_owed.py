@@ -131,7 +131,8 @@ class TestLate:
         assert "not paid: 1 (beyond the cap of the campaign)" in capsys.readouterr().out
         raise_cap(campaign=campaign, cap_cents=2_000, by=User.objects.get())
         page = console.get(f"/studies/{study.slug}/monitor/settle/").content.decode()
-        assert "Pay this one first" in page
+        assert "Pay this one first" in page and "Each payment waits for something" in page
+        assert "No one can be paid now" not in page
         row = Assignment.objects.get()
         answer = console.post(f"/studies/{study.slug}/monitor/settle/", {"first": row.pk}, follow=True)
         assert "£1.75 is on its way" in answer.content.decode()
