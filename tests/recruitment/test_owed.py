@@ -124,6 +124,7 @@ class TestLate:
             page = console.get(f"/studies/{study.slug}/{room}").content.decode()
             assert "Finished, and the recruiter’s time ran out" in page.replace("&#x27;", "’").replace("'", "’")
             assert "Beyond the cap of the campaign" in page and "Raise the cap" in page
+            assert ("0 returned or given up, 1 ran out of time" in " ".join(page.split())) == (room == "monitor/")
             assert "No one is owed anything" not in page
         page = console.get(f"/studies/{study.slug}/monitor/money/").content.decode()
         assert "1 person, £2.34 with fees" in page
