@@ -12,6 +12,7 @@ export function showWayOut(root, out) {
     const code = block.querySelector("[data-out-code]");
     code.hidden = !out.code;
     code.querySelector("[data-out-text]").textContent = out.code;
+    code.querySelector("[data-copy]").dataset.copy = out.code;
     if (out.address) {
       block.querySelector("[data-out-link]").href = out.address;
       block.querySelector("[data-out-host]").textContent = new URL(out.address).host;
