@@ -450,10 +450,11 @@ def fees_of(environment: str) -> FeeTable:
     return kind_of(environment).fees
 
 
-def offered() -> list[str]:
-    """Every environment, those that can be used now first and the closed ones last."""
+def offered() -> dict[str, str]:
+    """Every environment, those that can be used now first and the closed ones last, with what keeps it from use now."""
     known = {account.code: account.kind.capabilities for account in accounts()}
-    return sorted(known, key=lambda environment: (known[environment].is_closed, not known[environment].is_set_up))
+    found = {name: "closed" if can.is_closed else "" if can.is_set_up else "no keys yet" for name, can in known.items()}
+    return dict(sorted(found.items(), key=lambda one: ["", "no keys yet", "closed"].index(one[1])))
 
 
 def usual_ground() -> str:

@@ -20,13 +20,9 @@ from humanexp.recruiting.pages.links import LinkFields
 
 
 def _recruiters() -> list[tuple[str, str]]:
-    """What can be used first; what its owner has closed comes last and says so."""
-
-    def label(name: str) -> str:
-        text = registry.name_of(name)
-        return f"{text} (closed)" if registry.capabilities_of(name).is_closed else text
-
-    return [(name, label(name)) for name in registry.offered()]
+    """What can be used first; what cannot says why."""
+    offered = registry.offered().items()
+    return [(name, registry.name_of(name) + (f" ({why})" if why else "")) for name, why in offered]
 
 
 def _asked(cleaned: Mapping[str, Any]) -> frozenset[str]:

@@ -239,10 +239,14 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page("GET")
 def price(request: HttpRequest, study: Study) -> HttpResponse:
     """The exact cost of what the form holds now."""
+    tally = tally_of(study)
+    priced = price_of(study, TermsForm(request.GET), tally, by=user_of(request))
     context = {
         "study": study,
-        "price": price_of(study, TermsForm(request.GET), by=user_of(request)),
+        "price": priced,
         "return_host": host_typed(request.GET),
+        "budgets": _budgets(study, tally, priced),
+        "is_asked_again": True,
     }
     return render(request, "recruitment/_price.html", context)
 
@@ -342,9 +346,12 @@ def _page(
     terms = TermsForm(form.data if form.is_bound else {**form.initial})
     priced = price_of(study, terms, tally, free_sessions=free_sessions, by=user_of(request))
     rows = campaign_rows(tally)
+    unready = [name for name, why in registry.offered().items() if why]
     context: dict[str, Any] = {
         "study": study,
         "form": form,
+        "unready": unready,
+        "chosen": terms.data.get("to") if form.is_bound else form.initial["to"],
         "campaigns": rows,
         "may_finish": _may_finish(study),
         "stays_stopped": any(
@@ -360,13 +367,18 @@ def _page(
         "earlier": form.earlier,
         "offers": offers_that_choose_people(studies_with(request.user, Action.LAUNCH)),
         "moneys": money_of(tally),
-        "budgets": budgets_of(study, tally, *([priced.currency] if priced else [])),
+        "budgets": _budgets(study, tally, priced),
         "price": priced,
         "return_host": host_typed(terms.data if form.is_bound else form.initial),
         "approval": approval_of(study),
         "rejections_need_two": rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
+
+
+def _budgets(study: Study, tally: Tally, priced: Price | None) -> list[Budget]:
+    """In the currency of the price, and in those in which something was promised or limited."""
+    return budgets_of(study, tally, *([priced.currency] if priced else []))
 
 
 def _notes() -> list[tuple[str, str]]:
