@@ -324,7 +324,7 @@ def test_a_site_without_an_address_gets_its_code_typed(
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("[data-screen=done]").get_by_role("button", name="Copy").click()
     page.locator("[data-screen=done]").get_by_role("button", name="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == "A1B2-c3"
+    page.wait_for_function("async () => (await navigator.clipboard.readText()) === 'A1B2-c3'")
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 844})
         fits(page, f"site-code-{width}")

@@ -16,8 +16,9 @@ from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruiters import keys
 from humanexp.recruiters.money import LARGE_HIT, FeeTable
 from humanexp.recruiters.port import Capabilities, Recruiter
-from humanexp.recruiters.registry import PAYS_OUT, Account, Kind, OwnSite
+from humanexp.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruiters.tickets import FormPost, Nothing, Outcome, Ticket, WayOut
+from humanexp.recruiters.words import PAYS_OUT
 
 
 def origin(url: str) -> str:

@@ -26,9 +26,10 @@ from humanexp.recruiters.port import Capabilities, Repeats
 from humanexp.recruiters.presets import preset_called, ticket_of
 from humanexp.recruiters.prolific.hooks import HookAddress, verified
 from humanexp.recruiters.prolific.replies import REVIEWED_WITHIN
-from humanexp.recruiters.registry import PAYS_OUT, Account, Kind, OwnSite
+from humanexp.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruiters.site_terms import SiteTerms, codes_for
 from humanexp.recruiters.tickets import Hint, Ticket
+from humanexp.recruiters.words import PAYS_OUT
 
 if TYPE_CHECKING:
     from humanexp.recruiters.prolific.recruiter import ProlificRecruiter

@@ -39,8 +39,8 @@ from humanexp.recruiters.facts import facts_of
 from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
 from humanexp.recruiters.money import Quote, SizeComparison
 from humanexp.recruiters.people import lift_exclusion
-from humanexp.recruiters.registry import Words
 from humanexp.recruiters.states import CampaignState, HitState
+from humanexp.recruiters.words import Words
 from humanexp.recruiting import approvals, extension
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_approval
