@@ -46,13 +46,6 @@ class WorkerRequirements(Spec):
     def called(cls) -> str:
         return "The list of requirements"
 
-    @property
-    def of_profiles(self) -> bool:
-        """Only a recruiter that asks its people about themselves knows this."""
-        is_aged = self.age_from is not None or self.age_to is not None
-        lists = (self.languages, self.took_part_in, self.not_in, self.only_people, self.not_people)
-        return is_aged or any(lists) or self.good_vision or self.balanced_sex
-
     @model_validator(mode="after")
     def _ages_in_order(self) -> Self:
         if self.age_from is not None and self.age_to is not None and self.age_from > self.age_to:

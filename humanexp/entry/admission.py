@@ -33,8 +33,8 @@ from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.models.people import RecruitedPerson
 from humanexp.recruiters.people import is_excluded
 from humanexp.recruiters.site_terms import SiteTerms
-from humanexp.recruiters.states import CampaignState
-from humanexp.recruiters.tickets import Outcome, Ticket, WayOut
+from humanexp.recruiters.states import AssignmentState, CampaignState
+from humanexp.recruiters.tickets import WORKED, Late, Outcome, Ticket, WayOut
 from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.standing import assignment_behind, refuse_another, speaks_of_hits
 
@@ -235,4 +235,6 @@ def way_out_of(*, campaign: Campaign, token: str) -> tuple[Outcome, WayOut] | No
     terms, outcome = campaign.site, outcome_of(session)
     if assignment is None or assignment.campaign_id != campaign.pk or terms is None or outcome is None:
         return None
+    if assignment.state == AssignmentState.TIMED_OUT and outcome in WORKED:
+        return outcome, Late()
     return outcome, terms.way_out(outcome, ticket_behind(assignment))

@@ -30,7 +30,7 @@ from humanexp.recruiters.campaigns import campaign_by_entry
 from humanexp.recruiters.facts import run_address
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
-from humanexp.recruiters.tickets import Code, GiveBack, Outcome, Redirect, Ticket, WayOut
+from humanexp.recruiters.tickets import Code, GiveBack, Late, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruiting.polling import finish_link
 from humanexp.recruiting.ways_back import follow
 from humanexp.studies.facts import languages_of
@@ -86,7 +86,7 @@ class WayOutReply(serializers.Serializer[Any]):
     """How somebody goes back to the site that has sent them."""
 
     outcome = serializers.ChoiceField(choices=[outcome.value for outcome in Outcome])
-    kind = serializers.ChoiceField(choices=["redirect", "code", "return", "nothing"])
+    kind = serializers.ChoiceField(choices=["redirect", "code", "return", "late", "nothing"])
     address = serializers.CharField(help_text="of a redirect; else empty")
     code = serializers.CharField(help_text="to be typed where the address does not bring it; empty: none is asked for")
 
@@ -194,17 +194,14 @@ class Open(EntryView):
                 "The study is not in this language.", fields={"language": "There is no such language."}
             )
         # A page that could not be submitted at the end is refused before any work is done.
-        came_from = Ticket(
-            submission=wanted["assignmentId"], person=wanted["workerId"], return_to=wanted["turkSubmitTo"]
-        )
-        kind_of(campaign.environment).way_out(Outcome.FINISHED, came_from)
+        ticket = _ticket(wanted)
+        kind_of(campaign.environment).way_out(Outcome.FINISHED, ticket)
         try:
             entered = enter(
                 campaign=campaign,
                 arrival=Arrival(
                     consents=wanted["consent"],
-                    assignment_id=wanted["assignmentId"],
-                    worker_id=wanted["workerId"],
+                    ticket=ticket,
                     scripted=wanted["simulated"],
                     continue_here=wanted["continueHere"],
                     begin_here=wanted["beginHere"],
@@ -223,7 +220,7 @@ class Open(EntryView):
         except GoOnRefused as error:
             return _begun(error)
         except ApplicationError as error:
-            return _turned_away(campaign, error, wanted)
+            return _turned_away(campaign, error, ticket)
         reply = {
             "token": entered.token,
             "handoff": entered.handoff,
@@ -242,18 +239,21 @@ def _begun(error: GoOnRefused) -> Response:
     return Response(body, status=error.status_code, content_type=MEDIA_TYPE)
 
 
-def _turned_away(campaign: Campaign, error: ApplicationError, wanted: Mapping[str, Any]) -> Response:
+def _turned_away(campaign: Campaign, error: ApplicationError, ticket: Ticket) -> Response:
     """The refusal, with the way back to the site that has sent the person; raised again where there is none."""
     terms, outcome = campaign.site, outcome_of_refusal(error)
     if terms is None or outcome is None:
         raise error
-    back = turn_away(campaign=campaign, terms=terms, outcome=outcome, ticket=_ticket(wanted))
+    back = turn_away(campaign=campaign, terms=terms, outcome=outcome, ticket=ticket)
     body = problem_body(error.problem, gettext(error.message)) | {"way_out": _way_out(outcome, back)}
     return Response(body, status=error.status_code, content_type=MEDIA_TYPE)
 
 
 def _ticket(wanted: Mapping[str, Any]) -> Ticket:
-    return Ticket(person=wanted["workerId"], submission=wanted["assignmentId"])
+    """The ids with which a page was opened: they came with its address, and prove nothing."""
+    return Ticket(
+        person=wanted["workerId"], submission=wanted["assignmentId"], return_to=wanted.get("turkSubmitTo", "")
+    )
 
 
 def _way_out(outcome: Outcome, back: WayOut) -> dict[str, str]:
@@ -265,6 +265,8 @@ def _way_out(outcome: Outcome, back: WayOut) -> dict[str, str]:
             kind, address, code = "code", "", back.code
         case GiveBack():
             kind, address, code = "return", "", ""
+        case Late():
+            kind, address, code = "late", "", ""
         case _:
             kind, address, code = "nothing", "", ""
     return {"outcome": outcome, "kind": kind, "address": address, "code": code}

@@ -48,6 +48,8 @@ from humanexp.recruiting.standing import (
 from humanexp.studies.models import Population
 
 NO_PROOF = Proof()
+#: Whose address names nobody.
+NOBODY = Ticket()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +61,7 @@ class Arrival:
     """
 
     consents: bool
-    assignment_id: str = ""
-    worker_id: str = ""
+    ticket: Ticket = NOBODY
     scripted: bool = False
     #: go on here with the session of another HIT
     continue_here: bool = False
@@ -103,11 +104,11 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
     _check_age(consent, arrival)
     if arrival.scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
-    kind_of(campaign.environment).check_submission(arrival.assignment_id)
+    kind_of(campaign.environment).check_submission(arrival.ticket.submission)
     arrival, terms = _ids_checked(campaign, arrival)
-    resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.worker_id)
+    resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.ticket.person)
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
-    worker_id = arrival.worker_id or visitor_id(campaign=campaign, proof=arrival.proof)
+    worker_id = arrival.ticket.person or visitor_id(campaign=campaign, proof=arrival.proof)
     check_worker_id(campaign.environment, worker_id)
     if terms is not None:
         worker_id = id_here(terms.preset, worker_id)
@@ -137,13 +138,15 @@ def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
 def _ids_checked(campaign: Campaign, arrival: Arrival) -> tuple[Arrival, SiteTerms | None]:
     """Somebody whom a site has sent is named by the site; anybody else is nobody's participation there."""
     if campaign.capabilities.is_public:
-        return replace(arrival, worker_id="", assignment_id=""), None
+        return replace(arrival, ticket=NOBODY), None
     terms = campaign.site
     if terms is not None:
-        terms.check(Ticket(person=arrival.worker_id, submission=arrival.assignment_id))
+        terms.check(arrival.ticket)
     if campaign.capabilities.vouches:
         return arrival, None
-    return (arrival, terms) if terms is not None else (replace(arrival, assignment_id=""), None)
+    if terms is None:
+        arrival = replace(arrival, ticket=Ticket(person=arrival.ticket.person))
+    return arrival, terms
 
 
 def _agreed_text(campaign: Campaign, arrival: Arrival) -> Consent:
@@ -207,9 +210,9 @@ def _place_for(campaign: Campaign, person: RecruitedPerson, arrival: Arrival) ->
         known = mine.filter(campaign=campaign).order_by("pk").last()
         if known is not None and _has_next(campaign, person, known):
             known = None
-        assignment_id = participation_id(campaign=campaign, person=person, given=arrival.assignment_id, known=known)
+        assignment_id = participation_id(campaign=campaign, person=person, given=arrival.ticket.submission, known=known)
     else:
-        assignment_id = arrival.assignment_id
+        assignment_id = arrival.ticket.submission
         known = mine.filter(assignment_id=assignment_id).first()
     aside = None
     if known is not None and known.session is not None and known.session.state != SessionState.WITHDRAWN:

@@ -38,8 +38,9 @@ from humanexp.ledger.models.books import Difference
 from humanexp.ledger.models.calls import EXTRAS, Answer, CallKind, Payment
 from humanexp.ledger.outbox import Report
 from humanexp.recruiters import money
+from humanexp.recruiters.bonus_lists import BonusCalls, BonusLine, BonusPlan, Listing, Standing
 from humanexp.recruiters.models.campaigns import Hit, RecruiterAccount
-from humanexp.recruiters.port import BonusCalls, BonusLine, BonusPlan, Listing, Recruiter, Standing
+from humanexp.recruiters.port import Recruiter
 from humanexp.recruiters.states import UNSETTLED, DifferenceState, WriteState, advance
 
 #: When the recruiter is asked after a call, and how often later on, and once a person has been asked.

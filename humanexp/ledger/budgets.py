@@ -93,9 +93,10 @@ def budget_of(study: Study, currency: str, tally: Tally | None = None) -> Budget
 
 
 def budgets_of(study: Study, tally: Tally, *also: str) -> list[Budget]:
-    """In every currency that the study has campaigns or caps in, and in those given."""
+    """In every currency that the study has paid campaigns or caps in, and in those given."""
+    paying = {one.currency for one in tally.campaigns.values() if one.capabilities.vouches}
     capped = StudyBudget.objects.filter(study=study, cap_cents__isnull=False).values_list("currency", flat=True)
-    return [budget_of(study, one, tally) for one in money.ordered({*tally.currencies, *capped, *also})]
+    return [budget_of(study, one, tally) for one in money.ordered({*paying, *capped, *also} or {money.USUAL})]
 
 
 def offered_cents(tally: Tally) -> int:

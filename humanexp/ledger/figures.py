@@ -63,6 +63,8 @@ class Funnel:
     unmatched: int
     under_way: int
     returned: int
+    #: in the recruiter's time, whatever they had done by then
+    timed_out: int
     rejected: int
 
     @property
@@ -320,6 +322,7 @@ def _funnel(pays: bool, rows: Sequence[PeopleCount]) -> Funnel:
         unmatched=people(*LISTED) - finished(*LISTED) if pays else 0,
         under_way=people(AssignmentState.OPENED),
         returned=people(AssignmentState.RETURNED),
+        timed_out=people(AssignmentState.TIMED_OUT),
         rejected=people(AssignmentState.REJECTED),
     )
 

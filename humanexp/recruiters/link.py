@@ -31,10 +31,11 @@ from humanexp.recruiters.port import (
     Recruiter,
     SubmissionReport,
 )
-from humanexp.recruiters.registry import Account, Kind, Words
+from humanexp.recruiters.registry import Account, Kind
 from humanexp.recruiters.site_terms import SiteTerms, terms_of
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiters.tickets import Ticket
+from humanexp.recruiters.words import Words
 
 CAPABILITIES = Capabilities(vouches=False, is_own_ground=True)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -24,6 +24,7 @@ from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.recruiters.money import FeeTable, Quote, QuoteTerms, quote
 from humanexp.recruiters.port import Capabilities, Recruiter
 from humanexp.recruiters.tickets import Hint, Nothing, Outcome, Ticket, WayOut
+from humanexp.recruiters.words import OPTIONS, Words
 from humanexp.studies.facts import Way
 
 
@@ -64,27 +65,6 @@ class Account:
     @property
     def is_first(self) -> bool:
         return self.code == self.kind.code
-
-
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """What the console says of launches through a recruiter, and of its accounts."""
-
-    #: what the price of a launch is
-    price: str = "if every place is taken and paid"
-    #: the button, and what it has done
-    launch: str = "Launch for %(total)s"
-    launched: str = "Launched on %(name)s."
-    #: what an approval means; empty: nobody is paid through it
-    approval: str = (
-        "An approval is a debt. You pay it out in your own way, and write that down at the recruiter's desk."
-    )
-    #: why it needs no account; empty: it needs one
-    no_account: str = ""
-
-
-#: Of those that pay people themselves.
-PAYS_OUT = Words(approval="An approval pays the person: the recruiter hands the money out and charges the account.")
 
 
 class Kind(ABC):
@@ -151,18 +131,30 @@ class Kind(ABC):
         """Least pay of an hour that the recruiter itself asks for in this currency; None where it asks for none."""
         return None
 
-    def refusal(self, account: Account, *, reward_cents: int, minutes: int, people: WorkerRequirements) -> str:
+    def refusal(
+        self,
+        account: Account,
+        *,
+        reward_cents: int,
+        minutes: int,
+        people: WorkerRequirements,
+        stated: Collection[str] = (),
+    ) -> str:
         """Why it would not take a campaign on these terms, and what to change; empty where it would, as far as it says.
 
-        One that asks must not be called inside a transaction. Whoever cannot be asked is asked by the sender.
+        `stated`: other fields of the launch that somebody has filled in. One that asks must not be called inside a
+        transaction. Whoever cannot be asked is asked by the sender.
         """
-        if people.of_profiles and "age_from" not in self.fields:
-            return (
-                f"{account.name} does not know the age, sex, languages, sight or earlier studies of "
-                "people, and takes no "
-                "lists of them: take these requirements out, or recruit where they are known."
-            )
-        return ""
+        wanted = {*stated, *(name for name, value in people.to_dict().items() if value)}
+        unknown = [name for name in OPTIONS if name in wanted and name not in self.fields]
+        if not unknown:
+            return ""
+        words = ", ".join(OPTIONS[name] for name in unknown)
+        elsewhere = [
+            kind.name for kind in kinds() if kind.fields.issuperset(unknown) and not kind.capabilities.is_closed
+        ]
+        where = f", or launch through: {', '.join(elsewhere)}" if elsewhere else ""
+        return f"{account.name[:1].upper()}{account.name[1:]} does not have this: {words}. Leave it out{where}."
 
     @abstractmethod
     def recruiter(self, account: Account) -> Recruiter:
@@ -415,10 +407,11 @@ def fees_of(environment: str) -> FeeTable:
     return kind_of(environment).fees
 
 
-def offered() -> list[str]:
-    """Every environment, those that can be used now first and the closed ones last."""
+def offered() -> dict[str, str]:
+    """Every environment, those that can be used now first and the closed ones last, with what keeps it from use now."""
     known = {account.code: account.kind.capabilities for account in accounts()}
-    return sorted(known, key=lambda environment: (known[environment].is_closed, not known[environment].is_set_up))
+    found = {name: "closed" if can.is_closed else "" if can.is_set_up else "no keys yet" for name, can in known.items()}
+    return dict(sorted(found.items(), key=lambda one: ["", "no keys yet", "closed"].index(one[1])))
 
 
 def usual_ground() -> str:

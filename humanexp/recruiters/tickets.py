@@ -47,6 +47,10 @@ class Outcome(StrEnum):
     TECHNICAL_FAILURE = "technical-failure"
 
 
+#: Of those who have done their part, and are paid for it.
+WORKED = (Outcome.FINISHED, Outcome.PRACTICE_FAILED, Outcome.QUALIFICATION_FAILED)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FormPost:
     """The browser posts a form there; the person presses the button."""
@@ -81,7 +85,12 @@ class Nothing:
     """There is nowhere to go: the page says how it ended, and can be closed."""
 
 
-WayOut = FormPost | Redirect | Code | GiveBack | Nothing
+@dataclass(frozen=True)
+class Late:
+    """There is nowhere to go: the recruiter's time ran out, and who has finished is owed the reward as a bonus."""
+
+
+WayOut = FormPost | Redirect | Code | GiveBack | Nothing | Late
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import capabilities_of, fees_of
 from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState
 from humanexp.recruiting.approvals import check_continuing
-from humanexp.recruiting.models import CampaignHold, PlaceBatch
+from humanexp.recruiting.models import PlaceBatch
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
@@ -103,11 +103,6 @@ class BatchStanding:
         return self.next_at is not None and not self.held_by and self.next_at <= clock.now()
 
 
-def unseen_holds(campaign: Campaign) -> list[CampaignHold]:
-    """Reasons to stop that hold still and that no person has looked at."""
-    return list(campaign.holds.filter(ended_at=None, seen_at=None))
-
-
 def batch_standing(campaign: Campaign) -> BatchStanding | None:
     """None of a campaign whose places were opened at once."""
     plan, last = batch_plan(campaign.study), campaign.batches.order_by("-number").first()
@@ -116,7 +111,8 @@ def batch_standing(campaign: Campaign) -> BatchStanding | None:
     opened = opened_places(campaign)
     if campaign.state != CampaignState.LIVE or opened >= campaign.assignments:
         return BatchStanding(opened=opened, total=campaign.assignments, next_at=None)
-    holds = unseen_holds(campaign)
+    # reasons to stop that hold still and that no person has looked at
+    holds = list(campaign.holds.filter(ended_at=None, seen_at=None))
     if is_paused(campaign):
         held = "The campaign is paused."
     elif holds:

@@ -41,6 +41,8 @@ from humanexp.studies.services import studies
 SMALL_HIT = money.LARGE_HIT - 1
 #: Slow people are not cut off.
 DURATION_FACTOR = 3
+#: Usual time after which everybody is paid.
+APPROVAL_DAYS = 3
 #: A recruiter that ends what takes too long does so within a day.
 LONGEST_S = DAY_S - 60
 
@@ -87,7 +89,7 @@ class LaunchTerms:
     #: None: several times the minutes it takes
     assignment_duration_s: int | None = None
     lifetime_s: int = 7 * DAY_S
-    auto_approval_s: int = 3 * DAY_S
+    auto_approval_s: int = APPROVAL_DAYS * DAY_S
     #: None: the price, so that no bonus can be paid
     cap_cents: int | None = None
     contact: str = ""
@@ -97,6 +99,17 @@ class LaunchTerms:
     link: Link | None = None
     #: of volunteers: the study that is over whose curves they see next to their own; empty: none
     compared_with: str = ""
+
+    @property
+    def stated(self) -> frozenset[str]:
+        """What is filled in that not every kind of recruiter has, as `Kind.fields` calls it."""
+        filled = {
+            "hits": self.assignments_per_hit,
+            "keywords": self.keywords,
+            "link_preset": self.link and self.link.preset,
+            "compared_with": self.compared_with,
+        }
+        return frozenset(name for name, value in filled.items() if value)
 
     def price(self, suggested: SuggestedTerms) -> Quote:
         reward_cents = self.reward_cents
@@ -136,7 +149,7 @@ def publish(
     _check_contact(study, campaign.contact)
     check_approval(study)
     _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
-    _check_terms_there(campaign)
+    _check_terms_there(campaign, terms)
     _set_own_terms(campaign, suggested.link if terms.link is None else terms.link)
     _check_planned(study, recruiter_of(campaign))
     _ask_gates(study, terms.to, price, skip=skip_preflight)
@@ -314,7 +327,7 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
         )
 
 
-def _check_terms_there(campaign: Campaign) -> None:
+def _check_terms_there(campaign: Campaign, terms: LaunchTerms) -> None:
     """What the recruiter itself would refuse is refused before anything is frozen here or made there."""
     account = account_of(campaign.environment)
     sentence = account.kind.refusal(
@@ -322,6 +335,7 @@ def _check_terms_there(campaign: Campaign) -> None:
         reward_cents=campaign.reward_cents,
         minutes=campaign.estimated_minutes,
         people=campaign.asks_for,
+        stated=terms.stated,
     )
     if sentence:
         raise InvalidRequest(sentence)

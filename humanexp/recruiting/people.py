@@ -123,18 +123,14 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
     if not people:
         raise Conflict("All of these people have been sent these very words already.")
     messages = [
-        plan_message(assignment=assignment, subject=subject, text=text, by=by) for assignment in people.values()
+        plan_about(assignment, CallKind.MESSAGE, by=by, reason=text, payload={"subject": subject})
+        for assignment in people.values()
     ]
     study = next(iter(people.values())).campaign.study
     record(action="notify", subject=f"study:{study.pk}", study=study.slug, by=by, people=len(messages), about=subject)
     for environment in sorted({message.environment for message in messages}):
         request_sending(environment=environment)
     return messages
-
-
-def plan_message(*, assignment: Assignment, subject: str, text: str, by: User) -> Call:
-    """One message, sent at most once when sending is requested; part of the transaction of what it is about."""
-    return plan_about(assignment, CallKind.MESSAGE, by=by, reason=text, payload={"subject": subject})
 
 
 def _told(study_pk: int, subject: str, text: str) -> set[int | None]:

@@ -1,7 +1,7 @@
 /** The launch form: a study that was found by its title is added to the ids of a field. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addFound } from "../../static/js/recruitment/launch.js";
+import { addFound, showFor } from "../../static/js/recruitment/launch.js";
 
 const FOUND = "Pictures · Prolific · 3 May 2026 · 66aa00bb11cc22dd33ee44ff";
 
@@ -30,4 +30,15 @@ test("what was found is added once, and the search is empty again", () => {
 test("what is still being typed changes nothing", () => {
   const { types } = form("");
   assert.deepEqual(types("Pict"), ["", "Pict"]);
+});
+
+test("what the chosen recruiter does not have is not sent", () => {
+  const part = { hidden: false, dataset: { only: "marketplace production" } };
+  const masters = { disabled: false, closest: () => (part.hidden ? part : null) };
+  const chosen = "link";
+  showFor({
+    querySelector: (wanted) => (wanted.includes('"to"') ? { value: chosen } : null),
+    querySelectorAll: (wanted) => ({ "[data-only]": [part], "[data-with-site]": [] })[wanted] ?? [masters],
+  });
+  assert.deepEqual([part.hidden, masters.disabled], [true, true]);
 });

@@ -49,6 +49,23 @@ def test_a_returned_place_is_open_to_another_person(lab: Lab, panel: PanelServer
     assert "have returned" in first.get(f"/studies/{study}/").text
 
 
+def test_who_comes_back_too_late_reads_what_became_of_the_place(lab: Lab, panel: PanelServer) -> None:
+    study = lab.study()
+    late, gave_back = panel.person(), panel.person()
+    for person in (late, gave_back):
+        person.start(person.reserve(study))
+    submission = gave_back.reserve(study)
+    gave_back.post(f"/submissions/{submission}/return/")
+    panel.advance(31 * 60)
+    shown = late.get(f"/submissions/complete?cc={CODE}")
+    assert shown.status_code == 200 and "Your time for this study is over, and the place goes to another" in shown.text
+    shown = gave_back.get(f"/submissions/complete?cc={CODE}")
+    assert shown.status_code == 200 and "The place was given away" in shown.text
+    assert late.get("/submissions/complete?cc=OTHER").status_code == 404
+    lab.post(f"studies/{study}/transition/", action="STOP")
+    assert "This study has ended" in panel.person().get(f"/studies/{study}/").text
+
+
 def test_a_person_has_one_study_at_a_time_and_only_their_own(lab: Lab, panel: PanelServer) -> None:
     person = panel.person()
     one, two = lab.study(), lab.study()

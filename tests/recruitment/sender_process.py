@@ -44,6 +44,7 @@ from humanexp.ledger.settlement import plan_bonus, settle  # noqa: E402
 from humanexp.recruiters.models.campaigns import Assignment, Hit, RecruiterAccount  # noqa: E402
 from humanexp.recruiters.people import person_for  # noqa: E402
 from humanexp.recruiters.states import AssignmentState  # noqa: E402
+from humanexp.recruiters.tickets import Ticket  # noqa: E402
 from humanexp.recruiting import polling  # noqa: E402
 from humanexp.recruiting.launch import LaunchTerms, publish  # noqa: E402
 from humanexp.studies.models import Study  # noqa: E402
@@ -116,7 +117,9 @@ def enter(count: int) -> dict[str, Any]:
         together.wait()
         entered = arrival.enter(
             campaign=campaign,
-            arrival=Arrival(consents=True, assignment_id="A1", worker_id="AWORKER1", proof=Proof(opening="one page")),
+            arrival=Arrival(
+                consents=True, ticket=Ticket(submission="A1", person="AWORKER1"), proof=Proof(opening="one page")
+            ),
         )
         connection.close()
         return entered.session.code

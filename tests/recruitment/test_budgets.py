@@ -13,7 +13,7 @@ from django.utils import timezone
 from analysis.campaigns import quantile
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.ledger.bonuses import compensate, top_up
+from humanexp.ledger.bonuses import compensate
 from humanexp.ledger.budgets import (
     budget_of,
     committed_cents,
@@ -28,6 +28,7 @@ from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import plan_bonus, settle, try_again
+from humanexp.ledger.top_ups import top_up
 from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.participation.models import Response, Session
 from humanexp.recruiters.models.campaigns import Assignment, Campaign

@@ -133,6 +133,26 @@ def test_requirements_on_the_command_line(study: Study, marketplace: Any) -> Non
     assert (campaign.asks_for.masters, campaign.quoted_cents) == (True, 63)
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (
+            ["--masters"],
+            r"Plain link does not have this: Masters only \(--masters\). Leave it out, or launch through: ",
+        ),
+        (["--per-hit", "5"], r"the number of places in a HIT \(--per-hit\)"),
+        (["--approved-hits", "5"], r"a least number of approved HITs \(--approved-hits\)"),
+        (["--adult"], r"people who say to be of age \(--adult\)"),
+        (["--countries", "DE"], r"countries of people \(--countries\)"),
+        (["--compared-with", "noise"], r"see next to their own \(--compared-with\). Leave it out, or .*volunteers"),
+    ],
+)
+def test_options_that_a_recruiter_does_not_have_are_refused(study: Study, option: list[str], said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        run("publish", "noise", "--to", "link", "--assignments", "1", "--skip-preflight", *option)
+    assert not Campaign.objects.exists()
+
+
 def test_a_lost_reply_fails_the_command_and_the_next_run_mends_it(
     study: Study, marketplace: Any, new_worker: NewWorker
 ) -> None:

@@ -124,6 +124,7 @@ class TestLate:
             page = console.get(f"/studies/{study.slug}/{room}").content.decode()
             assert "Finished, and the recruiter’s time ran out" in page.replace("&#x27;", "’").replace("'", "’")
             assert "Beyond the cap of the campaign" in page and "Raise the cap" in page
+            assert ("0 returned or given up, 1 ran out of time" in " ".join(page.split())) == (room == "monitor/")
             assert "No one is owed anything" not in page
         page = console.get(f"/studies/{study.slug}/monitor/money/").content.decode()
         assert "1 person, £2.34 with fees" in page
@@ -131,7 +132,8 @@ class TestLate:
         assert "not paid: 1 (beyond the cap of the campaign)" in capsys.readouterr().out
         raise_cap(campaign=campaign, cap_cents=2_000, by=User.objects.get())
         page = console.get(f"/studies/{study.slug}/monitor/settle/").content.decode()
-        assert "Pay this one first" in page
+        assert "Pay this one first" in page and "Each payment waits for something" in page
+        assert "No one can be paid now" not in page
         row = Assignment.objects.get()
         answer = console.post(f"/studies/{study.slug}/monitor/settle/", {"first": row.pk}, follow=True)
         assert "£1.75 is on its way" in answer.content.decode()

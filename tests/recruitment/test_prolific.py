@@ -179,7 +179,7 @@ def test_a_full_study_opens_again_with_more_places(lab: Lab, panel: PanelServer,
 
 
 def test_a_campaign_is_one_study_however_it_is_launched_and_extended(lab: Lab, launch_at_panel: Launch) -> None:
-    campaign = launch_at_panel(assignments=4, assignments_per_hit=2)
+    campaign = launch_at_panel(assignments=4)
     extend(campaign=campaign, places=15, by=None)
     send(environment="panel")
     assert [one["total_available_places"] for one in studies_of(lab)] == [19]
@@ -475,6 +475,8 @@ def test_who_ran_out_of_time_and_has_finished_counts_and_is_owed_the_reward(
     panel.advance(31 * 60)
     sync()
     early.visitor.answer_all()
+    assert early.way_out() == {"outcome": "finished", "kind": "late", "address": "", "code": ""}
+    assert "You are owed 0.90 GBP." in early.visitor.http.get(f"/take/{campaign.entry}/").text
     settled(campaign)
     assert rows() == {
         early.submission: AssignmentState.TIMED_OUT,

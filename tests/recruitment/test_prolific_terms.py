@@ -267,8 +267,13 @@ def test_people_whom_the_service_does_not_know_are_refused_before_anything_is_fr
 
 def test_who_does_not_know_people_is_not_asked_for_them(lab: Lab, study: Study) -> None:
     people = WorkerRequirements(good_vision=True)
-    with pytest.raises(InvalidRequest, match="does not know the age, sex, languages, sight or earlier"):
+    with pytest.raises(
+        InvalidRequest,
+        match="Own marketplace does not have this: the sight of people. Leave it out, or .*practice panel",
+    ):
         publish(study=study, terms=terms(to="marketplace", requirements=people))
+    with pytest.raises(InvalidRequest, match=r"Practice panel does not have this: Masters only \(--masters\)"):
+        publish(study=study, terms=terms(requirements=WorkerRequirements(masters=True)))
     assert nothing_was_made(study, lab)
 
 

@@ -22,10 +22,10 @@ from humanexp.ledger.bonuses import (
     first_bonus_hold,
     pay_bonuses,
     read_bonuses,
-    top_up_equally,
 )
 from humanexp.ledger.models.books import CampaignTopUp
 from humanexp.ledger.pages.studies import EqualTopUpForm, MoneyField, study_page, whole_number
+from humanexp.ledger.top_ups import top_up_equally
 from humanexp.ledger.wages import top_up_offer
 from humanexp.recruiters import money
 from humanexp.recruiters.campaigns import campaigns_of

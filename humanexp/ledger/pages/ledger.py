@@ -13,7 +13,7 @@ from humanexp.core.pages.rendering import KeyedPaginator
 from humanexp.core.pages.tables import Column, Table
 from humanexp.core.selectors import user_of
 from humanexp.core.templatetags.components import counted
-from humanexp.ledger import bonuses, payments
+from humanexp.ledger import payments, top_ups
 from humanexp.ledger.decisions import found_paid, look_again, parked_bonuses, pay_again, resolve_difference
 from humanexp.ledger.figures import money_of
 from humanexp.ledger.models.books import Difference, DifferenceKind
@@ -88,7 +88,7 @@ def top_up(request: HttpRequest, study: Study) -> HttpResponse:
     currency = asked if asked in SIGNS else ""
     if request.method == "POST":
         with refusals_told(request):
-            planned = bonuses.top_up(
+            planned = top_ups.top_up(
                 study=study,
                 currency=currency,
                 confirm_total_cents=whole_number(request.POST.get("shown_total")),

@@ -16,8 +16,9 @@ from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruiters import keys
 from humanexp.recruiters.money import LARGE_HIT, FeeTable
 from humanexp.recruiters.port import Capabilities, Recruiter
-from humanexp.recruiters.registry import PAYS_OUT, Account, Kind, OwnSite
+from humanexp.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruiters.tickets import FormPost, Nothing, Outcome, Ticket, WayOut
+from humanexp.recruiters.words import PAYS_OUT
 
 
 def origin(url: str) -> str:
@@ -43,7 +44,7 @@ SUBMIT_PATH = "/mturk/externalSubmit"
 #: What a HIT pays, what it can ask of workers, and how it is found.
 FIELDS = frozenset(
     {"reward", "unpaid", "cap", "hits", "approval_days"}
-    | {"keywords", "masters", "approval_percent", "hits_approved", "countries"}
+    | {"keywords", "masters", "approval_percent", "hits_approved", "countries", "adult"}
 )
 
 

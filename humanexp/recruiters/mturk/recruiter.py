@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -69,76 +68,6 @@ if TYPE_CHECKING:
 PAGE = 100
 
 
-class Qualifications(ABC):
-    """Operations over three ways to call, which the recruiter provides."""
-
-    @abstractmethod
-    def _read(self, method: str, **parameters: Any) -> Mapping[str, Any]: ...
-
-    @abstractmethod
-    def _pages(self, method: str, member: str, **parameters: Any) -> Iterator[Mapping[str, Any]]: ...
-
-    @abstractmethod
-    def _write(self, method: str, **parameters: Any) -> Mapping[str, Any]: ...
-
-    def publish_qualification(self, order: QualificationOrder) -> str:
-        try:
-            made = self._write(
-                "create_qualification_type",
-                Name=order.name,
-                Description=order.description,
-                QualificationTypeStatus="Active",
-            )
-        except AlreadyDone as err:
-            found = self._qualification_named(order.name)
-            if found is None:  # the list lags behind
-                raise RecruiterUnavailable(f"{err.message} It is not listed yet.") from err
-            return found
-        return str(made["QualificationType"]["QualificationTypeId"])
-
-    def _qualification_named(self, name: str) -> str | None:
-        listed = self._pages(
-            "list_qualification_types", "QualificationTypes", MustBeRequestable=False, MustBeOwnedByCaller=True
-        )
-        return next((str(one["QualificationTypeId"]) for one in listed if one.get("Name") == name), None)
-
-    def grant(self, type_id: str, person_id: str) -> None:
-        self._write(
-            "associate_qualification_with_worker",
-            QualificationTypeId=type_id,
-            WorkerId=person_id,
-            IntegerValue=1,
-            SendNotification=False,  # by default the service writes to the worker
-        )
-
-    def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
-        try:
-            self._write(
-                "disassociate_qualification_from_worker",
-                QualificationTypeId=type_id,
-                WorkerId=person_id,
-                Reason=reason,
-            )
-        except (NotAtRecruiter, StateRefused):
-            return
-
-    def holds(self, type_id: str, person_id: str) -> bool:
-        try:
-            held = self._read("get_qualification_score", QualificationTypeId=type_id, WorkerId=person_id)
-        except (NotAtRecruiter, StateRefused):
-            return False
-        return bool(held["Qualification"].get("Status") == "Granted")
-
-    def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
-        failed: list[str] = []
-        for start in range(0, len(person_ids), PAGE):
-            reply = self._write(
-                "notify_workers", Subject=subject, MessageText=text, WorkerIds=person_ids[start : start + PAGE]
-            )
-            failed += [fault["WorkerId"] for fault in reply.get("NotifyWorkersFailureStatuses", [])]
-        return failed
-
-
 #: The service exists here alone; botocore would build a host for any other region.
 REGION = "us-east-1"
 #: A time long past: expires a HIT now, and is the same in every attempt.
@@ -173,7 +102,7 @@ class Queue:
     endpoint_url: str = ""
 
 
-class MTurkRecruiter(Qualifications):
+class MTurkRecruiter:
     """One endpoint with one pair of keys; without keys boto3's own search applies (profile, environment, role)."""
 
     bonus_calls = None
@@ -276,18 +205,17 @@ class MTurkRecruiter(Qualifications):
     def publish_terms(self, terms: OfferTerms) -> str:
         # The same terms give the same id, so this one write may be repeated as it is.
         required = requirement_list(terms, is_sandbox=self.capabilities.is_sandbox)
-        return str(
-            self._write(
-                "create_hit_type",
-                Title=terms.title,
-                Description=terms.description,
-                Reward=money.decimal(terms.reward_cents),
-                AssignmentDurationInSeconds=terms.assignment_duration_s,
-                AutoApprovalDelayInSeconds=terms.auto_approval_s,
-                **({"Keywords": terms.keywords} if terms.keywords else {}),
-                **({"QualificationRequirements": required} if required else {}),
-            )["HITTypeId"]
+        made = self._write(
+            "create_hit_type",
+            Title=terms.title,
+            Description=terms.description,
+            Reward=money.decimal(terms.reward_cents),
+            AssignmentDurationInSeconds=terms.assignment_duration_s,
+            AutoApprovalDelayInSeconds=terms.auto_approval_s,
+            **({"Keywords": terms.keywords} if terms.keywords else {}),
+            **({"QualificationRequirements": required} if required else {}),
         )
+        return str(made["HITTypeId"])
 
     def publish(self, order: OfferOrder) -> str:
         created = self._write(
@@ -352,6 +280,65 @@ class MTurkRecruiter(Qualifications):
 
     def reject(self, submission_id: str, *, reason: str, category: str = "") -> None:
         self._write("reject_assignment", AssignmentId=submission_id, RequesterFeedback=reason)
+
+    # People ---------------------------------------------------------------------------------------------------
+
+    def publish_qualification(self, order: QualificationOrder) -> str:
+        try:
+            made = self._write(
+                "create_qualification_type",
+                Name=order.name,
+                Description=order.description,
+                QualificationTypeStatus="Active",
+            )
+        except AlreadyDone as err:
+            found = self._qualification_named(order.name)
+            if found is None:  # the list lags behind
+                raise RecruiterUnavailable(f"{err.message} It is not listed yet.") from err
+            return found
+        return str(made["QualificationType"]["QualificationTypeId"])
+
+    def _qualification_named(self, name: str) -> str | None:
+        listed = self._pages(
+            "list_qualification_types", "QualificationTypes", MustBeRequestable=False, MustBeOwnedByCaller=True
+        )
+        return next((str(one["QualificationTypeId"]) for one in listed if one.get("Name") == name), None)
+
+    def grant(self, type_id: str, person_id: str) -> None:
+        self._write(
+            "associate_qualification_with_worker",
+            QualificationTypeId=type_id,
+            WorkerId=person_id,
+            IntegerValue=1,
+            SendNotification=False,  # by default the service writes to the worker
+        )
+
+    def revoke(self, type_id: str, person_id: str, *, reason: str) -> None:
+        try:
+            self._write(
+                "disassociate_qualification_from_worker",
+                QualificationTypeId=type_id,
+                WorkerId=person_id,
+                Reason=reason,
+            )
+        except (NotAtRecruiter, StateRefused):
+            return
+
+    def holds(self, type_id: str, person_id: str) -> bool:
+        try:
+            held = self._read("get_qualification_score", QualificationTypeId=type_id, WorkerId=person_id)
+        except (NotAtRecruiter, StateRefused):
+            return False
+        return bool(held["Qualification"].get("Status") == "Granted")
+
+    def notify(self, person_ids: list[str], *, subject: str, text: str, offer_id: str = "") -> list[str]:
+        failed: list[str] = []
+        for start in range(0, len(person_ids), PAGE):
+            reply = self._write(
+                "notify_workers", Subject=subject, MessageText=text, WorkerIds=person_ids[start : start + PAGE]
+            )
+            failed += [fault["WorkerId"] for fault in reply.get("NotifyWorkersFailureStatuses", [])]
+        return failed
 
     # Hints -------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,8 @@ from django.conf import settings
 
 from humanexp.core.errors import InsufficientFunds, OutcomeUnknown, RecruiterError, RecruiterUnavailable
 from humanexp.recruiters import money
-from humanexp.recruiters.port import BonusLine, BonusPlan, BonusReport, Standing
+from humanexp.recruiters.bonus_lists import BonusLine, BonusPlan, Standing
+from humanexp.recruiters.port import BonusReport
 from humanexp.recruiters.prolific.client import MOST_BONUSES, ProlificClient
 from humanexp.recruiters.prolific.replies import BonusPlan as PlannedThere
 

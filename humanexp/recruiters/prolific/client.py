@@ -71,10 +71,6 @@ class ProlificClient:
     def projects(self, workspace: str) -> list[Project]:
         return self._http.all_pages(f"workspaces/{_part(workspace)}/projects/", Project)
 
-    def create_project(self, workspace: str, title: str) -> Project:
-        body = {"title": title}
-        return self._http.write("POST", f"workspaces/{_part(workspace)}/projects/", Project, 201, body)
-
     # Studies
 
     def create_study(self, terms: Mapping[str, Any]) -> Study:
@@ -240,9 +236,6 @@ class ProlificClient:
         path = f"hooks/subscriptions/{_part(made.id)}/"
         confirmation = {"secret": response.headers.get("X-Hook-Secret", "")}
         return self._http.write("POST", path, Subscription, 200, confirmation)
-
-    def unsubscribe(self, subscription: str) -> None:
-        self._http.send("DELETE", f"hooks/subscriptions/{_part(subscription)}/", 204)
 
     def events(self, subscription: str) -> list[Event]:
         return self._http.all_pages(f"hooks/subscriptions/{_part(subscription)}/events/", Event)

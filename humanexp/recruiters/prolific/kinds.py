@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,9 +26,10 @@ from humanexp.recruiters.port import Capabilities, Repeats
 from humanexp.recruiters.presets import preset_called, ticket_of
 from humanexp.recruiters.prolific.hooks import HookAddress, verified
 from humanexp.recruiters.prolific.replies import REVIEWED_WITHIN
-from humanexp.recruiters.registry import PAYS_OUT, Account, Kind, OwnSite
+from humanexp.recruiters.registry import Account, Kind, OwnSite
 from humanexp.recruiters.site_terms import SiteTerms, codes_for
 from humanexp.recruiters.tickets import Hint, Ticket
+from humanexp.recruiters.words import PAYS_OUT
 
 if TYPE_CHECKING:
     from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
@@ -72,7 +73,8 @@ class Api(Kind):
     way, id_name, Terms = "link", "Prolific id", SiteTerms
     fields = frozenset(
         {"reward", "unpaid", "cap"}
-        | {"approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
+        # everybody there is of age
+        | {"adult", "approval_percent", "countries", "age_from", "age_to", "languages", "good_vision", "balanced_sex"}
         | {"took_part_in", "not_in", "only_people", "not_people"}
     )
     names_currency, words = True, PAYS_OUT
@@ -141,11 +143,23 @@ class Api(Kind):
     def hourly_minimum_cents(self, currency: str) -> int | None:
         return HOURLY_MINIMUM_CENTS.get(currency)
 
-    def refusal(self, account: Account, *, reward_cents: int, minutes: int, people: WorkerRequirements) -> str:
+    def refusal(
+        self,
+        account: Account,
+        *,
+        reward_cents: int,
+        minutes: int,
+        people: WorkerRequirements,
+        stated: Collection[str] = (),
+    ) -> str:
         """Another currency than the account has, people whom it does not know, or less than its least pay of an hour.
 
         All of it as it stands there today; where it cannot be asked, by the published minimum alone.
         """
+        if unknown := super().refusal(
+            account, reward_cents=reward_cents, minutes=minutes, people=people, stated=stated
+        ):
+            return unknown
         least = self.hourly_minimum_cents(account.currency) or 0
         if not connection.in_atomic_block:  # nothing is asked with the database locked
             try:

@@ -158,10 +158,6 @@ def _check_groups(known: list[Filter]) -> None:
 def asked_filters(asks: WorkerRequirements, known: list[Filter]) -> list[dict[str, Any]]:
     """Raises RecruiterError, with what to take out, for what this recruiter cannot ask for."""
     wanted: list[dict[str, Any]] = []
-    if asks.masters or asks.hits_approved:
-        raise RecruiterError(
-            "This recruiter knows neither masters nor counts of approved work: take these requirements out."
-        )
     if asks.countries:
         wanted.append(
             _choose(

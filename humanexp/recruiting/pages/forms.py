@@ -9,24 +9,20 @@ from django import forms
 from django.core.validators import MinLengthValidator
 
 from analysis.errors import InvalidInput
-from analysis.study.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
+from analysis.study.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import ApplicationError
 from humanexp.ledger.pages.studies import MoneyField
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models.campaigns import DAY_S
 from humanexp.recruiters.people import ids_of
-from humanexp.recruiting.launch import SMALL_HIT, LaunchTerms
+from humanexp.recruiting.launch import APPROVAL_DAYS, SMALL_HIT, LaunchTerms
 from humanexp.recruiting.pages.links import LinkFields
 
 
 def _recruiters() -> list[tuple[str, str]]:
-    """What can be used first; what its owner has closed comes last and says so."""
-
-    def label(name: str) -> str:
-        text = registry.name_of(name)
-        return f"{text} (closed)" if registry.capabilities_of(name).is_closed else text
-
-    return [(name, label(name)) for name in registry.offered()]
+    """What can be used first; what cannot says why."""
+    offered = registry.offered().items()
+    return [(name, registry.name_of(name) + (f" ({why})" if why else "")) for name, why in offered]
 
 
 def _asked(cleaned: Mapping[str, Any]) -> frozenset[str]:
@@ -34,9 +30,9 @@ def _asked(cleaned: Mapping[str, Any]) -> frozenset[str]:
     return registry.kind_of(cleaned["to"]).fields if cleaned.get("to") else frozenset()
 
 
-#: What stands for a field of which the recruiter knows nothing, whatever was suggested for another one.
-_UNASKED: dict[str, Any] = {"keywords": "", "masters": False, "hits_approved": None}
-_UNASKED |= {"reward": 0, "unpaid": False, "hits": "one", "cap": None, "compared_with": ""}
+#: What stands for a field of which the recruiter knows nothing, where the page suggests something for another one.
+#: What a person has filled in is refused by the launch.
+_UNASKED: dict[str, Any] = {"keywords": "", "approval_percent": None, "hits_approved": None, "reward": 0, "hits": ""}
 #: Fields that a campaign takes over as they are.
 _AS_TYPED = ("unpaid", "title", "description", "keywords", "estimated_minutes", "contact", "shared_computers")
 
@@ -98,7 +94,7 @@ class TermsForm(forms.Form):
             "to": given["to"],
             "assignments": given["assignments"],
             "reward_cents": given["reward"],
-            "assignments_per_hit": given["assignments"] if given["hits"] == self.ONE else SMALL_HIT,
+            "assignments_per_hit": {self.ONE: given["assignments"], self.SMALL: SMALL_HIT}.get(given["hits"]),
             "masters": given["masters"],
         }
 
@@ -129,6 +125,7 @@ class LaunchForm(LinkFields, TermsForm):
     )
     approval_days = forms.IntegerField(
         label="Days until everyone is paid automatically",
+        required=False,
         min_value=1,
         max_value=30,
         help_text="The safety net: if this machine dies, people are paid all the same.",
@@ -223,18 +220,16 @@ class LaunchForm(LinkFields, TermsForm):
     @property
     def launch_terms(self) -> LaunchTerms:
         given, offer = self.cleaned_data, self.terms
-        # whom a link is open to, nobody asks
-        is_choosy = "countries" in _asked(given)
         return LaunchTerms(
             to=given["to"],
             assignments=offer["assignments"],
             reward_cents=offer["reward_cents"],
             assignments_per_hit=offer["assignments_per_hit"],
-            auto_approval_s=given["approval_days"] * DAY_S,
+            auto_approval_s=(given["approval_days"] or APPROVAL_DAYS) * DAY_S,
             **{name: given[name] for name in _AS_TYPED},
             cap_cents=given["cap"],
-            requirements=self.requirements if is_choosy else NO_REQUIREMENTS,
-            link=self.link,
+            requirements=self.requirements,
+            link=self.link if "link_preset" in _asked(given) else None,
             compared_with=given["compared_with"],
         )
 

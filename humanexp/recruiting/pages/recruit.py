@@ -39,13 +39,13 @@ from humanexp.recruiters.facts import facts_of
 from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
 from humanexp.recruiters.money import Quote, SizeComparison
 from humanexp.recruiters.people import lift_exclusion
-from humanexp.recruiters.registry import Words
 from humanexp.recruiters.states import CampaignState, HitState
+from humanexp.recruiters.words import Words
 from humanexp.recruiting import approvals, extension
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_approval
 from humanexp.recruiting.batches import batch_plan, batch_standing, takes_batches
-from humanexp.recruiting.launch import compare_sizes, publish, quote
+from humanexp.recruiting.launch import APPROVAL_DAYS, compare_sizes, publish, quote
 from humanexp.recruiting.pages.forms import ApprovalForm, LaunchForm, LimitsForm, TermsForm
 from humanexp.recruiting.pages.links import host_typed, link_initial, title_of, turned_away
 from humanexp.studies.models import Study
@@ -239,10 +239,14 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page("GET")
 def price(request: HttpRequest, study: Study) -> HttpResponse:
     """The exact cost of what the form holds now."""
+    tally = tally_of(study)
+    priced = price_of(study, TermsForm(request.GET), tally, by=user_of(request))
     context = {
         "study": study,
-        "price": price_of(study, TermsForm(request.GET), by=user_of(request)),
+        "price": priced,
         "return_host": host_typed(request.GET),
+        "budgets": _budgets(study, tally, priced),
+        "is_asked_again": True,
     }
     return render(request, "recruitment/_price.html", context)
 
@@ -342,9 +346,12 @@ def _page(
     terms = TermsForm(form.data if form.is_bound else {**form.initial})
     priced = price_of(study, terms, tally, free_sessions=free_sessions, by=user_of(request))
     rows = campaign_rows(tally)
+    unready = [name for name, why in registry.offered().items() if why]
     context: dict[str, Any] = {
         "study": study,
         "form": form,
+        "unready": unready,
+        "chosen": terms.data.get("to") if form.is_bound else form.initial["to"],
         "campaigns": rows,
         "may_finish": _may_finish(study),
         "stays_stopped": any(
@@ -360,13 +367,18 @@ def _page(
         "earlier": form.earlier,
         "offers": offers_that_choose_people(studies_with(request.user, Action.LAUNCH)),
         "moneys": money_of(tally),
-        "budgets": budgets_of(study, tally, *([priced.currency] if priced else [])),
+        "budgets": _budgets(study, tally, priced),
         "price": priced,
         "return_host": host_typed(terms.data if form.is_bound else form.initial),
         "approval": approval_of(study),
         "rejections_need_two": rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
+
+
+def _budgets(study: Study, tally: Tally, priced: Price | None) -> list[Budget]:
+    """In the currency of the price, and in those in which something was promised or limited."""
+    return budgets_of(study, tally, *([priced.currency] if priced else []))
 
 
 def _notes() -> list[tuple[str, str]]:
@@ -388,7 +400,7 @@ def _initial(suggested: SuggestedTerms, to: str) -> dict[str, Any]:
         "description": suggested.description,
         "keywords": suggested.keywords,
         "estimated_minutes": suggested.estimated_minutes,
-        "approval_days": 3,
+        "approval_days": APPROVAL_DAYS,
         "contact": suggested.contact,
         **link_initial(suggested.link),
         **registry.kind_of(to).usual,

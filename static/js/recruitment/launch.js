@@ -1,5 +1,6 @@
 /**
- * Fields that mean something to some recruiters or sites alone are shown for those.
+ * Fields that mean something to some recruiters or sites alone are shown for those; what the chosen recruiter does not
+ * have is not sent.
  *
  * <form data-launch-form><input type="radio" name="to" value="one"> <div data-only="two three">...</div></form>
  */
@@ -7,6 +8,9 @@ export function showFor(form) {
   const chosen = form.querySelector('input[name="to"]:checked')?.value;
   for (const part of form.querySelectorAll("[data-only]")) {
     part.hidden = chosen !== undefined && !part.dataset.only.split(" ").includes(chosen);
+  }
+  for (const field of form.querySelectorAll("[data-only] :is(input, select, textarea)")) {
+    field.disabled = field.closest("[data-only][hidden]") !== null;
   }
   const site = form.querySelector('input[name="link_preset"]:checked')?.value;
   for (const part of form.querySelectorAll("[data-with-site]")) {

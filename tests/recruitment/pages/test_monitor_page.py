@@ -97,7 +97,7 @@ def test_paying_everyone(
     assert (payment.cost_cents, payment.created_by) == (144, researcher)
     page = console.get(path).content
     assert b"waits to be paid" not in page
-    assert b"No one can be paid now" in console.get(f"{path}settle/").content
+    assert b"No one is owed anything" in console.get(f"{path}settle/").content
     assert payment.assignment.person.participant.code.encode() in page
 
 

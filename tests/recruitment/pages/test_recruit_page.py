@@ -178,6 +178,19 @@ class TestChoices:
         labels = self.chosen(console, study)[0]
         assert "MTurk Sandbox" in labels and labels[-1] == "MTurk production (closed)"
 
+    def test_what_has_no_keys_comes_after_what_can_be_used_and_says_so(self, study: Study, console: Client) -> None:
+        page = console.get(f"/studies/{study.slug}/recruit/").text
+        usable, _, others = page.partition("<summary>Not usable now</summary>")
+        assert 'value="link"' in usable and "closed)" not in usable and "no keys yet" not in usable
+        assert "Prolific (no keys yet)" in others and "MTurk production (closed)" in others
+
+    def test_limits_are_in_the_currency_of_the_price(self, study: Study, console: Client) -> None:
+        address = f"/studies/{study.slug}/recruit/"
+        page = console.get(f"{address}?to=prolific").text
+        assert 'id="id_study_cap_GBP"' in page and 'id="id_study_cap_USD"' not in page
+        asked = console.get(f"{address}price/", terms(to="marketplace")).text
+        assert 'hx-swap-oob="true"' in asked and 'id="id_study_cap_USD"' in asked and "study_cap_GBP" not in asked
+
 
 class TestLaunch:
     def test_zero_pay_is_chosen_or_refused(self, study: Study, console: Client) -> None:
@@ -255,7 +268,8 @@ class TestLaunch:
         ("typed", "said"),
         [
             ({"to": "panel", "age_from": "40", "age_to": "20"}, "nobody has such an age"),
-            ({"to": "marketplace", "balanced_sex": "on"}, "does not know the age, sex"),
+            ({"to": "marketplace", "balanced_sex": "on"}, "does not have this: as many women as men"),
+            ({"to": "link", "masters": "on"}, "Plain link does not have this: Masters only (--masters). Leave it out"),
         ],
     )
     def test_people_whom_it_does_not_know_are_refused_on_the_page(

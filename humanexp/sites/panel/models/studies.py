@@ -37,6 +37,9 @@ class Study(models.Model):
         codes: list[dict[str, Any]] = self.terms["completion_codes"]
         return codes
 
+    def has_code(self, code: str) -> bool:
+        return any(one["code"] == code for one in self.completion_codes)
+
 
 class Submission(models.Model):
     """One person's attempt at a study."""

@@ -107,15 +107,19 @@ def finish(request: HttpRequest, person: Participant, submission_id: str) -> Htt
 @require_safe
 @as_participant
 def complete(request: HttpRequest, person: Participant) -> HttpResponse:
-    """Where studies send people back to, with their code. Opened again, it shows the submission."""
+    """Where studies send people back to, with their code.
+
+    Who has been here before, comes too late or has given the place away reads what became of it.
+    """
     code = request.GET.get("cc", "").strip()
     found = work_in_hand(person)
+    if found is None or not found.study.has_code(code):
+        earlier = person.submissions.select_related("study").order_by("-pk")
+        meant = next((one for one in earlier if one.entered_code == code or one.study.has_code(code)), None)
+        if meant is not None:
+            return redirect("submission-page", submission_id=meant.submission_id)
     if found is None:
-        done = person.submissions.filter(entered_code=code, completed_at__isnull=False)
-        last = done.order_by("-completed_at").first()
-        if last is None:
-            raise not_found("study that you are working on")
-        return redirect("submission-page", submission_id=last.submission_id)
+        raise not_found("study that you are working on")
     submissions.finish(found, code, now())
     return redirect("submission-page", submission_id=found.submission_id)
 

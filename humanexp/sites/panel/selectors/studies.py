@@ -73,6 +73,8 @@ def why_closed(study: Study, participant: Participant) -> str:
     allowed = config["max_submissions_per_participant"]
     earlier = study.submissions.filter(participant=participant)
     at_once = config["max_concurrent_submissions"]
+    if study.status in (StudyStatus.AWAITING_REVIEW, StudyStatus.COMPLETED):
+        return "This study has ended: no place is left."
     if study.status != StudyStatus.ACTIVE:
         return "This study is not open."
     if allowed is not None and earlier.exclude(status=SubmissionStatus.RETURNED).count() >= allowed:

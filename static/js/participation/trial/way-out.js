@@ -4,7 +4,7 @@
  * Shows how the person goes back.
  *
  * @param {ParentNode} root
- * @param {{outcome: string, kind: "redirect"|"code"|"return"|"nothing", address: string, code: string}} out
+ * @param {{outcome: string, kind: "redirect"|"code"|"return"|"late"|"nothing", address: string, code: string}} out
  */
 export function showWayOut(root, out) {
   for (const block of root.querySelectorAll("[data-way-out]")) {
@@ -12,6 +12,7 @@ export function showWayOut(root, out) {
     const code = block.querySelector("[data-out-code]");
     code.hidden = !out.code;
     code.querySelector("[data-out-text]").textContent = out.code;
+    code.querySelector("[data-copy]").dataset.copy = out.code;
     if (out.address) {
       block.querySelector("[data-out-link]").href = out.address;
       block.querySelector("[data-out-host]").textContent = new URL(out.address).host;
