@@ -15,6 +15,7 @@ from analysis.curves.bootstrap import Scheme
 from analysis.curves.categories import CategoryGap, Standard, equal_categories
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.study.analysis_plan import LEVEL
 
 AnchorKind = Literal["none", "fixed", "soft"]
 
@@ -53,7 +54,7 @@ class CurveConfig:
     segments: int = 20
     degree: int = 3
     label_space: int = 16
-    level: float = 0.95
+    level: float = LEVEL
     simultaneous_level: float = OVERLAP_LEVEL
     n_bootstrap: int = 0
     scheme: Scheme | None = None

@@ -35,6 +35,7 @@ from analysis.curves.spline import SplineBasis
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.curves.uncertainty import identified_interval, spread_of_functions
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.study.analysis_plan import LEVEL
 
 #: Changes when the same trials would give another curve.
 CURVE_VERSION = "curves-4"
@@ -62,7 +63,7 @@ def fit_curve(
     segments: int | None = None,
     degree: int | None = None,
     label_space: int = 16,
-    level: float = 0.95,
+    level: float = LEVEL,
     simultaneous_level: float = OVERLAP_LEVEL,
 ) -> CurveFit:
     """Fit a monotone performance curve over visual change.
