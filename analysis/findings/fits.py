@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
+from pydantic import ConfigDict
 
+from analysis.curves.config import CurveSettings
 from analysis.curves.curve import CurveFit
 from analysis.curves.fit import fit_curve
 from analysis.differences.answers import AnswersToOne
 from analysis.errors import TooFewResponses
 from analysis.findings.model.entry import HUMANS, Property
+from analysis.findings.model.people import Settings
 from analysis.findings.observations import CLEAN, Observations
 from analysis.findings.outcomes import (
     PROPERTIES,
@@ -25,7 +29,7 @@ from analysis.findings.outcomes import (
 )
 from analysis.findings.pipeline import run_in_order
 from analysis.recruiters import Recruiters
-from analysis.study.analysis_plan import LEVEL, Estimand
+from analysis.study.analysis_plan import Estimand
 
 #: Called with (done, of how many, what); what it raises is let through.
 Report = Callable[[int, int, str], None]
@@ -68,13 +72,11 @@ class FittedCurve:
     all_sessions: CurveFit | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class FitSettings:
-    """What all fits of one analysis share; whose curve people's is, too."""
+class FitSettings(Settings):
+    """The settings of an analysis, with what its tables say; never stored."""
 
-    seed: int
-    n_bootstrap: int
-    level: float = LEVEL
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
     estimand: Estimand = "categories"
     #: those of the study, where they are known
     categories: tuple[str, ...] = ()
@@ -85,6 +87,11 @@ class FitSettings:
     def equal_categories(self) -> tuple[str, ...] | None:
         """The study's categories where they count equally."""
         return self.categories if self.estimand == "categories" and self.categories else None
+
+    @property
+    def quiet(self) -> Self:
+        """The same without refits."""
+        return self.model_copy(update={"n_bootstrap": 0})
 
 
 @dataclass(eq=False)
@@ -296,17 +303,19 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
     return fit_curve(
         outcomes.place,
         outcomes.outcome,
+        CurveSettings(
+            anchor="soft" if outcomes.clean is not None else outcomes.fixed,
+            study_categories=settings.equal_categories or (),
+            n_bootstrap=settings.n_bootstrap,
+            rng=settings.seed,
+            label_space=label_space,
+            level=settings.level,
+        ),
         weights=None if weights is None else weights[0],
         categories=categories,
-        study_categories=settings.equal_categories or (),
         participants=outcomes.answers.observer if outcomes.of_people else None,
         images=outcomes.answers.original,
-        anchor="soft" if outcomes.clean is not None else outcomes.fixed,
         clean=clean,
-        n_bootstrap=settings.n_bootstrap,
-        rng=settings.seed,
-        label_space=label_space,
-        level=settings.level,
     )
 
 
@@ -315,7 +324,7 @@ def quiet_fit(outcomes: Outcomes | None, settings: FitSettings, *, label_space: 
     if outcomes is None:
         return None
     try:
-        return fit_outcomes(outcomes, replace(settings, n_bootstrap=0), label_space=label_space)
+        return fit_outcomes(outcomes, settings.quiet, label_space=label_space)
     except TooFewResponses:
         return None
 

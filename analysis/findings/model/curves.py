@@ -71,7 +71,7 @@ class Band(Line):
     level: float = LEVEL
     simultaneous_level: float | None = None
 
-    def of(self, kind: BandKind) -> CurveBand | None:
+    def of_kind(self, kind: BandKind) -> CurveBand | None:
         """The band of this kind."""
         level, lower, upper = (
             (self.level, self.lower, self.upper)
@@ -83,7 +83,7 @@ class Band(Line):
     @property
     def bands(self) -> tuple[CurveBand, ...]:
         """Those that there are, pointwise first."""
-        return tuple(band for band in (self.of("pointwise"), self.of("simultaneous")) if band is not None)
+        return tuple(band for band in (self.of_kind("pointwise"), self.of_kind("simultaneous")) if band is not None)
 
 
 class SizeAndArea(Entry):

@@ -304,7 +304,7 @@ def readings_of(findings: Findings, panel: Panel, v: float) -> list[Reading]:
         return [Reading(swatch, None, None) for swatch in panel.swatches]
     readings = []
     for swatch, curve in zip(panel.swatches, curves, strict=True):
-        grid, band = curve.band.v, curve.band.of("pointwise")
+        grid, band = curve.band.v, curve.band.of_kind("pointwise")
         place = min(range(len(grid)), key=lambda number: abs(grid[number] - v))
         ends = (band.lower[place], band.upper[place]) if band else None
         readings.append(Reading(swatch, curve.band.estimate[place], ends))
