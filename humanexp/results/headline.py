@@ -48,7 +48,7 @@ def headline_of(findings: Findings) -> Headline:
 
 
 def _found(findings: Findings) -> Headline:
-    own = [entry for entry in findings.comparisons if entry.property == "accuracy" and not entry.borrowed]
+    own = findings.own_comparisons()
     if own:
         return _against_people(own, findings.ranks)
     curves = [curve for curve in findings.curves if curve.property == "accuracy"]

@@ -80,6 +80,12 @@ class Band(Line):
         )
         return None if level is None or lower is None or upper is None else CurveBand(kind, level, lower, upper)
 
+    def at(self, v: float) -> tuple[float, Interval | None]:
+        """Estimate at the point of the grid that is nearest, and the ends of the pointwise band where there is one."""
+        place = min(range(len(self.v)), key=lambda number: abs(self.v[number] - v))
+        band = self.of_kind("pointwise")
+        return self.estimate[place], (band.lower[place], band.upper[place]) if band else None
+
     @property
     def bands(self) -> tuple[CurveBand, ...]:
         """Those that there are, pointwise first."""

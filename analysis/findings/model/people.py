@@ -142,6 +142,16 @@ class SessionCounts(Entry):
     #: by reason
     excluded: dict[str, int] = {}
 
+    @property
+    def excluded_total(self) -> int:
+        """Sessions that do not count."""
+        return sum(self.excluded.values())
+
+    @property
+    def finished(self) -> int | None:
+        """Completed sessions; of earlier versions those that were handed in."""
+        return self.completed or self.submitted
+
 
 class Exclusion(Entry):
     """Sessions that were excluded for one reason."""
