@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from pydantic import ConfigDict
@@ -205,13 +205,8 @@ class _Wanted:
         return self.key.population == HUMANS
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """What came out: the curve, or why there is none; and the curves without bands."""
-
-    main: CurveFit | None
-    refusal: str
-    others: tuple[CurveFit | None, ...]
+#: What came out: the curve, or why there is none; and the curves without bands.
+_Fitted: TypeAlias = tuple[CurveFit | str, tuple[CurveFit | None, ...]]
 
 
 def _all_wanted(
@@ -259,16 +254,16 @@ def _fit(main: Outcomes, others: tuple[Outcomes | None, ...], settings: FitSetti
     try:
         curve = fit_outcomes(main, settings, label_space=label_space)
     except TooFewResponses as error:
-        return _Fitted(None, str(error), ())
-    return _Fitted(curve, "", tuple(quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others))
+        return str(error), ()
+    return curve, tuple(quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others)
 
 
 def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: FitSettings) -> None:
     """Put a fitted curve in its place, and say what was left out."""
-    key = wanted.key
+    key, (curve, others) = wanted.key, fitted
     place = f"{key.population}, {key.corruption}, {key.property}"
-    if fitted.main is None:
-        study.notes.append(f"{place}: {fitted.refusal}")
+    if isinstance(curve, str):
+        study.notes.append(f"{place}: {curve}")
         return
     if wanted.main.left_out:
         what = (
@@ -279,14 +274,14 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: Fit
         study.notes.append(f"{place}: {wanted.main.left_out} {what}")
     answers = wanted.main.to_one(settings.equal_categories, settings.recruiters)
     if wanted.of_people:
-        without_misses, all_sessions = fitted.others
+        without_misses, all_sessions = others
         study.curves[key] = FittedCurve(
-            fitted.main, wanted.main, answers, without_misses=without_misses, all_sessions=all_sessions
+            curve, wanted.main, answers, without_misses=without_misses, all_sessions=all_sessions
         )
     else:
         outcomes = replace(wanted.main, answers=wanted.main.answers.without_names())
         study.curves[key] = FittedCurve(
-            fitted.main, outcomes, answers, seen_by_people=wanted.seen_by_people, full_set=fitted.others[0]
+            curve, outcomes, answers, seen_by_people=wanted.seen_by_people, full_set=others[0]
         )
 
 

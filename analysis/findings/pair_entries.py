@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,16 +66,15 @@ def comparison_entries(
             continue
         human, curve = study.curves[human_key].fit, study.curves[key]
         told = _no_verdict(verdicts, human_key, key)
+        indices, further = found
         entry = Comparison.of(
-            found.whole,
+            indices,
             classifier=key.population,
             corruption=key.corruption,
             property=key.property,
             **_shown_of(beside),
             verdict=None if verdicts is None or beside is None else verdicts.entry(key.population, key.corruption),
-            common_range=found.common_range,
-            misses_dropped=found.misses_dropped,
-            corruption_error=found.corruption_error,
+            **further,
             withheld=human.is_withheld or curve.fit.is_withheld,
             same_stimuli=curve.seen_by_people and human_key.corruption == key.corruption,
             borrowed=human_key.corruption != key.corruption,
@@ -118,19 +116,10 @@ def _pairs(study: StudyCurves, borrow: Mapping[str, str]) -> Iterator[tuple[Curv
                 yield human_key, key, curve
 
 
-class _Compared(NamedTuple):
-    """Numbers of one comparison."""
-
-    whole: Indices
-    common_range: CommonRange | None
-    misses_dropped: HmriAndMrsi | None
-    corruption_error: CorruptionError | None
-
-
 def _compared(
     human: CurveFit, classifier: CurveFit, without_misses: CurveFit | None, shown: tuple[bool, bool] | None
-) -> _Compared | str:
-    """Numbers of one comparison, in whatever process; the reason where there is none."""
+) -> tuple[Indices, dict[str, object]] | str:
+    """Indices and further fields of one comparison, in whatever process; the reason where there is none."""
     try:
         found = compare(human, classifier, shown=shown)
     except LabelSpaceMismatch as error:
@@ -144,7 +133,8 @@ def _compared(
     if span is not None:
         inside = found if span == (0.0, 1.0) else compare(human, classifier, span=span, shown=shown)
         common = CommonRange.of(inside, range=span)
-    return _Compared(found, common, dropped, _corruption_error(human, classifier))
+    ratio = _corruption_error(human, classifier)
+    return found, {"common_range": common, "misses_dropped": dropped, "corruption_error": ratio}
 
 
 def _corruption_error(human: CurveFit, classifier: CurveFit) -> CorruptionError | None:
