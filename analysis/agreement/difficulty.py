@@ -11,6 +11,7 @@ from analysis.arrays import FloatArray, IntArray
 from analysis.claims.difficulty import ENOUGH_ANSWERS, ENOUGH_OTHERS, ENOUGH_PEOPLE, REGIMES
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput
+from analysis.study.analysis_plan import LEVEL
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def at_difficulties(
     people: ArrayLike,
     originals: ArrayLike,
     *,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> tuple[AtDifficulty, ...]:
     """A model beside people in each of `REGIMES` equal ranges of people's accuracy.
 

@@ -17,6 +17,7 @@ from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.figures.rows import estimates_figure
 from analysis.figures.value import Axis
+from analysis.study.analysis_plan import LEVEL
 from analysis.wording import one_row, plot_figure, screen, with_interval
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class ErrorConsistency:
 
 
 def error_consistency(
-    correct_a: ArrayLike, correct_b: ArrayLike, *, originals: ArrayLike | None = None, level: float = 0.95
+    correct_a: ArrayLike, correct_b: ArrayLike, *, originals: ArrayLike | None = None, level: float = LEVEL
 ) -> ErrorConsistency:
     """Error consistency of two observers on the same pictures.
 
@@ -170,7 +171,7 @@ def consistency_from_counts(
     *,
     originals: int | None = None,
     stretch: float = 1.0,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> ErrorConsistency:
     """Error consistency of two observers from the counts of `kappa_from_counts`.
 
@@ -208,7 +209,7 @@ def consistency_from_counts(
     )
 
 
-def stretch_of(correct_a: BoolArray, correct_b: BoolArray, original: IntArray, *, level: float = 0.95) -> float:
+def stretch_of(correct_a: BoolArray, correct_b: BoolArray, original: IntArray, *, level: float = LEVEL) -> float:
     """By how much the interval of kappa is wider because pictures share originals.
 
     Parameters
@@ -253,7 +254,7 @@ def stretch_of(correct_a: BoolArray, correct_b: BoolArray, original: IntArray, *
     return float(np.sqrt(effect)) * few
 
 
-def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: float, *, level: float = 0.95) -> int:
+def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: float, *, level: float = LEVEL) -> int:
     """Pictures in common for an interval of kappa of this width.
 
     Parameters
@@ -286,7 +287,7 @@ def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: flo
     return max(ENOUGH_PICTURES, math.ceil(_variance(accuracies, kappa) * (2.0 * reach / width) ** 2))
 
 
-def width_for_pictures(accuracies: tuple[float, float], kappa: float, n: int, *, level: float = 0.95) -> float:
+def width_for_pictures(accuracies: tuple[float, float], kappa: float, n: int, *, level: float = LEVEL) -> float:
     """Width of the interval of kappa on so many pictures in common, each of an original of its own.
 
     Parameters

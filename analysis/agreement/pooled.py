@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.claims.agreement import ENOUGH_IN_CONDITION
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.study.analysis_plan import LEVEL
 
 #: A lattice of so many points stands for the posterior. Of 150 generators this one errs least: by at most .004 in
 #: either end of an interval, over tables from 10 to 1,000 pictures with and without empty cells.
@@ -128,7 +129,7 @@ def pooled_consistency(
     *,
     strata: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     seed: int = 0,
 ) -> PooledConsistency:
     """Error consistency of a random answer of one group with a random answer of the other, picture by picture.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.clusters import clustered, exact_bound, summed
 from analysis.errors import InvalidInput
+from analysis.study.analysis_plan import LEVEL
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def shape_bias(
     *,
     people: ArrayLike | None = None,
     pictures: ArrayLike | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> ShapeBias:
     """Decide whether answers follow the shape or the texture.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.claims.robustness import NO_VALIDATED, NONE_RIGHT
 from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.study.analysis_plan import LEVEL
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class ScoresByClass:
 
 
 def score_with_intervals(
-    *, clean_correct: ArrayLike, valid: ArrayLike, counterfactual_correct: ArrayLike, level: float = 0.95
+    *, clean_correct: ArrayLike, valid: ArrayLike, counterfactual_correct: ArrayLike, level: float = LEVEL
 ) -> ScoreWithIntervals:
     """Scores, and the intervals that the number of pictures leaves.
 
@@ -235,7 +236,7 @@ def scores_by_class(
     clean_correct: ArrayLike,
     valid: ArrayLike,
     counterfactual_correct: ArrayLike,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> ScoresByClass:
     """Scores with intervals, pooled and for every class; parameters as for `score_with_intervals`.
 

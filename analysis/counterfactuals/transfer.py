@@ -17,6 +17,7 @@ from analysis.counterfactuals.search import Counterfactual
 from analysis.counterfactuals.shards import kept_file
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.generation.files import is_intact
+from analysis.study.analysis_plan import LEVEL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +50,7 @@ class TransferMatrix:
         with np.errstate(invalid="ignore"):
             return np.asarray(self.correct / n, dtype=np.float64)
 
-    def intervals(self, level: float = 0.95) -> NDArray[np.float64]:
+    def intervals(self, level: float = LEVEL) -> NDArray[np.float64]:
         """Exact binomial intervals of the accuracies (Clopper and Pearson), shape (rows, columns, 2)."""
         ends = np.full((*self.correct.shape, 2), np.nan)
         for row, n in enumerate(self.n_valid):

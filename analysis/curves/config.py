@@ -15,6 +15,7 @@ from analysis.curves.bootstrap import Scheme
 from analysis.curves.categories import CategoryGap, Standard, equal_categories
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.study.analysis_plan import LEVEL
 
 AnchorKind = Literal["none", "fixed", "soft"]
 
@@ -53,7 +54,7 @@ class CurveConfig:
     segments: int = 20
     degree: int = 3
     label_space: int = 16
-    level: float = 0.95
+    level: float = LEVEL
     simultaneous_level: float = OVERLAP_LEVEL
     n_bootstrap: int = 0
     scheme: Scheme | None = None
@@ -89,6 +90,52 @@ LeftAnchor = float | Literal["soft"] | None
 RightAnchor = float | Literal["chance", "soft"] | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class CurveSettings:
+    """What is asked of a curve; `CurveConfig` says how it was then fitted.
+
+    Parameters
+    ----------
+    anchor : None, float or "soft"
+        None leaves s(0) free; a number fixes it; "soft" adds clean trials as observations at visual change 0: those
+        that are given as such, or else the trials whose visual change is exactly 0.
+    right_anchor : None, float, "chance" or "soft"
+        None leaves s(1) free; a number fixes it, "chance" at 1 / label_space (right where misses are dropped; where
+        they count as wrong, chance lies between 0 and that); "soft" adds trials on pure noise as observations at
+        visual change 1: those that are given as such, or else the trials whose visual change is exactly 1.
+    study_categories : sequence of str
+        Categories that count whether or not they occur among the trials.
+    n_bootstrap : int
+        Refits per resampled unit; 0 for no intervals and bands.
+    rng : numpy Generator, int or None
+        Source of the bootstrap. Curves fitted with one integer (None counts as 0) are resampled jointly: the same
+        original or participant is drawn equally often in all of them.
+    scheme : {"two-way", "image", "participant", "naive"}, optional
+        What is resampled; by default everything that has ids (both: two-way; none: naive), see ``scheme_reason``.
+    method : str
+        A name in `analysis.curves.methods.METHODS`.
+    n_bins, smallest_bin, segments, degree : int, optional
+        See `CurveConfig`; by default the method's own.
+    label_space, level, simultaneous_level
+        See `CurveConfig`.
+    """
+
+    anchor: LeftAnchor = None
+    right_anchor: RightAnchor = None
+    study_categories: Sequence[str] = ()
+    n_bootstrap: int = 0
+    rng: np.random.Generator | int | None = None
+    scheme: Scheme | None = None
+    method: str = "spline"
+    n_bins: int | None = None
+    smallest_bin: int | None = None
+    segments: int | None = None
+    degree: int | None = None
+    label_space: int = 16
+    level: float = LEVEL
+    simultaneous_level: float = OVERLAP_LEVEL
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Trials of a curve, and the trials or values at its ends.
@@ -118,21 +165,15 @@ class Sample:
 
 
 def read_sample(
-    table: TrialColumns,
-    *,
-    anchor: LeftAnchor,
-    clean: CleanTrials | None,
-    right_anchor: RightAnchor,
-    noise: CleanTrials | None,
-    label_space: int,
-    study_categories: Sequence[str] = (),
+    table: TrialColumns, settings: CurveSettings, *, clean: CleanTrials | None = None, noise: CleanTrials | None = None
 ) -> Sample:
     """Split trials into those of the curve and those at its ends.
 
     Parameters
     ----------
     table : TrialColumns
-    anchor, clean, right_anchor, noise, label_space, study_categories
+    settings : CurveSettings
+    clean, noise
         As in `analysis.curves.fit.fit_curve`.
 
     Raises
@@ -142,6 +183,7 @@ def read_sample(
     TooFewResponses
         If no trial on corrupted pictures is left.
     """
+    anchor, right_anchor = settings.anchor, settings.right_anchor
     if anchor != "soft" and clean is not None:
         raise InvalidInput('Clean trials are given, but the anchor is not "soft".')
     if right_anchor != "soft" and noise is not None:
@@ -157,7 +199,7 @@ def read_sample(
     if right_anchor == "soft":
         table, noise_trials = _end(table, noise, 1.0)
     elif right_anchor is not None:
-        value = 1.0 / label_space if right_anchor == "chance" else float(right_anchor)
+        value = 1.0 / settings.label_space if right_anchor == "chance" else float(right_anchor)
         if not 0.0 <= value < 1.0:
             raise InvalidInput(f"A fixed right anchor lies at 0 or above, and below 1, not at {value}.")
         right = Anchor("fixed", value)
@@ -167,7 +209,7 @@ def read_sample(
         )
     if not len(table.correct):
         raise TooFewResponses("All trials are clean; a curve needs trials on corrupted pictures.")
-    sample = _weighed(Sample(table, clean_trials, noise_trials, left, right), study_categories)
+    sample = _weighed(Sample(table, clean_trials, noise_trials, left, right), settings.study_categories)
     return replace(
         sample,
         left=left if sample.clean is None else _measured(sample.clean),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +17,7 @@ from analysis.compute import SerialExecutor
 from analysis.curves.bands import Bands, WholeBand, band_grid, make_bands, whole_band
 from analysis.curves.binning import Bin, bin_trials
 from analysis.curves.bootstrap import UNITS, Bootstrap, ClusteredTrials, Scheme, refit
-from analysis.curves.config import OVERLAP_LEVEL, Anchor, CurveConfig, LeftAnchor, RightAnchor, Sample, read_sample
+from analysis.curves.config import Anchor, CurveConfig, CurveSettings, Sample, read_sample
 from analysis.curves.curve import CurveFit
 from analysis.curves.extrapolation import Extent, extent_of, extrapolated_share, gaps_of_any
 from analysis.curves.methods import DEFAULT_METHOD, curve_method
@@ -43,27 +43,15 @@ CURVE_VERSION = "curves-4"
 def fit_curve(
     visual_change: ArrayLike,
     correct: ArrayLike,
+    settings: CurveSettings | None = None,
     *,
     participants: Ids | None = None,
     images: Ids | None = None,
     weights: ArrayLike | None = None,
     categories: Ids | None = None,
-    study_categories: Sequence[str] = (),
-    anchor: LeftAnchor = None,
-    n_bootstrap: int = 0,
-    rng: np.random.Generator | int | None = None,
     clean: CleanTrials | None = None,
-    scheme: Scheme | None = None,
-    right_anchor: RightAnchor = None,
     noise: CleanTrials | None = None,
-    method: str = DEFAULT_METHOD,
-    n_bins: int | None = None,
-    smallest_bin: int | None = None,
-    segments: int | None = None,
-    degree: int | None = None,
-    label_space: int = 16,
-    level: float = 0.95,
-    simultaneous_level: float = OVERLAP_LEVEL,
+    **options: Any,
 ) -> CurveFit:
     """Fit a monotone performance curve over visual change.
 
@@ -74,6 +62,7 @@ def fit_curve(
         to [0, 1] by `scale_abscissa`).
     correct : array-like, shape (n,)
         Outcome of each trial: right or wrong, or a share in [0, 1].
+    settings : CurveSettings, optional
     participants, images : sequence, shape (n,), optional
         Ids of participants and of originals; what is given is resampled.
     weights : array-like, shape (n,), optional
@@ -83,30 +72,10 @@ def fit_curve(
         Category of each trial: the curve is then the mean in which categories count equally
         (`analysis.curves.categories`), and where one of them lacks answers the interval of the area includes whatever
         its fall leaves open.
-    study_categories : sequence of str
-        Categories that count whether or not they occur among the trials.
-    anchor : None, float or "soft"
-        None leaves s(0) free; a number fixes it; "soft" adds clean trials as observations at visual change 0: those
-        in ``clean``, or else the trials whose visual change is exactly 0.
-    n_bootstrap : int
-        Refits per resampled unit; 0 for no intervals and bands.
-    rng : numpy Generator, int or None
-        Source of the bootstrap. Curves fitted with one integer (None counts as 0) are resampled jointly: the same
-        original or participant is drawn equally often in all of them.
-    clean : CleanTrials, optional
-    scheme : {"two-way", "image", "participant", "naive"}, optional
-        What is resampled; by default everything that has ids (both: two-way; none: naive), see ``scheme_reason``.
-    right_anchor : None, float, "chance" or "soft"
-        None leaves s(1) free; a number fixes it, "chance" at 1 / label_space (right where misses are dropped; where
-        they count as wrong, chance lies between 0 and that); "soft" adds trials on pure noise as observations at
-        visual change 1: those in ``noise``, or else the trials whose visual change is exactly 1.
-    noise : CleanTrials, optional
-    method : str
-        A name in `METHODS`.
-    n_bins, smallest_bin, segments, degree : int, optional
-        See `CurveConfig`; by default the method's own.
-    label_space, level, simultaneous_level
-        See `CurveConfig`.
+    clean, noise : CleanTrials, optional
+        Trials at visual change 0 and on pure noise, for soft anchors.
+    **options
+        Settings by their names, in place of those of ``settings``.
 
     Returns
     -------
@@ -126,35 +95,28 @@ def fit_curve(
     By default a binomial monotone P-spline on bin means, smoothness by AIC. Differs from VCR 3.2, which fits a quantile
     spline to bin rates (``method="paper"``); the authors' program (``"paper-code"``) fits yet another one.
     """
-    drawn_by = curve_method(method)
-    basis = drawn_by.basis(segments, degree)
+    settings = replace(settings or CurveSettings(), **options)
+    method = curve_method(settings.method)
+    basis = method.basis(settings.segments, settings.degree)
     table = TrialColumns.read(visual_change, correct, participants, images, "trial", weights, categories)
-    choice = choose_scheme(table) if scheme is None else scheme_by_hand(scheme, table)
+    choice = choose_scheme(table) if settings.scheme is None else scheme_by_hand(settings.scheme, table)
     config = CurveConfig(
-        n_bins=drawn_by.n_bins if n_bins is None else n_bins,
+        n_bins=method.n_bins if settings.n_bins is None else settings.n_bins,
         segments=basis.segments,
         degree=basis.degree,
-        label_space=label_space,
-        level=level,
-        simultaneous_level=simultaneous_level,
-        n_bootstrap=n_bootstrap,
-        scheme=choice.scheme if n_bootstrap else None,
-        method=method,
-        bin_rule=drawn_by.bin_rule,
-        smallest_bin=drawn_by.smallest_bin if smallest_bin is None else smallest_bin,
+        label_space=settings.label_space,
+        level=settings.level,
+        simultaneous_level=settings.simultaneous_level,
+        n_bootstrap=settings.n_bootstrap,
+        scheme=choice.scheme if settings.n_bootstrap else None,
+        method=settings.method,
+        bin_rule=method.bin_rule,
+        smallest_bin=method.smallest_bin if settings.smallest_bin is None else settings.smallest_bin,
     )
-    if drawn_by.anchors == "none" and (anchor is not None or right_anchor is not None):
-        raise InvalidInput(f"The method {method} holds its curve at no end: leave the anchors out.")
-    sample = read_sample(
-        table,
-        anchor=anchor,
-        clean=clean,
-        right_anchor=right_anchor,
-        noise=noise,
-        label_space=label_space,
-        study_categories=study_categories,
-    )
-    return _described(_draw(drawn_by, basis, sample, config), choice, rng)
+    if method.anchors == "none" and (settings.anchor is not None or settings.right_anchor is not None):
+        raise InvalidInput(f"The method {settings.method} holds its curve at no end: leave the anchors out.")
+    sample = read_sample(table, settings, clean=clean, noise=noise)
+    return _described(_draw(method, basis, sample, config), choice, settings.rng)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from analysis.clusters import Clustered, clustered
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, added
 from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, Range, contrasts_of
-from analysis.study.analysis_plan import BAND_MARGIN, MARGIN
+from analysis.study.analysis_plan import BAND_MARGIN, LEVEL, MARGIN
 
 #: A crowd of which less is certain could not have shown a difference: careless answers make everything alike.
 ATTENTIVE = 0.8
@@ -22,7 +22,7 @@ ATTENTIVE = 0.8
 _HARDLY_CHANGED = 0.15
 
 
-def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = 0.95) -> float:
+def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = LEVEL) -> float:
     """Lower bound of the share of answers that came from looking, from pictures that anybody can name.
 
     Parameters
@@ -243,7 +243,7 @@ def beside_people(
     conditions: frozenset[str] = frozenset(),
     margin: float = MARGIN,
     window_margin: float = BAND_MARGIN,
-    level: float = 0.95,
+    level: float = LEVEL,
     seed: int = 0,
     draws: int = DRAWS,
 ) -> dict[str, ModelBesidePeople]:

@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri, stdtr
 from analysis.arrays import BoolArray, FloatArray
 from analysis.clusters import Clustered, clustered
 from analysis.differences.answers import SumsOfNames, side_by_side
+from analysis.study.analysis_plan import LEVEL
 
 
 def stepdown(statistics: FloatArray, draws: NDArray[np.float32], level: float) -> tuple[FloatArray, float]:
@@ -149,7 +150,7 @@ class Decided(NamedTuple):
 def which_differ(
     family: Sequence[Estimates],
     *,
-    level: float = 0.95,
+    level: float = LEVEL,
     seed: int = 0,
     n_draws: int = DRAWS,
 ) -> Decided:

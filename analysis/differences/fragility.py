@@ -16,6 +16,7 @@ from analysis.claims.models import overall_word
 from analysis.differences.beside import ALPHA, Beside, Pair, compared_pairs
 from analysis.differences.compared import Compared, Sources, Unit
 from analysis.differences.family import DRAWS, which_differ
+from analysis.study.analysis_plan import LEVEL
 
 Word = Literal["matches", "differs", "undecided"]
 
@@ -70,7 +71,7 @@ def fragility(
     *,
     margin: float,
     window_margin: float,
-    level: float = 0.95,
+    level: float = LEVEL,
     seed: int = 0,
     draws: int = DRAWS,
     units: Sequence[Unit] = UNITS,

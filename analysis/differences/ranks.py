@@ -14,6 +14,7 @@ from analysis.arrays import FloatArray
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames
 from analysis.differences.family import DRAWS, Estimates, null_draws, stepdown
 from analysis.differences.windows import Contrasts, contrasts_of
+from analysis.study.analysis_plan import LEVEL
 
 
 class RankSet(NamedTuple):
@@ -28,7 +29,7 @@ def rank_sets(
     models: Mapping[str, Mapping[str, AnswersToOne]],
     *,
     conditions: frozenset[str] = frozenset(),
-    level: float = 0.95,
+    level: float = LEVEL,
     seed: int = 0,
     draws: int = DRAWS,
 ) -> dict[str, RankSet]:
@@ -68,7 +69,7 @@ def rank_sets(
 
 
 def places_left_open(
-    names: Sequence[str], family: Estimates, *, level: float = 0.95, seed: int = 0, draws: int = DRAWS
+    names: Sequence[str], family: Estimates, *, level: float = LEVEL, seed: int = 0, draws: int = DRAWS
 ) -> dict[str, RankSet]:
     """Places that the differences of all pairs leave open, by the rule of `rank_sets`.
 

@@ -19,7 +19,7 @@ from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, s
 from analysis.differences.beside import ALPHA, ATTENTIVE
 from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, Range, contrasts_of
-from analysis.study.analysis_plan import MARGIN
+from analysis.study.analysis_plan import LEVEL, MARGIN
 
 Pair = tuple[str, str]
 #: A recruiter, a corruption, and the edges of its cells.
@@ -272,7 +272,7 @@ class Repeated:
     width_at_most: float
 
 
-def repeated(answers: AnswersToOne, share: float, *, level: float = 0.95) -> Repeated | None:
+def repeated(answers: AnswersToOne, share: float, *, level: float = LEVEL) -> Repeated | None:
     """Bound what repeats across recruiters could do to the mean over everything measured.
 
     Parameters

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput
 from analysis.figures.value import Axis, Band, Bars, Figure, Line, Mark, Numbers, Observer, Points, Shaded, Trace
+
+if TYPE_CHECKING:
+    from analysis.findings.model.agreement import Difficulty, TimeBin
 
 BandKind = Literal["pointwise", "simultaneous"]
 
@@ -231,18 +234,8 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _ROOM = 0.03
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlottedDifficulty:
-    """A model where people are right so often: a share, the model's difference from it with its interval, answers."""
-
-    people: float
-    difference: float
-    interval: tuple[float, float]
-    n: int
-
-
 def difficulty_figure(
-    models: Sequence[tuple[Observer, Sequence[PlottedDifficulty]]],
+    models: Sequence[tuple[Observer, Sequence[Difficulty]]],
     *,
     people: Observer,
     title: str,
@@ -253,7 +246,7 @@ def difficulty_figure(
 
     Parameters
     ----------
-    models : sequence of (Observer, sequence of PlottedDifficulty)
+    models : sequence of (Observer, sequence of Difficulty)
     people : Observer
     title : str
     notes : sequence of str
@@ -300,17 +293,6 @@ def difficulty_figure(
 
 #: What the band around the medians holds.
 MIDDLE_HALF = "middle half"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TimeBin:
-    """Response times in one bin of visual change."""
-
-    v: float
-    n: int
-    median_ms: float
-    lower_ms: float
-    upper_ms: float
 
 
 def times_figure(

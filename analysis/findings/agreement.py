@@ -92,17 +92,13 @@ class _Shared(NamedTuple):
 
 def _entry(found: _Shared, level: float) -> ErrorConsistency:
     own = consistency_from_counts(*found.right, found.n, originals=found.originals, stretch=found.stretch, level=level)
-    return ErrorConsistency(
+    return ErrorConsistency.of(
+        own,
         pair=found.pair,
         condition=found.condition,
         n=found.n,
         originals=found.originals,
         kappa=None if own.interval is None else own.kappa,
-        observed=own.observed,
-        expected=own.expected,
-        accuracies=own.accuracies,
-        shown=own.shown,
-        interval=own.interval,
         copied=None if isnan(own.copied) else own.copied,
     )
 
@@ -185,14 +181,11 @@ def shape_bias_entries(people: Observations, classifiers: Observations, *, level
                 level=level,
             )
             entries.append(
-                ShapeBias(
+                ShapeBias.of(
+                    found,
                     observer=name,
                     kind=kind if name != HUMANS else "humans",
-                    shape=found.shape,
-                    texture=found.texture,
-                    other=found.other,
                     bias=found.bias if found.shape + found.texture else None,
-                    interval=found.interval,
                 )
             )
     return entries
@@ -340,17 +333,7 @@ def _row(
         # As the papers: 1 where both observers are always right.
         error_consistency=mean(lambda entry: 1.0 if entry.kappa is None else entry.kappa),
         pairs=len(chosen),
-        pooled=None
-        if found is None
-        else Pooled(
-            kappa=found.kappa,
-            observed=found.observed,
-            expected=found.expected,
-            pictures=found.pictures,
-            accuracies=found.accuracies,
-            is_stratified=found.is_stratified,
-            left_out=found.left_out,
-        ),
+        pooled=None if found is None else Pooled.of(found),
         interval=None if found is None else found.interval,
         n=0 if found is None else found.pictures,
         conditions=tuple(included),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import sqrt
+from typing import get_args
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -74,11 +75,7 @@ def benchmark_table(
             observer=name,
             kind=kind,  # type: ignore[arg-type]
             experiments=tuple(own),
-            ood_accuracy=pooled_mean(own, "ood_accuracy", level),
-            accuracy_difference=pooled_mean(own, "accuracy_difference", level),
-            observed_consistency=pooled_mean(own, "observed_consistency", level),
-            error_consistency=pooled_mean(own, "error_consistency", level),
-            accuracy_lead=pooled_mean(own, "accuracy_lead", level),
+            **{measure: pooled_mean(own, measure, level) for measure in get_args(Measure)},
             corrected_accuracy_difference=corrected_difference(own, level),
             shape_bias=bias.get(name),
             ranks=ranks.get(name),

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, replace
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurv
 from analysis.findings.model.checks import Reach
 from analysis.findings.model.comparisons import Comparison
 from analysis.findings.model.curves import (
-    Anchor,
     Band,
     Bin,
     CategoryGap,
@@ -219,12 +218,12 @@ def curve_entries(
         for key, curve in study.curves.items()
     )
     for key, derived in run_in_order(executor, _derived, calls):
-        entry = _curve_entry(key, study.curves[key], study, derived)
         if key in risen:
-            entry = entry.model_copy(update={"rise": risen[key]})
-        if twins is not None and entry.ceiling is not None and key.property == "accuracy":
-            twin = twin_entry(twins, [key.corruption])
-            entry = entry.model_copy(update={"ceiling": entry.ceiling.model_copy(update={"twin": twin})})
+            derived["rise"] = risen[key]
+        ceiling = derived.get("ceiling")
+        if twins is not None and isinstance(ceiling, Ceiling) and key.property == "accuracy":
+            derived["ceiling"] = ceiling.model_copy(update={"twin": twin_entry(twins, [key.corruption])})
+        entry = _curve_entry(key, study.curves[key], study, derived)
         entries.append(entry.model_copy(update={"caveats": tuple(curve_caveats(entry))}))
     return entries
 
@@ -238,94 +237,56 @@ def rises_of(study: StudyCurves, settings: FitSettings) -> dict[CurveKey, Rise]:
         conditions=frozenset(key for key in study.curves if key.corruption in study.scales),
         seed=settings.seed,
     )
-    return {key: Rise(**asdict(one), statement=rise_sentence(**asdict(one))) for key, one in found.items()}
+    return {key: Rise.of(one, statement=rise_sentence(**asdict(one))) for key, one in found.items()}
 
 
-class _Derived(NamedTuple):
-    """What takes time to derive from a curve."""
-
-    measured: Measured
-    thresholds: tuple[Threshold, ...]
-    band: Band
-    ceiling: Ceiling | None
-
-
-def _derived(fit: CurveFit, outcomes: Outcomes | None, subject: Property, settings: FitSettings) -> _Derived:
-    """Derive it, in whatever process; people's answers come for the ceiling."""
-    return _Derived(
-        _measured_entry(fit),
-        tuple(_threshold_entry(fit, rate) for rate in (0.75, 0.5)),
-        _band_entry(fit),
-        None if outcomes is None else _ceiling(outcomes, subject, settings),
-    )
+def _derived(fit: CurveFit, outcomes: Outcomes | None, subject: Property, settings: FitSettings) -> dict[str, object]:
+    """Fields that take time to derive from a curve, in whatever process; people's answers come for the ceiling."""
+    return {
+        "measured": Measured(range=fit.measured, mean=fit.mean_between(*fit.measured), interval=fit.measured_interval),
+        "thresholds": tuple(Threshold.of(threshold(fit, rate)) for rate in (0.75, 0.5)),
+        "band": _band(fit),
+        **({} if outcomes is None else {"ceiling": _ceiling(outcomes, subject, settings)}),
+    }
 
 
-def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived: _Derived) -> Curve:
+def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived: dict[str, object]) -> Curve:
     fit = curve.fit
-    entry = partial(
-        Curve,
-        population=key.population,
-        corruption=key.corruption,
-        property=key.property,
-        area=fit.area,
+    if key.population == HUMANS:
+        derived |= {"misses": _misses(curve), "all_sessions": _size_and_area(curve.all_sessions)}
+    else:
+        derived["full_set"] = _size_and_area(curve.full_set)
+    missing = tuple(CategoryGap(category=one.category, range=(one.start, one.end)) for one in fit.category_gaps)
+    return Curve.of(
+        fit,
+        **asdict(key),
         interval=fit.area_interval,
         level=fit.config.level,
         standard_error=fit.area_standard_error,
-        extrapolated=fit.extrapolated,
-        area_bounds=fit.area_bounds,
-        gaps=fit.gaps,
         withheld=fit.is_withheld,
         abscissa="condition" if key.corruption in study.scales else "visual_change",
         label_space=fit.config.label_space,
         same_stimuli=curve.seen_by_people,
-        anchor=Anchor(kind=fit.anchor.kind, value=fit.anchor.value, n=fit.anchor.n),
         n=fit.n_trials,
         originals=fit.n_originals,
         participants=fit.n_participants,
         scheme=fit.config.scheme,
-        scheme_reason=fit.scheme_reason,
-        dispersion=fit.dispersion,
-        smoothness=fit.smoothness,
+        category_gaps=missing or ...,
         bins=_bins(key, curve),
-        empty_bins=fit.empty_bins,
-        data_digest=fit.data_digest,
-        measured=derived.measured,
-        thresholds=derived.thresholds,
-        band=derived.band,
+        **derived,
     )
-    if fit.category_gaps:
-        missing = (CategoryGap(category=one.category, range=(one.start, one.end)) for one in fit.category_gaps)
-        entry = partial(entry, category_gaps=tuple(missing))
-    if key.population != HUMANS:
-        return entry(full_set=_size_and_area(curve.full_set))
-    return entry(ceiling=derived.ceiling, misses=_misses(curve), all_sessions=_size_and_area(curve.all_sessions))
 
 
-def _measured_entry(fit: CurveFit) -> Measured:
-    """Mean height on the measured range, with its interval: the headline where the area is withheld."""
-    return Measured(range=fit.measured, mean=fit.mean_between(*fit.measured), interval=fit.measured_interval)
-
-
-def _threshold_entry(fit: CurveFit, rate: float) -> Threshold:
-    found = threshold(fit, rate)
-    return Threshold(rate=rate, v=found.v, interval=found.interval, extrapolated=found.extrapolated)
-
-
-def _band_entry(fit: CurveFit) -> Band:
+def _band(fit: CurveFit) -> Band:
     """The curve and its bands at every hundredth."""
     if fit.bands is None:
         v = np.linspace(0.0, 1.0, 101)
         return Band(v=tuple(v.tolist()), estimate=tuple(fit.predict(v).tolist()))
-    return Band(
-        v=tuple(fit.bands.v[::2].tolist()),
-        estimate=tuple(fit.bands.estimate[::2].tolist()),
-        lower=tuple(fit.bands.lower[::2].tolist()),
-        upper=tuple(fit.bands.upper[::2].tolist()),
-        simultaneous_lower=tuple(fit.bands.simultaneous_lower[::2].tolist()),
-        simultaneous_upper=tuple(fit.bands.simultaneous_upper[::2].tolist()),
-        level=fit.bands.level,
-        simultaneous_level=fit.bands.simultaneous_level,
-    )
+    return Band.of(fit.bands, **{name: getattr(fit.bands, name)[::2].tolist() for name in _ON_GRID})
+
+
+#: Fields of a band that are numbers on its grid.
+_ON_GRID = ("v", "estimate", "lower", "upper", "simultaneous_lower", "simultaneous_upper")
 
 
 def _misses(curve: FittedCurve) -> Misses:
@@ -335,15 +296,12 @@ def _misses(curve: FittedCurve) -> Misses:
 
 
 def _size_and_area(fit: CurveFit | None) -> SizeAndArea | None:
-    return None if fit is None else SizeAndArea(n=fit.n_trials, area=fit.area)
+    return None if fit is None else SizeAndArea.of(fit, n=fit.n_trials)
 
 
 def _bins(key: CurveKey, curve: FittedCurve) -> tuple[Bin, ...]:
     """Answers in every bin; of people's accuracy also by category, in the order of `CATEGORIES`."""
-    bins = {
-        one.index: Bin(v=one.v, n=one.n, rate=one.rate, originals=one.originals, thin=one.is_thin)
-        for one in curve.fit.bins
-    }
+    bins = {one.index: Bin.of(one, thin=one.is_thin) for one in curve.fit.bins}
     answers, place = curve.outcomes.answers, curve.outcomes.place
     if (key.population, key.property) != (HUMANS, "accuracy") or not set(answers.category.tolist()) <= set(CATEGORIES):
         return tuple(bins.values())
@@ -359,7 +317,7 @@ def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> Ce
     if len(names) < 2:
         return None
     rng = np.random.default_rng(settings.seed)
-    quiet = replace(settings, n_bootstrap=0)
+    quiet = settings.quiet
     indices = []
     for _ in range(SPLITS):
         chosen = rng.permutation(names)[: len(names) // 2]

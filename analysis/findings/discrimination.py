@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
@@ -14,8 +13,7 @@ from analysis.arrays import BoolArray
 from analysis.claims.claim import too_few_words
 from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
-from analysis.findings.model.curves import Discrimination, OtherModel, PlainPairs
-from analysis.similarity.assay import Assay
+from analysis.findings.model.curves import Discrimination, OtherModel
 from analysis.similarity.discrimination import (
     DiscriminationTest,
     PlainPairs as PlainAnswers,
@@ -194,18 +192,10 @@ def _entry(
     too_few = too_few_words(people)
     equivalent, different = test.equivalent and not too_few, p_adjusted < 0.05 and not too_few
     verdict = verdict_of(equivalent=equivalent, different=different)
-    return Discrimination(
+    return Discrimination.of(
+        test,
         pair=pair,
-        form=test.form,
-        trials=test.trials,
-        correct=test.correct,
-        accuracy=test.accuracy,
-        interval=test.interval,
-        upper_bound=test.upper_bound,
-        p=test.p,
         p_adjusted=p_adjusted,
-        margin=test.margin,
-        margin_d_prime=test.margin_d_prime,
         equivalent=equivalent,
         different=different,
         verdict=verdict,
@@ -217,32 +207,19 @@ def _entry(
             plain_pairs_told_apart=test.assay is not None and test.assay.shown,
             too_few=too_few,
         ),
-        design_effect=test.design_effect,
         d_prime=_finite(test.d_prime),
         d_prime_interval=_ends(test.d_prime_interval) if test.d_prime_interval else None,
         d_prime_upper=_finite(test.d_prime_upper),
-        observer_model=test.observer_model,
         other_model=_other(test.other_model) if test.other_model else None,
-        assay=_plain_pairs(test.assay) if test.assay else None,
-        hit_rate=test.hit_rate,
-        false_alarm_rate=test.false_alarm_rate,
-        criterion=test.criterion,
         misses=misses,
         people=people,
     )
 
 
 def _other(found: Sensitivity) -> OtherModel:
-    return OtherModel(
-        model=found.model,
-        d_prime=_finite(found.d_prime),
-        interval=_ends(found.interval),
-        upper=_finite(found.upper),
+    return OtherModel.of(
+        found, d_prime=_finite(found.d_prime), interval=_ends(found.interval), upper=_finite(found.upper)
     )
-
-
-def _plain_pairs(assay: Assay) -> PlainPairs:
-    return PlainPairs(**asdict(assay))
 
 
 def _ends(interval: tuple[float, float]) -> tuple[float | None, float | None]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from typing import Self, TypeAlias
 
 import numpy as np
+from pydantic import ConfigDict
 
+from analysis.curves.config import CurveSettings
 from analysis.curves.curve import CurveFit
 from analysis.curves.fit import fit_curve
 from analysis.differences.answers import AnswersToOne
 from analysis.errors import TooFewResponses
 from analysis.findings.model.entry import HUMANS, Property
+from analysis.findings.model.people import Settings
 from analysis.findings.observations import CLEAN, Observations
 from analysis.findings.outcomes import (
     PROPERTIES,
@@ -25,7 +29,7 @@ from analysis.findings.outcomes import (
 )
 from analysis.findings.pipeline import run_in_order
 from analysis.recruiters import Recruiters
-from analysis.study.analysis_plan import LEVEL, Estimand
+from analysis.study.analysis_plan import Estimand
 
 #: Called with (done, of how many, what); what it raises is let through.
 Report = Callable[[int, int, str], None]
@@ -68,13 +72,11 @@ class FittedCurve:
     all_sessions: CurveFit | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class FitSettings:
-    """What all fits of one analysis share; whose curve people's is, too."""
+class FitSettings(Settings):
+    """The settings of an analysis, with what its tables say; never stored."""
 
-    seed: int
-    n_bootstrap: int
-    level: float = LEVEL
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
     estimand: Estimand = "categories"
     #: those of the study, where they are known
     categories: tuple[str, ...] = ()
@@ -85,6 +87,11 @@ class FitSettings:
     def equal_categories(self) -> tuple[str, ...] | None:
         """The study's categories where they count equally."""
         return self.categories if self.estimand == "categories" and self.categories else None
+
+    @property
+    def quiet(self) -> Self:
+        """The same without refits."""
+        return self.model_copy(update={"n_bootstrap": 0})
 
 
 @dataclass(eq=False)
@@ -198,13 +205,8 @@ class _Wanted:
         return self.key.population == HUMANS
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """What came out: the curve, or why there is none; and the curves without bands."""
-
-    main: CurveFit | None
-    refusal: str
-    others: tuple[CurveFit | None, ...]
+#: What came out: the curve, or why there is none; and the curves without bands.
+_Fitted: TypeAlias = tuple[CurveFit | str, tuple[CurveFit | None, ...]]
 
 
 def _all_wanted(
@@ -252,16 +254,16 @@ def _fit(main: Outcomes, others: tuple[Outcomes | None, ...], settings: FitSetti
     try:
         curve = fit_outcomes(main, settings, label_space=label_space)
     except TooFewResponses as error:
-        return _Fitted(None, str(error), ())
-    return _Fitted(curve, "", tuple(quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others))
+        return str(error), ()
+    return curve, tuple(quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others)
 
 
 def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: FitSettings) -> None:
     """Put a fitted curve in its place, and say what was left out."""
-    key = wanted.key
+    key, (curve, others) = wanted.key, fitted
     place = f"{key.population}, {key.corruption}, {key.property}"
-    if fitted.main is None:
-        study.notes.append(f"{place}: {fitted.refusal}")
+    if isinstance(curve, str):
+        study.notes.append(f"{place}: {curve}")
         return
     if wanted.main.left_out:
         what = (
@@ -272,14 +274,14 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: Fit
         study.notes.append(f"{place}: {wanted.main.left_out} {what}")
     answers = wanted.main.to_one(settings.equal_categories, settings.recruiters)
     if wanted.of_people:
-        without_misses, all_sessions = fitted.others
+        without_misses, all_sessions = others
         study.curves[key] = FittedCurve(
-            fitted.main, wanted.main, answers, without_misses=without_misses, all_sessions=all_sessions
+            curve, wanted.main, answers, without_misses=without_misses, all_sessions=all_sessions
         )
     else:
         outcomes = replace(wanted.main, answers=wanted.main.answers.without_names())
         study.curves[key] = FittedCurve(
-            fitted.main, outcomes, answers, seen_by_people=wanted.seen_by_people, full_set=fitted.others[0]
+            curve, outcomes, answers, seen_by_people=wanted.seen_by_people, full_set=others[0]
         )
 
 
@@ -296,17 +298,19 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
     return fit_curve(
         outcomes.place,
         outcomes.outcome,
+        CurveSettings(
+            anchor="soft" if outcomes.clean is not None else outcomes.fixed,
+            study_categories=settings.equal_categories or (),
+            n_bootstrap=settings.n_bootstrap,
+            rng=settings.seed,
+            label_space=label_space,
+            level=settings.level,
+        ),
         weights=None if weights is None else weights[0],
         categories=categories,
-        study_categories=settings.equal_categories or (),
         participants=outcomes.answers.observer if outcomes.of_people else None,
         images=outcomes.answers.original,
-        anchor="soft" if outcomes.clean is not None else outcomes.fixed,
         clean=clean,
-        n_bootstrap=settings.n_bootstrap,
-        rng=settings.seed,
-        label_space=label_space,
-        level=settings.level,
     )
 
 
@@ -315,7 +319,7 @@ def quiet_fit(outcomes: Outcomes | None, settings: FitSettings, *, label_space: 
     if outcomes is None:
         return None
     try:
-        return fit_outcomes(outcomes, replace(settings, n_bootstrap=0), label_space=label_space)
+        return fit_outcomes(outcomes, settings.quiet, label_space=label_space)
     except TooFewResponses:
         return None
 

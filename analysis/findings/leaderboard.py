@@ -58,18 +58,7 @@ def difficulty_entries(people: Observations, classifiers: Observations, *, level
         at = np.searchsorted(seen, pictures).clip(max=len(seen) - 1)
         common = seen[at] == pictures
         entries += [
-            Difficulty(
-                classifier=name,
-                placed=one.placed,
-                people=one.people,
-                accuracy=one.classifier,
-                difference=one.difference,
-                interval=one.interval,
-                n=one.n,
-                participants=one.participants,
-                originals=one.originals,
-                shown=one.shown,
-            )
+            Difficulty.of(one, classifier=name, accuracy=one.classifier)
             for one in at_difficulties(
                 ease[common],
                 theirs.correct[common],

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,15 +66,15 @@ def comparison_entries(
             continue
         human, curve = study.curves[human_key].fit, study.curves[key]
         told = _no_verdict(verdicts, human_key, key)
-        entry = Comparison(
+        indices, further = found
+        entry = Comparison.of(
+            indices,
             classifier=key.population,
             corruption=key.corruption,
             property=key.property,
-            **{**vars(found.whole), **_shown_of(beside)},
+            **_shown_of(beside),
             verdict=None if verdicts is None or beside is None else verdicts.entry(key.population, key.corruption),
-            common_range=found.common_range,
-            misses_dropped=found.misses_dropped,
-            corruption_error=found.corruption_error,
+            **further,
             withheld=human.is_withheld or curve.fit.is_withheld,
             same_stimuli=curve.seen_by_people and human_key.corruption == key.corruption,
             borrowed=human_key.corruption != key.corruption,
@@ -117,19 +116,10 @@ def _pairs(study: StudyCurves, borrow: Mapping[str, str]) -> Iterator[tuple[Curv
                 yield human_key, key, curve
 
 
-class _Compared(NamedTuple):
-    """Numbers of one comparison."""
-
-    whole: Indices
-    common_range: CommonRange | None
-    misses_dropped: HmriAndMrsi | None
-    corruption_error: CorruptionError | None
-
-
 def _compared(
     human: CurveFit, classifier: CurveFit, without_misses: CurveFit | None, shown: tuple[bool, bool] | None
-) -> _Compared | str:
-    """Numbers of one comparison, in whatever process; the reason where there is none."""
+) -> tuple[Indices, dict[str, object]] | str:
+    """Indices and further fields of one comparison, in whatever process; the reason where there is none."""
     try:
         found = compare(human, classifier, shown=shown)
     except LabelSpaceMismatch as error:
@@ -137,13 +127,14 @@ def _compared(
     dropped = None
     if without_misses is not None:
         other = compare(without_misses, classifier)
-        dropped = HmriAndMrsi(hmri=other.hmri, mrsi=other.mrsi)
+        dropped = HmriAndMrsi.of(other)
     span = human.common_range(classifier)
     common = None
     if span is not None:
         inside = found if span == (0.0, 1.0) else compare(human, classifier, span=span, shown=shown)
-        common = CommonRange(range=span, **vars(inside))
-    return _Compared(found, common, dropped, _corruption_error(human, classifier))
+        common = CommonRange.of(inside, range=span)
+    ratio = _corruption_error(human, classifier)
+    return found, {"common_range": common, "misses_dropped": dropped, "corruption_error": ratio}
 
 
 def _corruption_error(human: CurveFit, classifier: CurveFit) -> CorruptionError | None:
@@ -174,7 +165,7 @@ def _full_set(human: CurveFit, curve: FittedCurve) -> FullSet | None:
     if curve.full_set is None:
         return None
     found = compare(replace(human, bootstrap=None), curve.full_set)
-    return FullSet(hmri=found.hmri, mrsi=found.mrsi, classifier_area=found.classifier_area, n=curve.full_set.n_trials)
+    return FullSet.of(found, n=curve.full_set.n_trials)
 
 
 def similarity_entries(
@@ -183,8 +174,6 @@ def similarity_entries(
     people: Observations,
     settings: FitSettings,
     *,
-    margin: float,
-    band_margin: float,
     executor: Executor | None = None,
 ) -> tuple[dict[str, list[Similarity]], list[AlikeClasses]]:
     """Similarity of every pair of corruptions for each population, and the classes of alike ones, per property.
@@ -196,8 +185,6 @@ def similarity_entries(
     people : Observations
         Answers of people that count, clean ones among them: they tell how many came from looking.
     settings : FitSettings
-    margin, band_margin : float
-        As in `analysis.similarity.curves.compare_all`.
     executor : Executor, optional
         Where the families are compared; here, without one.
     """
@@ -205,7 +192,7 @@ def similarity_entries(
     classes: list[AlikeClasses] = []
     if not settings.n_bootstrap:
         return pairs, classes
-    compared = partial(_alike, margin=margin, band_margin=band_margin, seed=settings.seed)
+    compared = partial(_alike, margin=settings.margin, band_margin=settings.band_margin, seed=settings.seed)
     for population, (found, alike) in run_in_order(executor, compared, _families(study, populations, people)):
         pairs[population] += found
         classes.append(alike)
@@ -258,7 +245,7 @@ def _alike(
         population=population,
         property=subject,
         classes=tuple(map(tuple, groups)),
-        reuse=Reuse(answers=saving.answers, saved=saving.saved, share=saving.share),
+        reuse=Reuse.of(saving),
     )
 
 
@@ -277,34 +264,14 @@ def _similarity_entry(
     second: CurveFit,
 ) -> Similarity:
     grid = np.linspace(*outcome.span, 201)
-    return Similarity(
+    return Similarity.of(
+        outcome,
         population=population,
         pair=pair,
         property=subject,
-        difference=outcome.difference,
-        interval=outcome.interval,
-        band=outcome.band,
         range=outcome.span,
-        p=outcome.p,
-        p_adjusted=outcome.p_adjusted,
         test="windows",
         overlap_83=bands_overlap(first, second, grid, simultaneous=True),
         overlap_83_pointwise=bands_overlap(first, second, grid, simultaneous=False),
-        equivalent=outcome.equivalent,
-        area_equivalent=outcome.area_equivalent,
-        band_equivalent=outcome.band_equivalent,
-        different=outcome.different,
-        verdict=outcome.verdict,
-        statement=outcome.statement,
-        margin=outcome.margin,
-        band_margin=outcome.band_margin,
-        answers=outcome.answers,
-        answers_to_decide=outcome.answers_to_decide,
-        answers_to_differ=outcome.answers_to_differ,
-        gaps=outcome.gaps,
-        higher_on=outcome.higher_on,
-        lower_on=outcome.lower_on,
-        attentive=outcome.attentive,
         window=WINDOW,
-        people=outcome.people,
     )

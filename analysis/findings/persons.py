@@ -45,7 +45,6 @@ def person_entries(
     curves: tuple[Curve, ...],
     comparisons: tuple[Comparison, ...],
     settings: FitSettings,
-    margins: tuple[float, float] | None,
 ) -> dict[str, Persons]:
     """What the sentinels say, as a field of the findings; nothing where a study has none, or no model answered them.
 
@@ -61,8 +60,6 @@ def person_entries(
     study, curves, comparisons
         As reported.
     settings : FitSettings
-    margins : tuple of float, optional
-        Of verdicts, where there are any.
     """
     shown = read_sentinels(trials)
     sentinels = _answers(shown if len(shown) else _spread(people))
@@ -94,7 +91,7 @@ def person_entries(
         flag_catches_least=judged.catch[least] if least else None,
         least_caught=least,
         bounds=tuple(_bound(catch, judged, len(everybody), people, curves, comparisons, settings) for catch in CATCHES),
-        without=tuple(_without(judged, people, study, settings, margins)),
+        without=tuple(_without(judged, people, study, settings)),
     )
     return {"persons": found}
 
@@ -238,7 +235,6 @@ def _without(
     people: Observations,
     study: StudyCurves,
     settings: FitSettings,
-    margins: tuple[float, float] | None,
 ) -> list[WithoutSessions]:
     """Areas and verdicts without the k people whose scores are lowest."""
     ordered = [judged.names[place] for place in np.argsort(judged.scores, kind="stable")]
@@ -255,7 +251,7 @@ def _without(
                 fit = quiet_fit(outcomes, settings)
                 if fit is not None:
                     areas.append(AreaWithout(corruption=key.corruption, area=fit.area))
-        verdicts = () if margins is None else verdicts_under(study, kept, settings, margins)
+        verdicts = verdicts_under(study, kept, settings) if settings.n_bootstrap else ()
         entries.append(
             WithoutSessions(
                 people=count,

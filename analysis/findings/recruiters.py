@@ -95,7 +95,7 @@ def _marked(sessions: pd.DataFrame) -> int:
 
 
 def recruiter_entries(
-    study: StudyCurves, people: Observations, settings: FitSettings, *, margin: float, origins: Origins
+    study: StudyCurves, people: Observations, settings: FitSettings, *, origins: Origins
 ) -> dict[str, RecruiterFindings]:
     """Crowds, their comparison, and bounds on repeats, as ``recruiters``; empty where people came from one recruiter.
 
@@ -105,8 +105,6 @@ def recruiter_entries(
     people : Observations
         Their answers that count, clean ones among them.
     settings : FitSettings
-    margin : float
-        Of equivalence in mean accuracy.
     origins : Origins
     """
     recruiters = settings.recruiters
@@ -127,7 +125,9 @@ def recruiter_entries(
         name: _attentive(answers[name], people.select(recruiters.are_of(people.observer, name)).clean, scales)
         for name in names
     }
-    found = compare_recruiters(answers, attentive=attentive, conditions=scales, margin=margin, seed=settings.seed)
+    found = compare_recruiters(
+        answers, attentive=attentive, conditions=scales, margin=settings.margin, seed=settings.seed
+    )
     weights = _shares(recruiters, present)
     told = RecruiterFindings(
         crowds=tuple(
@@ -225,9 +225,9 @@ def _mean(answers: AnswersToOne, level: float, *, has_conditions: bool) -> tuple
 
 
 def _pair(pair: Pair, found: CrowdsBeside) -> RecruiterPair:
-    return RecruiterPair(
+    return RecruiterPair.of(
+        found,
         pair=pair,
-        word=found.word,
         statement=verdict_words(
             found.word,
             differs=found.is_different,
@@ -239,14 +239,7 @@ def _pair(pair: Pair, found: CrowdsBeside) -> RecruiterPair:
             times_to_differ=found.times_to_differ,
             too_few=found.too_few,
         ),
-        difference=found.difference,
-        interval=found.interval,
-        standard_error=found.standard_error,
         p_adjusted=found.p,
-        margin=found.margin,
-        attentive=found.attentive,
-        people=found.people,
-        corruptions=found.corruptions,
         alike=found.is_alike,
         different=found.is_different,
     )
@@ -259,22 +252,13 @@ def _repeats(pooled: Mapping[str, AnswersToOne], level: float) -> list[RepeatsBo
             found = repeated(own, share, level=level)
             if found is None:
                 continue
-            entries.append(
-                RepeatsBound(
-                    corruption=corruption,
-                    share=share,
-                    people=found.people,
-                    shift=found.shift,
-                    width=found.width,
-                    width_at_most=found.width_at_most,
-                    statement=repeats_sentence(
-                        share=share,
-                        people=found.people,
-                        corruption=words(corruption),
-                        shift=found.shift,
-                        width=found.width,
-                        at_most=found.width_at_most,
-                    ),
-                )
+            told = repeats_sentence(
+                share=share,
+                people=found.people,
+                corruption=words(corruption),
+                shift=found.shift,
+                width=found.width,
+                at_most=found.width_at_most,
             )
+            entries.append(RepeatsBound.of(found, corruption=corruption, share=share, statement=told))
     return entries

@@ -120,13 +120,13 @@ def analyse_export(folder: Path, **changes: JsonValue) -> dict[str, JsonValue]:
     found = analyse(
         trials,
         _read(folder, PREDICTIONS),
+        settings,
         study=study,
         sessions=description.get("sessions"),
         session_table=_read(folder, SESSIONS),
         stimuli=_read(folder, STIMULI),
         level_predictions=_read(folder, LEVEL_PREDICTIONS),
         answers=_read(folder, ANSWERS),
-        **settings.model_dump(exclude_unset=True),
     )
     return {**found.to_json(), **description.get("beside", {})}
 

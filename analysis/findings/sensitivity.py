@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,7 +128,6 @@ def sensitivity_entries(
     accepted: BoolArray,
     sessions: pd.DataFrame | None,
     settings: FitSettings,
-    margins: tuple[float, float] | None = None,
     set_aside: Observations | None = None,
 ) -> list[ChoiceEntry]:
     """Areas of people's curves, and HMRI and MRSI of every classifier, under each choice.
@@ -144,8 +143,7 @@ def sensitivity_entries(
     sessions : pandas.DataFrame or None
         Columns of `analysis.tables.sessions.SESSIONS`: reasons and flags of every session.
     settings : FitSettings
-    margins : tuple of float, optional
-        Of the mean difference and of its windows: then every classifier is also judged under each choice.
+        With refits every classifier is also judged under each choice.
     set_aside : Observations, optional
         Trials of accepted sessions that were set aside, as missed answers; they are in ``everyone`` under no other
         choice than the one that counts them.
@@ -170,10 +168,10 @@ def sensitivity_entries(
     told = [reported]
     told += [one for one in others if not np.array_equal(one.rows, reported.rows) and one.rows.any()]
     entries = [_entry(study, everyone, one, None if one is reported else reported, settings) for one in told]
-    if margins is None:
+    if not settings.n_bootstrap:
         return entries
     return [
-        entry.model_copy(update={"verdicts": verdicts_under(study, everyone.select(one.rows), settings, margins)})
+        entry.model_copy(update={"verdicts": verdicts_under(study, everyone.select(one.rows), settings)})
         for entry, one in zip(entries, told, strict=True)
     ]
 
@@ -246,19 +244,12 @@ def _entry(
         kind=choice.kind,
         sessions=len(np.unique(chosen.session)) if (everyone.session != "").any() else None,
         answers=len(chosen),
-        curves=tuple(
-            ChoiceCurve(
-                population=HUMANS, corruption=key.corruption, property=key.property, area=fit.area, n=fit.n_trials
-            )
-            for key, fit in fits.items()
-        ),
+        curves=tuple(ChoiceCurve.of(fit, **asdict(key), n=fit.n_trials) for key, fit in fits.items()),
         comparisons=tuple(_comparisons(study, fits)),
     )
 
 
-def verdicts_under(
-    study: StudyCurves, people: Observations, settings: FitSettings, margins: tuple[float, float]
-) -> tuple[ChoiceVerdict, ...]:
+def verdicts_under(study: StudyCurves, people: Observations, settings: FitSettings) -> tuple[ChoiceVerdict, ...]:
     """What is said of every classifier beside these answers of people."""
     curves = dict(study.curves)
     for key, curve in study.curves.items():
@@ -272,13 +263,12 @@ def verdicts_under(
                 curve, outcomes=outcomes, answers=outcomes.to_one(settings.equal_categories, settings.recruiters)
             )
     chosen = StudyCurves(curves, scales=study.scales)
-    margin, window_margin = margins
-    verdicts = verdicts_of(chosen, people, settings, margin=margin, window_margin=window_margin)
+    verdicts = verdicts_of(chosen, people, settings)
     told = []
     for classifier in verdicts.found:
         one = verdicts.on_all(classifier)
         if one is not None:
-            told.append(ChoiceVerdict(classifier=classifier, word=one.word, statement=one.statement))
+            told.append(ChoiceVerdict.of(one, classifier=classifier))
     return tuple(told)
 
 
@@ -297,10 +287,4 @@ def _comparisons(study: StudyCurves, fits: dict[CurveKey, CurveFit]) -> Iterator
             found = compare(replace(human, bootstrap=None), replace(curve.fit, bootstrap=None))
         except LabelSpaceMismatch:
             continue
-        yield ChoiceComparison(
-            classifier=key.population,
-            corruption=key.corruption,
-            property=key.property,
-            hmri=found.hmri,
-            mrsi=found.mrsi,
-        )
+        yield ChoiceComparison.of(found, classifier=key.population, corruption=key.corruption, property=key.property)

@@ -138,10 +138,12 @@ class Verdicts:
         """Fields on what the verdict hangs on, and on people; none where it was not sought."""
         told: dict[str, object] = {}
         if (classifier, corruption) in self.removals:
-            told["fragility"] = tuple(_fragility_entry(one) for one in self.removals[classifier, corruption])
+            told["fragility"] = tuple(
+                Fragility.of(one, statement=_fragile(one)) for one in self.removals[classifier, corruption]
+            )
         if corruption in self.people:
-            called = asdict(self.people[corruption])
-            told["individuals"] = Individuals(**called, statement=individuals_words(**called))
+            called = self.people[corruption]
+            told["individuals"] = Individuals.of(called, statement=individuals_words(**asdict(called)))
         return told
 
     def on_all(self, classifier: str) -> VerdictOnAll | None:
@@ -174,8 +176,6 @@ def verdicts_of(
     people: Observations,
     settings: FitSettings,
     *,
-    margin: float,
-    window_margin: float,
     robust: bool = False,
     tick: Callable[[], None] = lambda: None,
 ) -> Verdicts:
@@ -187,8 +187,6 @@ def verdicts_of(
     people : Observations
         Their answers that count, clean ones among them.
     settings : FitSettings
-    margin, window_margin : float
-        As in `beside_people`.
     robust : bool
         Whether to seek what each verdict hangs on, and what people would be called.
     tick : callable
@@ -196,20 +194,15 @@ def verdicts_of(
     """
     every = compared_of(study, people)
     compared = every.of_crowds(claim.FEWEST)
-    found = found_of(compared, settings, margin=margin, window_margin=window_margin)
+    found = found_of(compared, settings)
     # The order of models is of these pictures: people are not asked about it.
     ranks, withheld, crowds = _ranks(every, settings.seed), _withheld(every, found), every.crowds
     if not robust or not found:
         return Verdicts(found, settings.level, ranks, withheld=withheld, crowds=crowds)
-    return Verdicts(
-        found,
-        settings.level,
-        ranks,
-        fragility(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
-        individuals(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
-        withheld,
-        crowds,
-    )
+    margins, seed = (settings.margin, settings.band_margin), settings.seed
+    removals = fragility(compared, margin=margins[0], window_margin=margins[1], seed=seed, tick=tick)
+    called = individuals(compared, margin=margins[0], window_margin=margins[1], seed=seed, tick=tick)
+    return Verdicts(found, settings.level, ranks, removals, called, withheld, crowds)
 
 
 def _withheld(compared: Compared, found: Mapping[str, ModelBesidePeople]) -> dict[tuple[str, str], str]:
@@ -239,9 +232,7 @@ def _why_withheld(people: AnswersToOne, own: AnswersToOne) -> str:
     return withheld_words(sorted(thin, key=lambda one: -one[2]), fewest=FEWEST, stretch=STRETCH)
 
 
-def found_of(
-    compared: Compared, settings: FitSettings, *, margin: float, window_margin: float
-) -> dict[str, ModelBesidePeople]:
+def found_of(compared: Compared, settings: FitSettings) -> dict[str, ModelBesidePeople]:
     """What is found on every model."""
     answers, models = compared.answers()
     return beside_people(
@@ -249,8 +240,8 @@ def found_of(
         models,
         attentive=compared.attentive(),
         conditions=compared.conditions,
-        margin=margin,
-        window_margin=window_margin,
+        margin=settings.margin,
+        window_margin=settings.band_margin,
         seed=settings.seed,
     )
 
@@ -306,17 +297,9 @@ def _sessions(answers: Observations) -> Clusters:
     return Clusters.of(np.where(answers.session == "", answers.observer, answers.session))
 
 
-def _fragility_entry(one: Removal) -> Fragility:
-    return Fragility(
-        unit=one.unit,
-        count=one.count,
-        names=one.names,
-        word=one.word,
-        tried=one.tried,
-        exact=one.exact,
-        statement=fragility_words(
-            unit=one.unit, count=one.count, size=len(one.names), word=one.word, tried=one.tried, exact=one.exact
-        ),
+def _fragile(one: Removal) -> str:
+    return fragility_words(
+        unit=one.unit, count=one.count, size=len(one.names), word=one.word, tried=one.tried, exact=one.exact
     )
 
 
@@ -337,27 +320,19 @@ def verdict_entry(one: Beside, level: float) -> VerdictOnOne:
             stretches=one.gaps,
         )
     windows = zip(one.ranges, one.estimate, one.lower, one.upper, one.significant, strict=True)
-    return VerdictOnOne(
+    return VerdictOnOne.of(
+        one,
         word=overall_word(matches=one.matches, differs=one.differs),
         statement=statement,
-        matches=one.matches,
-        differs=one.differs,
         direction=direction,
         difference=float(one.estimate[0]),
         interval=one.interval(level),
         range=one.ranges[0],
-        gaps=one.gaps,
         windows=tuple(
             WindowMean(range=span, difference=float(mean), lower=float(low), upper=float(high), significant=bool(shown))
             for span, mean, low, high, shown in list(windows)[1:]
         ),
-        margin=one.margin,
-        window_margin=one.window_margin,
         window=WINDOW,
-        attentive=one.attentive,
-        answers=one.answers,
-        answers_to_match=one.answers_to_match,
-        answers_to_differ=one.answers_to_differ,
     )
 
 

@@ -110,7 +110,7 @@ def _area_sentence(curve: Curve) -> str:
 
 def comparison_sentences(findings: Findings) -> Iterable[str]:
     """HMRI and MRSI of every classifier."""
-    own = [one for one in findings.comparisons if one.property == "accuracy" and not one.borrowed]
+    own = findings.own_comparisons()
     if own:
         yield (
             "Models are compared with people by HMRI, the share of the human area that a model reaches, and MRSI, the "

@@ -18,6 +18,7 @@ from analysis.findings.model.entry import Property
 from analysis.findings.observations import CLEAN, Observations, read_predictions, read_trials
 from analysis.findings.outcomes import PROPERTIES, classifier_outcomes, human_outcomes
 from analysis.metrics import compare
+from analysis.study.analysis_plan import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +38,7 @@ def before_and_after(
     trained_on: Collection[str] = (),
     seed: int = 0,
     n_bootstrap: int = 1000,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> dict[str, Any]:
     """Compare a network's predictions before and after retraining, on originals that it was not trained on.
 

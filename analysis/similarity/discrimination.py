@@ -16,7 +16,7 @@ from analysis.errors import InvalidInput, TooFewResponses
 from analysis.similarity.assay import Assay, assay_of, design_effect
 from analysis.similarity.sensitivity import Crowd, share_right
 from analysis.similarity.verdicts import verdict_of
-from analysis.study.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
+from analysis.study.analysis_plan import D_PRIME_MARGIN, LEVEL, OBSERVER_MODEL, ObserverModel
 from analysis.study.design import DiscriminationForm
 
 
@@ -140,7 +140,7 @@ def discrimination_test(
     plain: PlainPairs | None = None,
     d_prime_margin: float = D_PRIME_MARGIN,
     observer_model: ObserverModel = OBSERVER_MODEL,
-    level: float = 0.95,
+    level: float = LEVEL,
     alpha: float = 0.05,
 ) -> DiscriminationTest:
     """Test same/different or ABX answers against d' = 0 and against a margin of d'.

@@ -11,11 +11,12 @@ from rich.table import Table
 from analysis.findings.model.agreement import Standing
 from analysis.findings.model.findings import Findings
 from analysis.reporting.results_text import recruiter_sentences
+from analysis.wording import words
 from humanexp.ledger.figures import PaymentSummary
 from humanexp.recruiters import money
 from humanexp.results.charts.agreement import benchmark_table
 from humanexp.results.charts.chart import conditions_of
-from humanexp.results.headline import headline_of, interval_text, readable
+from humanexp.results.headline import headline_of, interval_text
 
 #: Wider tables than this are left to the JSON.
 WIDTH = 110
@@ -87,7 +88,7 @@ def _curves(findings: Findings) -> Table:
         ("observer, corruption, property", "area", "interval", "answers", "extrapolated"),
         (
             (
-                f"{curve.population}, {readable(curve.corruption)}, {curve.property}",
+                f"{curve.population}, {words(curve.corruption)}, {curve.property}",
                 f"{curve.area:.3f}",
                 _interval(curve.interval),
                 str(curve.n),
@@ -104,7 +105,7 @@ def _models(findings: Findings) -> Table:
         ("model, corruption, property", "HMRI", "MRSI", "verdict"),
         (
             (
-                f"{entry.classifier}, {readable(entry.corruption)}, {entry.property}",
+                f"{entry.classifier}, {words(entry.corruption)}, {entry.property}",
                 f"{entry.hmri:.3f}",
                 f"{entry.mrsi:.3f}",
                 entry.verdict.word if entry.verdict else "",
@@ -181,14 +182,14 @@ def _counts(findings: Findings, payments: PaymentSummary) -> list[str]:
 
 def _spent(by_currency: Mapping[str, Mapping[str, int]]) -> str:
     """Owed where an approval makes a debt of the lab's, paid where it pays the person."""
-    words = (("owed_cents", "owed"), ("paid_cents", "paid"), ("fee_cents", "in fees"))
+    kinds = (("owed_cents", "owed"), ("paid_cents", "paid"), ("fee_cents", "in fees"))
     return ", ".join(
         f"{money.shown(sums[key], currency)} {word}"
         for currency, sums in by_currency.items()
-        for key, word in words
+        for key, word in kinds
         if sums[key]
     )
 
 
 def _pair(names: Sequence[str]) -> str:
-    return " · ".join(map(readable, names))
+    return " · ".join(map(words, names))

@@ -14,7 +14,7 @@ from analysis.findings.model.comparisons import Comparison, Direction, Word
 from analysis.findings.model.curves import Curve, Discrimination
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
-from analysis.wording import counted, quoted
+from analysis.wording import counted, quoted, words
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def headline_of(findings: Findings) -> Headline:
 
 
 def _found(findings: Findings) -> Headline:
-    own = [entry for entry in findings.comparisons if entry.property == "accuracy" and not entry.borrowed]
+    own = findings.own_comparisons()
     if own:
         return _against_people(own, findings.ranks)
     curves = [curve for curve in findings.curves if curve.property == "accuracy"]
@@ -82,14 +82,14 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
     own, score = by_classifier[best], scores[best]
     share = f"{100 * score:.1f} % of people's accuracy ({_numbers(own, score)})"
     caveat = _WITHHELD if any(entry.withheld for entry in own) else ""
-    words = {name: _word(theirs) for name, theirs in by_classifier.items()}
+    known = {name: _word(theirs) for name, theirs in by_classifier.items()}
     if any(entry.no_verdict for entry in entries):
-        return Headline(_without_verdict(by_classifier, words))
-    if None in words.values():
+        return Headline(_without_verdict(by_classifier, known))
+    if None in known.values():
         opening = f"The model {quoted(best)}" if len(scores) == 1 else f"Of {len(scores)} models {quoted(best)}"
         closest = "" if len(scores) == 1 else " comes closest to people: it"
         return Headline(f"{opening}{closest} replicates {share} {_where(own)}.", caveat)
-    said = {wanted: [quoted(name) for name, word in words.items() if word == wanted] for wanted in get_args(Word)}
+    said = {wanted: [quoted(name) for name, word in known.items() if word == wanted] for wanted in get_args(Word)}
     sentence = models_sentence(said["matches"], said["differs"], said["undecided"], where=_where(own))
     if len(scores) == 1:
         return Headline(f"{sentence}{_how(own)}. It replicates {share}.", caveat)
@@ -97,10 +97,10 @@ def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int
     return Headline(f"{sentence}.{order} The closest by HMRI, {quoted(best)}, replicates {share}{_how(own)}.", caveat)
 
 
-def _without_verdict(by_classifier: Mapping[str, Sequence[Comparison]], words: Mapping[str, Word | None]) -> str:
+def _without_verdict(by_classifier: Mapping[str, Sequence[Comparison]], known: Mapping[str, Word | None]) -> str:
     """Which models have no verdict, and why; of the others how many match people or differ."""
-    said = {wanted: [quoted(name) for name, word in words.items() if word == wanted] for wanted in get_args(Word)}
-    judged = next((own for name, own in by_classifier.items() if words[name] is not None), None)
+    said = {wanted: [quoted(name) for name, word in known.items() if word == wanted] for wanted in get_args(Word)}
+    judged = next((own for name, own in by_classifier.items() if known[name] is not None), None)
     opening = ""
     if judged is not None:
         opening = models_sentence(said["matches"], said["differs"], said["undecided"], where=_where(judged)) + ". "
@@ -113,7 +113,7 @@ def _without_verdict(by_classifier: Mapping[str, Sequence[Comparison]], words: M
     for reason, where in list(reasons.items())[:_MOST_REASONS]:
         names = list(dict.fromkeys(name for own in where.values() for name in own))
         whom = f"the model {quoted(names[0])}" if len(names) == 1 else f"{len(names)} models"
-        on = f"on {readable(next(iter(where)))}" if len(where) == 1 else f"on {len(where)} corruptions"
+        on = f"on {words(next(iter(where)))}" if len(where) == 1 else f"on {len(where)} corruptions"
         told.append(f"There is no verdict on {whom} {on}: {reason.removeprefix('no verdict: ')}.")
     if len(reasons) > len(told):
         told.append(f"For {len(reasons) - len(told)} more such reasons see the table.")
@@ -160,7 +160,7 @@ _WITHHELD = (
 
 def _where(own: Sequence[Comparison]) -> str:
     if len(own) == 1:
-        return f"on {readable(own[0].corruption)}"
+        return f"on {words(own[0].corruption)}"
     return f"over {len(own)} corruptions"
 
 
@@ -169,7 +169,7 @@ def _numbers(own: Sequence[Comparison], score: float) -> str:
         # Of one corruption no interval is declared as a claim: what there is covers the truth in 89 of 100 studies.
         return f"HMRI {score:.3f}"
     ordered = sorted(own, key=lambda entry: entry.shown.hmri)
-    ends = [f"{entry.shown.hmri:.3f} on {readable(entry.corruption)}" for entry in (ordered[0], ordered[-1])]
+    ends = [f"{entry.shown.hmri:.3f} on {words(entry.corruption)}" for entry in (ordered[0], ordered[-1])]
     return f"HMRI {score:.3f}; from {ends[0]} to {ends[1]}"
 
 
@@ -177,7 +177,7 @@ def _people_alone(curves: Sequence[Curve], *, is_of_few: bool) -> Headline:
     parts = []
     for curve in curves:
         interval = f" ({interval_text(curve.interval)})" if curve.interval else ""
-        parts.append(f"{curve.area:.3f}{interval} on {readable(curve.corruption)}")
+        parts.append(f"{curve.area:.3f}{interval} on {words(curve.corruption)}")
     whose = "These people's" if is_of_few else "People's"
     return Headline(
         f"{whose} accuracy over the whole range of visual change is {'; '.join(parts)} (area under the curve).",
@@ -201,9 +201,7 @@ def _models_alone(curves: Sequence[Curve]) -> Headline:
 
 
 def _told_apart(entries: Sequence[Discrimination], *, is_of_few: bool) -> Headline:
-    parts = [
-        f"{' and '.join(map(readable, entry.pair))}: {100 * entry.correct / entry.trials:.1f} %" for entry in entries
-    ]
+    parts = [f"{' and '.join(map(words, entry.pair))}: {100 * entry.correct / entry.trials:.1f} %" for entry in entries]
     who = "These people" if is_of_few else "People"
     return Headline(f"{who} tell pairs of corruptions apart at these rates (50 % is guessing): {'; '.join(parts)}.")
 
@@ -248,10 +246,6 @@ def _shape_bias(findings: Findings) -> str:
                 f"{100 * high:.1f} %). "
             )
     return ""
-
-
-def readable(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def interval_text(interval: Sequence[float]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from analysis.study.analysis_plan import AnalysisPlan, Estimand, ObserverModel
+from analysis.study.analysis_plan import AnalysisPlan
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations.selectors import answers_for, predictions_for
@@ -43,21 +43,6 @@ class AnalysisTables(TypedDict):
     sessions: Mapping[str, object]
 
 
-class PlannedSettings(TypedDict):
-    """Arguments of `analysis.findings.analysing.analyse` that a study fixes."""
-
-    level: float
-    margin: float
-    band_margin: float
-    discrimination_margin: float
-    d_prime_margin: float | None
-    observer_model: ObserverModel
-    estimand: Estimand
-    validation_threshold: float
-    borrow: dict[str, str]
-    recruiter_weights: dict[str, float]
-
-
 def analysis_tables(study: Study) -> AnalysisTables:
     """Everything that `analysis.findings.analysing.analyse` reads of a study, by the name of its argument."""
     return {
@@ -71,14 +56,14 @@ def analysis_tables(study: Study) -> AnalysisTables:
     }
 
 
-def analysis_settings(study: Study) -> PlannedSettings:
-    """What the study decided about its analysis before anybody looked, by the name of the argument."""
+def analysis_settings(study: Study) -> dict[str, object]:
+    """What the study decided about its analysis before anybody looked: `analysis.findings.model.people.Settings`."""
     if not study.configuration:
-        return cast(PlannedSettings, AnalysisPlan().settings())
+        return AnalysisPlan().settings()
     configuration = configuration_of(study)
     # Without weights of their own recruiters count by the places that are planned with them.
     weights = configuration.recruiter_weights
-    return cast(PlannedSettings, configuration.analysis.settings() | {"recruiter_weights": weights})
+    return configuration.analysis.settings() | {"recruiter_weights": weights}
 
 
 def trials_of(study: Study) -> pd.DataFrame:

@@ -53,7 +53,7 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
     for kind, label in (("pointwise", "95 %"), ("simultaneous", "83.4 %")):
         page.locator("input[name=band]").and_(page.locator(f"[value^='{label}']")).check(force=True)
         page.wait_for_selector(f"[data-read-band] >> text={label}")
-        band = people.band.of(kind)
+        band = people.band.of_kind(kind)
         ends = f"{band.lower[place]:.3f}–{band.upper[place]:.3f}"
         expect(reading).to_have_text(f"{people.band.estimate[place]:.3f} {ends}", use_inner_text=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Literal
 
+from analysis.claims.models import verdict_words
 from analysis.entry import Entry
 from analysis.findings.model.entry import ComparisonName, Interval, Pair, Property, Twin
 from analysis.metrics import Indices
@@ -143,6 +144,13 @@ class ModelVerdict(Entry):
     interval: Interval
     fragility: tuple[Fragility, ...] = ()
     individuals: Individuals | None = None
+
+    @property
+    def in_short(self) -> str:
+        """The verdict in a few words."""
+        return verdict_words(
+            matches=self.matches, differs=self.differs, direction=self.direction, difference=self.difference
+        )
 
 
 class VerdictOnOne(ModelVerdict, Span):

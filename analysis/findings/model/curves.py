@@ -71,7 +71,7 @@ class Band(Line):
     level: float = LEVEL
     simultaneous_level: float | None = None
 
-    def of(self, kind: BandKind) -> CurveBand | None:
+    def of_kind(self, kind: BandKind) -> CurveBand | None:
         """The band of this kind."""
         level, lower, upper = (
             (self.level, self.lower, self.upper)
@@ -80,10 +80,16 @@ class Band(Line):
         )
         return None if level is None or lower is None or upper is None else CurveBand(kind, level, lower, upper)
 
+    def at(self, v: float) -> tuple[float, Interval | None]:
+        """Estimate at the point of the grid that is nearest, and the ends of the pointwise band where there is one."""
+        place = min(range(len(self.v)), key=lambda number: abs(self.v[number] - v))
+        band = self.of_kind("pointwise")
+        return self.estimate[place], (band.lower[place], band.upper[place]) if band else None
+
     @property
     def bands(self) -> tuple[CurveBand, ...]:
         """Those that there are, pointwise first."""
-        return tuple(band for band in (self.of("pointwise"), self.of("simultaneous")) if band is not None)
+        return tuple(band for band in (self.of_kind("pointwise"), self.of_kind("simultaneous")) if band is not None)
 
 
 class SizeAndArea(Entry):

@@ -99,6 +99,11 @@ class Findings(Entry):
         """Level of the intervals."""
         return self.settings.level if self.settings else LEVEL
 
+    @property
+    def counts(self) -> SessionCounts:
+        """Counts of sessions; zeros where nobody counted them."""
+        return self.sessions or SessionCounts()
+
     def crowd_of(self, people: int) -> Crowd:
         """The words on so many people who answered, of the verdicts and the counts of sessions that are found."""
         judged: dict[Judged, list[int]] = {
@@ -134,6 +139,10 @@ class Findings(Entry):
         """Best and worst place of every classifier that is ranked, by its mean accuracy over corruptions."""
         ranked = ((one.classifier, one.ranks) for one in self.leaderboard)
         return {name: (places.best, places.worst) for name, places in ranked if places is not None}
+
+    def own_comparisons(self, measure: str = "accuracy") -> tuple[Comparison, ...]:
+        """Those with people's own curves, not borrowed ones."""
+        return tuple(one for one in self.comparisons if one.property == measure and not one.borrowed)
 
     @property
     def human_curves(self) -> tuple[Curve, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict
+from typing import Self
+
+from pydantic import ConfigDict, field_validator
 
 from analysis.claims.recruiters import RecruitersWord
 from analysis.entry import Entry
+from analysis.errors import InvalidInput
 from analysis.findings.model.comparisons import Word
 from analysis.findings.model.entry import N_BOOTSTRAP, Interval, Pair
 from analysis.study.analysis_plan import (
@@ -15,13 +18,44 @@ from analysis.study.analysis_plan import (
     LEVEL,
     MARGIN,
     OBSERVER_MODEL,
+    AnalysisPlan,
     Estimand,
     ObserverModel,
 )
 
 
 class Settings(Entry):
-    """Arguments of `analysis.findings.analysing.analyse` that decide the numbers."""
+    """What decides the numbers of an analysis, as its findings state it.
+
+    Attributes
+    ----------
+    seed : int
+        Of every resampling, at least 0: the same tables and settings give the same findings.
+    n_bootstrap : int
+        Refits per resampled unit; 0 leaves intervals, bands and similarity out.
+    level : float
+        Of intervals.
+    margin, band_margin : float
+        Margins of equivalence of mean accuracy, and of its windows.
+    d_prime_margin : float or None
+        Margin of equivalence of same/different and ABX. None, as in plans that were frozen before there was one: the
+        d' at which an observer who judges every picture on its own is right in 1/2 + ``discrimination_margin``, and on
+        that observer the verdict rests, whatever ``observer_model`` says.
+    observer_model : {"differencing", "independent"}
+        Observer of same/different and ABX on whose d' the verdict rests.
+    validation_threshold : float or None
+        Share of qualified answers that accepts a picture.
+    borrow : dict of corruption to corruption
+        Compare classifiers on the first also with the human curve of the second, labelled borrowed.
+    sensitivity : bool
+        Whether headline numbers are computed under other choices, too.
+    estimand : {"categories", "people", "answers"}
+        Whether curves are means in which people and categories count equally (of models: categories), people alone, or
+        answers. They are the same where all gave equally many answers, equally many to each category.
+    recruiter_weights : dict of recruiter to float
+        By which the people of each recruiter count together in everything about people; others are left out. Without
+        any, everybody counts once.
+    """
 
     seed: int
     n_bootstrap: int = N_BOOTSTRAP
@@ -29,7 +63,6 @@ class Settings(Entry):
     margin: float = MARGIN
     band_margin: float = BAND_MARGIN
     discrimination_margin: float = DISCRIMINATION_MARGIN
-    #: None: that of an observer who judges every picture on its own, from `discrimination_margin`
     d_prime_margin: float | None = D_PRIME_MARGIN
     observer_model: ObserverModel = OBSERVER_MODEL
     validation_threshold: float | None = None
@@ -37,8 +70,28 @@ class Settings(Entry):
     sensitivity: bool = True
     #: findings of earlier versions, which do not say, are means over answers
     estimand: Estimand = "answers"
-    #: by recruiter, where the plan fixes some
     recruiter_weights: dict[str, float] = {}
+
+    @field_validator("seed")
+    @classmethod
+    def _not_negative(cls, seed: int) -> int:
+        if seed < 0:
+            raise InvalidInput(f"A seed is not negative, but {seed} was given.")
+        return seed
+
+    @classmethod
+    def planned(cls, **chosen: object) -> Self:
+        """Settings of a new analysis: whatever is not chosen is as a plan of today has it, and is stated, too."""
+        values: dict[str, object] = {
+            "n_bootstrap": N_BOOTSTRAP,
+            "sensitivity": True,
+            **AnalysisPlan().settings(),
+            **chosen,
+        }
+        # Weights are stated where there are some; plans and exports may name that there are none.
+        if not values["recruiter_weights"]:
+            del values["recruiter_weights"]
+        return cls.model_validate(values | {"borrow": values["borrow"] or {}})
 
 
 class TrialCounts(Entry):
@@ -88,6 +141,16 @@ class SessionCounts(Entry):
     accepted: int = 0
     #: by reason
     excluded: dict[str, int] = {}
+
+    @property
+    def excluded_total(self) -> int:
+        """Sessions that do not count."""
+        return sum(self.excluded.values())
+
+    @property
+    def finished(self) -> int | None:
+        """Completed sessions; of earlier versions those that were handed in."""
+        return self.completed or self.submitted
 
 
 class Exclusion(Entry):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.figures.performance import TimeBin, times_figure
+from analysis.figures.performance import times_figure
 from analysis.figures.rows import Names, matrix_figure
 from analysis.figures.table import Column, Table
 from analysis.figures.value import Observer
@@ -189,16 +189,12 @@ def _choices_times(findings: Findings) -> list[Choice]:
 
 def _build_times(findings: Findings, key: str) -> Chart:
     entry = next(one for one in _entries(findings) if _times_key(one) == key)
-    bins = [
-        TimeBin(v=one.v, n=one.n, median_ms=one.median_ms, lower_ms=one.lower_ms, upper_ms=one.upper_ms)
-        for one in entry.bins
-    ]
     title = f"Response time, {_times_name(entry)}"
     return Chart(
         key=key,
         title="How long answers take",
         figure=times_figure(
-            [(Observer(PEOPLE, "human"), bins)], title=title, x_label=axis_label(findings, entry.corruption)
+            [(Observer(PEOPLE, "human"), entry.bins)], title=title, x_label=axis_label(findings, entry.corruption)
         ),
         tables=(
             Table(
@@ -211,7 +207,7 @@ def _build_times(findings: Findings, key: str) -> Chart:
                     Column("quartile_1_ms", "Lower quartile, ms", "number", 0),
                     Column("quartile_3_ms", "Upper quartile, ms", "number", 0),
                 ),
-                tuple((one.v, one.n, one.median_ms, one.lower_ms, one.upper_ms) for one in bins),
+                tuple((one.v, one.n, one.median_ms, one.lower_ms, one.upper_ms) for one in entry.bins),
             ),
         ),
         definition=(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analysis.claims.difficulty import note
 from analysis.claims.models import LEVEL_RANKS_NOTE
-from analysis.figures.performance import PlottedDifficulty, difficulty_figure
+from analysis.figures.performance import difficulty_figure
 from analysis.figures.table import Cell, Column, Table
 from analysis.findings.model.comparisons import ModelVerdict
 from analysis.findings.model.entry import HUMANS
@@ -34,14 +34,7 @@ def _build_difficulty(findings: Findings, key: str) -> Chart:
         title="How hard is it for people?",
         figure=difficulty_figure(
             [
-                (
-                    observers[name],
-                    [
-                        PlottedDifficulty(people=one.people, difference=one.difference, interval=one.interval, n=one.n)
-                        for one in shown
-                        if one.classifier == name
-                    ],
-                )
+                (observers[name], [one for one in shown if one.classifier == name])
                 for name in dict.fromkeys(one.classifier for one in shown)
             ],
             people=observers[HUMANS],

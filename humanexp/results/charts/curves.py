@@ -201,7 +201,7 @@ def grid_table(name: FigureName, curves: list[Curve]) -> Table:
     """The curves and their bands as they are drawn."""
     rows: list[tuple[Cell, ...]] = []
     for curve in curves:
-        near, wide = curve.band.of("pointwise"), curve.band.of("simultaneous")
+        near, wide = curve.band.of_kind("pointwise"), curve.band.of_kind("simultaneous")
         for place, (v, height) in enumerate(zip(curve.band.v, curve.band.estimate, strict=True)):
             rows.append(
                 (

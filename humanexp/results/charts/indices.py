@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
 from analysis.claims.models import (
     ORDER_BY_ACCURACY,
@@ -58,75 +58,29 @@ _LEADERBOARD_CAVEATS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """A classifier over all corruptions on which it stands beside people's own curves."""
+def standings_of(findings: Findings, measure: str) -> list[tuple[list[Comparison], Leader | None]]:
+    """Each classifier beside people's own curves, and its means where they were resampled.
 
-    classifier: str
-    corruptions: int
-    #: on accuracy, over all corruptions; empty where there is none
-    verdict: str
-    #: mean accuracy of the classifier minus that of people, by which it is ranked
-    difference: Estimate
-    #: empty where it has none
-    rank: str
-    hmri: Estimate
-    mrsi: Estimate
-    human_area: float
-    classifier_area: float
-    #: errors of the classifier for each of people's
-    corruption_error: Estimate
-    #: (HMRI, corruption) where it does worst and best
-    lowest: tuple[float, str]
-    highest: tuple[float, str]
-
-
-def own_comparisons(findings: Findings, measure: str) -> list[Comparison]:
-    """Comparisons with people's own curves, not borrowed ones."""
-    return [entry for entry in findings.comparisons if entry.property == measure and not entry.borrowed]
-
-
-def standings_of(findings: Findings, measure: str) -> list[Standing]:
-    """Highest mean accuracy first where it is known beside people's; highest mean HMRI first, where it is not."""
+    Highest mean accuracy first where it is known beside people's; highest mean HMRI first, where it is not.
+    """
     joint = {entry.classifier: entry for entry in findings.leaderboard if entry.property == measure}
     by_classifier: dict[str, list[Comparison]] = {}
-    for entry in own_comparisons(findings, measure):
+    for entry in findings.own_comparisons(measure):
         by_classifier.setdefault(entry.classifier, []).append(entry)
-    standings = [_standing(name, own, joint.get(name)) for name, own in by_classifier.items()]
-    return sorted(standings, key=_place)
+    return sorted(((own, joint.get(name)) for name, own in by_classifier.items()), key=lambda one: _place(*one))
 
 
-def _place(one: Standing) -> tuple[bool, float]:
-    difference = one.difference[0]
-    return difference is None, -(one.hmri[0] or 0.0) if difference is None else -difference
+def _place(own: Sequence[Comparison], joint: Leader | None) -> tuple[bool, float]:
+    if joint and joint.verdict:
+        return False, -joint.verdict.difference
+    return True, -(_mean("hmri", own, joint)[0] or 0.0)
 
 
-def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Standing:
-    """Means over corruptions; their intervals need the joint resamples of the analysis, or there is one corruption."""
-    shown = [entry.shown for entry in own]
-    # Of one corruption no interval of HMRI and MRSI is declared as a claim.
-    resampled = joint if joint and joint.corruptions > 1 else None
-    ordered = sorted((entry.shown.hmri, readable(entry.corruption)) for entry in own)
-    return Standing(
-        classifier=name,
-        corruptions=len(own),
-        verdict=_verdict_on_all(own, joint),
-        difference=_difference(joint.verdict if joint else None),
-        rank=rank_words(joint.ranks.best, joint.ranks.worst) if joint and joint.ranks else "",
-        hmri=estimate(
-            joint.hmri if joint else fmean(one.hmri for one in shown), resampled.hmri_interval if resampled else None
-        ),
-        mrsi=estimate(
-            joint.mrsi if joint else fmean(one.mrsi for one in shown), resampled.mrsi_interval if resampled else None
-        ),
-        human_area=fmean(one.human_area for one in shown),
-        classifier_area=fmean(one.classifier_area for one in shown),
-        corruption_error=(
-            estimate(joint.corruption_error, joint.corruption_error_interval) if joint else (None, None, None)
-        ),
-        lowest=ordered[0],
-        highest=ordered[-1],
-    )
+def _mean(index: Literal["hmri", "mrsi"], own: Sequence[Comparison], joint: Leader | None) -> Estimate:
+    """Mean over corruptions; its interval needs joint resamples, and of one corruption none is declared as a claim."""
+    if joint is None:
+        return estimate(fmean(getattr(entry.shown, index) for entry in own), None)
+    return estimate(getattr(joint, index), getattr(joint, f"{index}_interval") if joint.corruptions > 1 else None)
 
 
 def _verdict_on_all(own: Sequence[Comparison], joint: Leader | None) -> str:
@@ -141,16 +95,21 @@ def _difference(verdict: ModelVerdict | None) -> Estimate:
     return estimate(verdict.difference, verdict.interval) if verdict else (None, None, None)
 
 
+def _rank(joint: Leader | None) -> str:
+    return rank_words(joint.ranks.best, joint.ranks.worst) if joint and joint.ranks else ""
+
+
 def leaderboard_table(findings: Findings, measure: str) -> Table:
     standings = standings_of(findings, measure)
-    alike = len({one.corruptions for one in standings}) == 1
-    judged, ranked = any(one.verdict for one in standings), any(one.rank for one in standings)
-    notes = [f"Means over {f'{standings[0].corruptions} ' if alike else ''}corruptions, each counting once."]
+    alike = len({len(own) for own, _ in standings}) == 1
+    judged = any(_verdict_on_all(*one) for one in standings)
+    ranked = any(_rank(joint) for _, joint in standings)
+    notes = [f"Means over {f'{len(standings[0][0])} ' if alike else ''}corruptions, each counting once."]
     if ranked:
         named = {quoted(name): places for name, places in findings.ranks.items()}
         notes.append(f"{order_sentence(named)}. {RANKS_NOTE}")
     notes.append(ORDER_BY_ACCURACY if judged else ORDER_BY_HMRI)
-    notes.extend(_mean_accuracy(own_comparisons(findings, measure)))
+    notes.extend(_mean_accuracy(findings.own_comparisons(measure)))
     notes.extend(findings.about_people)
     notes.extend(_ceilings(one.twin for one in findings.leaderboard if one.property == measure))
     return Table(
@@ -168,16 +127,16 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         ),
         tuple(
             (
-                one.classifier,
-                *([one.rank] if ranked else []),
-                *([one.difference] if judged else []),
-                one.verdict,
-                one.hmri,
-                one.mrsi,
-                one.corruption_error,
-                *([] if alike else [one.corruptions]),
+                own[0].classifier,
+                *([_rank(joint)] if ranked else []),
+                *([_difference(joint.verdict if joint else None)] if judged else []),
+                _verdict_on_all(own, joint),
+                _mean("hmri", own, joint),
+                _mean("mrsi", own, joint),
+                estimate(joint.corruption_error, joint.corruption_error_interval) if joint else (None, None, None),
+                *([] if alike else [len(own)]),
             )
-            for one in standings
+            for own, joint in standings
         ),
         tuple(notes),
     )
@@ -198,10 +157,20 @@ def extremes_table(findings: Findings, measure: str) -> Table:
             Column("highest_on", "on"),
         ),
         tuple(
-            (one.classifier, one.human_area, one.classifier_area, *one.lowest, *one.highest)
-            for one in standings_of(findings, measure)
+            (
+                own[0].classifier,
+                fmean(entry.shown.human_area for entry in own),
+                fmean(entry.shown.classifier_area for entry in own),
+                *min(_by_hmri(own)),
+                *max(_by_hmri(own)),
+            )
+            for own, _ in standings_of(findings, measure)
         ),
     )
+
+
+def _by_hmri(own: Sequence[Comparison]) -> list[tuple[float, str]]:
+    return [(entry.shown.hmri, readable(entry.corruption)) for entry in own]
 
 
 def comparisons_table(findings: Findings, measure: str, corruption: str) -> Table:
@@ -289,7 +258,7 @@ def _build(findings: Findings, key: str) -> Chart:
             mrsi=entry.shown.mrsi,
             mrsi_interval=None,
         )
-        for entry in own_comparisons(findings, measure)
+        for entry in findings.own_comparisons(measure)
         if entry.corruption == corruption
     ]
     title = f"{readable(corruption).capitalize()}: models against people, {measure}"
@@ -305,7 +274,7 @@ def _build(findings: Findings, key: str) -> Chart:
 
 def _leaderboards(findings: Findings) -> list[Choice]:
     measures = dict.fromkeys(measure for measure, _corruption in _pairs(findings))
-    return [Choice(f"leaderboard--{one}", one) for one in measures if own_comparisons(findings, one)]
+    return [Choice(f"leaderboard--{one}", one) for one in measures if findings.own_comparisons(one)]
 
 
 def _build_leaderboard(findings: Findings, key: str) -> Chart:

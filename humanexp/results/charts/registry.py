@@ -8,14 +8,11 @@ from humanexp.results.charts import (
     agreement,
     answers,
     beyond_curves,
+    checks,
     curves,
     indices,
-    participants,
-    persons,
-    recruiters,
-    sensitivity,
+    people,
     similarity,
-    validation,
 )
 from humanexp.results.charts.chart import Chart, Choice, Family
 
@@ -36,11 +33,11 @@ FAMILIES: dict[str, Family] = {
         answers.COVERAGE,
         answers.CONFUSION,
         answers.TIMES,
-        participants.FAMILY,
-        validation.FAMILY,
-        sensitivity.FAMILY,
-        recruiters.FAMILY,
-        persons.FAMILY,
+        people.PARTICIPANTS,
+        checks.VALIDATION,
+        checks.SENSITIVITY,
+        people.RECRUITERS,
+        people.PERSONS,
     )
 }
 

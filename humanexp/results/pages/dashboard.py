@@ -10,15 +10,13 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from analysis.claims.models import verdict_words
 from analysis.figures.page import to_plotly
-from analysis.figures.value import Figure, Style, style_of
+from analysis.figures.value import Figure, Observer
 from analysis.findings.model.agreement import Accuracy
-from analysis.findings.model.comparisons import Comparison
+from analysis.findings.model.comparisons import Comparison, VerdictOnOne
 from analysis.findings.model.curves import Curve
-from analysis.findings.model.entry import HUMANS, Interval
+from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
-from analysis.findings.model.people import SessionCounts, TrialCounts
 from humanexp.results.charts.chart import (
     Chart,
     Choice,
@@ -46,12 +44,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class ChoiceGroup:
-    label: str
-    choices: tuple[Choice, ...]
-
-
 #: From so many charts on the group is chosen first, and then the chart in it.
 MANY = 60
 
@@ -65,20 +57,25 @@ class Card:
     choices: Sequence[Choice]
 
     @cached_property
-    def groups(self) -> list[ChoiceGroup]:
+    def groups(self) -> dict[str, list[Choice]]:
         by_label: dict[str, list[Choice]] = {}
         for choice in self.choices:
             by_label.setdefault(choice.group, []).append(choice)
-        return [ChoiceGroup(label, tuple(choices)) for label, choices in by_label.items()]
+        return by_label
 
     @property
     def is_large(self) -> bool:
         return len(self.choices) > MANY and len(self.groups) > 1
 
     @cached_property
-    def group(self) -> ChoiceGroup:
+    def group(self) -> str:
         """The group of the chart that is shown."""
-        return next(group for group in self.groups if any(one.key == self.chart.key for one in group.choices))
+        return next(one.group for one in self.choices if one.key == self.chart.key)
+
+    @property
+    def offered(self) -> dict[str, list[Choice]]:
+        """What else can be chosen; of many charts those of this group, without its name."""
+        return {"": self.groups[self.group]} if self.is_large else self.groups
 
     @cached_property
     def figure(self) -> FigureJson | None:
@@ -112,87 +109,43 @@ def card_of(findings: Findings, key: str) -> Card:
 
 
 @dataclass(frozen=True)
-class Swatch:
-    """How an observer looks, for legends and bars drawn as SVG."""
-
-    name: str
-    is_human: bool
-    colour: str
-    dash: str
-    width: float
-
-    @classmethod
-    def of(cls, name: str, style: Style, *, is_human: bool) -> Swatch:
-        return cls(name, is_human, style.colour, " ".join(map(str, style.dash)), style.width)
-
-
-@dataclass(frozen=True)
-class ModelRow:
-    """A classifier beside people on one corruption."""
-
-    swatch: Swatch
-    entry: Comparison
-
-    @property
-    def bar(self) -> float:
-        """Length of the bar in the table's drawing, of 100."""
-        return 100 * self.entry.shown.hmri
-
-    @property
-    def verdict(self) -> str:
-        """The verdict on accuracy in a few words; empty without one."""
-        one = self.entry.verdict
-        if one is None:
-            return ""
-        return verdict_words(
-            matches=one.matches, differs=one.differs, direction=one.direction, difference=one.difference
-        )
-
-
-@dataclass(frozen=True)
-class CurveRow:
-    """The area under one curve."""
-
-    swatch: Swatch
-    curve: Curve
-
-
-@dataclass(frozen=True)
 class Panel:
-    """All that is said about one figure of performance."""
+    """All that is said about one figure of performance, as found."""
 
     name: FigureName
-    swatches: tuple[Swatch, ...]
-    curves: tuple[CurveRow, ...]
-    models: tuple[ModelRow, ...]
+    curves: tuple[Curve, ...]
+    #: the highest HMRI first
+    models: tuple[Comparison, ...]
     over_conditions: bool
-    #: people's curve as found; None where only classifiers have one
-    people: Curve | None
+    #: how every population looks
+    observers: Mapping[str, Observer]
 
     @property
-    def is_judged(self) -> bool:
-        return any(row.entry.verdict for row in self.models)
+    def series(self) -> list[tuple[Observer, Curve | None]]:
+        """Whose series are drawn; without curves there are rates of all observers."""
+        if not self.curves:
+            return [(observer, None) for observer in self.observers.values()]
+        return [(self.observers[curve.population], curve) for curve in self.curves]
 
     @property
-    def margin(self) -> float:
-        """Of the mean difference, for models to match."""
-        return next(row.entry.verdict.margin for row in self.models if row.entry.verdict)
+    def people(self) -> Curve | None:
+        """People's curve; None where only classifiers have one."""
+        return next((curve for curve in self.curves if curve.population == HUMANS), None)
 
     @property
-    def window_margin(self) -> float:
-        """Of the difference over windows."""
-        return next(row.entry.verdict.window_margin for row in self.models if row.entry.verdict)
+    def verdicts(self) -> list[VerdictOnOne]:
+        """Those that there are."""
+        return [entry.verdict for entry in self.models if entry.verdict]
 
     @property
-    def fragile(self) -> tuple[ModelRow, ...]:
-        """Models of whose verdicts it was sought what they hang on."""
-        return tuple(row for row in self.models if row.entry.verdict and row.entry.verdict.fragility)
+    def is_fragile(self) -> bool:
+        """Whether it was sought what the verdicts hang on."""
+        return any(verdict.fragility for verdict in self.verdicts)
 
     @property
     def individuals(self) -> str:
         """What single people would be called; empty where it was not asked."""
-        known = (row.entry.verdict.individuals for row in self.models if row.entry.verdict)
-        return next((one.statement for one in known if one), "")
+        return next((one.individuals.statement for one in self.verdicts if one.individuals), "")
 
     @property
     def axis(self) -> str:
@@ -200,21 +153,8 @@ class Panel:
         return "condition" if self.over_conditions else "Δv"
 
 
-@dataclass(frozen=True)
-class AccuracyRow:
-    """One condition of an imported study: people's mean, then every observer."""
-
-    condition: str
-    mean: float | None
-    cells: tuple[Accuracy | None, ...]
-
-
-@dataclass(frozen=True)
-class FigureGroup:
-    """Figures of one property, which stand together in the switch."""
-
-    measure: str
-    names: tuple[FigureName, ...]
+#: One condition of an imported study: people's mean, then every observer.
+AccuracyRow: TypeAlias = tuple[str, float | None, list[Accuracy | None]]
 
 
 @dataclass(frozen=True)
@@ -222,58 +162,36 @@ class Dashboard:
     headline: Headline
     #: how many pairs of corruptions people find equivalent, different, undecided; empty where none was tested
     alike: Mapping[str, int]
-    groups: tuple[FigureGroup, ...]
-    observers: tuple[str, ...]
-    accuracy: tuple[AccuracyRow, ...]
-    sessions: SessionCounts
-    #: how many rows went in, by kind
-    trials: TrialCounts | None
+    #: of each measure, which stand together in the switch
+    groups: Mapping[str, list[FigureName]]
+    accuracy: list[AccuracyRow]
 
     @property
-    def figures(self) -> int:
-        return sum(len(group.names) for group in self.groups)
-
-    @property
-    def excluded(self) -> int:
-        return sum(self.sessions.excluded.values())
+    def figures(self) -> list[FigureName]:
+        return [name for names in self.groups.values() for name in names]
 
 
 def dashboard_of(findings: Findings, *, imported: bool = False) -> Dashboard:
     """What the page prints of all figures; published trials also show every observer's accuracy by condition."""
-    names = figure_names(findings)
+    groups: dict[str, list[FigureName]] = {}
+    for name in figure_names(findings):
+        groups.setdefault(name.measure, []).append(name)
     return Dashboard(
         headline=headline_of(findings),
         alike=Counter(one.verdict for one in findings.similarity if one.property == "accuracy"),
-        groups=tuple(
-            FigureGroup(measure, tuple(name for name in names if name.measure == measure))
-            for measure in dict.fromkeys(name.measure for name in names)
-        ),
-        observers=tuple(one.name for one in findings.observers),
-        accuracy=tuple(_accuracy(findings)) if imported else (),
-        sessions=findings.sessions or SessionCounts(),
-        trials=findings.trials,
+        groups=groups,
+        accuracy=_accuracy(findings) if imported else [],
     )
 
 
 def panel_of(findings: Findings, name: FigureName) -> Panel:
-    swatches = {
-        population: Swatch.of(observer.name, style_of(observer), is_human=population == HUMANS)
-        for population, observer in observers_of(findings).items()
-    }
-    curves = curves_of(findings, name)
-    populations = [curve.population for curve in curves] if curves else list(swatches)
-    models = [
-        ModelRow(swatches[entry.classifier], entry)
-        for entry in findings.comparisons
-        if (entry.property, entry.corruption) == (name.measure, name.corruption)
-    ]
+    models = [one for one in findings.comparisons if (one.property, one.corruption) == (name.measure, name.corruption)]
     return Panel(
         name=name,
-        swatches=tuple(swatches[population] for population in populations),
-        curves=tuple(CurveRow(swatches[curve.population], curve) for curve in curves),
-        models=tuple(sorted(models, key=lambda row: -row.entry.shown.hmri)),
+        curves=tuple(curves_of(findings, name)),
+        models=tuple(sorted(models, key=lambda entry: -entry.shown.hmri)),
         over_conditions=is_over_conditions(findings, name.corruption),
-        people=next((curve for curve in curves if curve.population == HUMANS), None),
+        observers=observers_of(findings),
     )
 
 
@@ -281,34 +199,10 @@ def _accuracy(findings: Findings) -> list[AccuracyRow]:
     """Observers' accuracies by condition."""
     cells = {(cell.condition, cell.observer): cell for cell in findings.accuracy}
     means = {cell.condition: cell.mean_over_observers for cell in findings.human_accuracy}
-    names = [one.name for one in findings.observers]
     return [
-        AccuracyRow(condition, means.get(condition), tuple(cells.get((condition, name)) for name in names))
+        (condition, means.get(condition), [cells.get((condition, one.name)) for one in findings.observers])
         for condition in conditions_of(findings)
     ]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A curve at one place: estimate, and band where there is one."""
-
-    swatch: Swatch
-    estimate: float | None
-    band: Interval | None
-
-
-def readings_of(findings: Findings, panel: Panel, v: float) -> list[Reading]:
-    """Every curve of a panel at the grid point nearest to `v`, with its pointwise band."""
-    curves = curves_of(findings, panel.name)
-    if not curves:
-        return [Reading(swatch, None, None) for swatch in panel.swatches]
-    readings = []
-    for swatch, curve in zip(panel.swatches, curves, strict=True):
-        grid, band = curve.band.v, curve.band.of("pointwise")
-        place = min(range(len(grid)), key=lambda number: abs(grid[number] - v))
-        ends = (band.lower[place], band.upper[place]) if band else None
-        readings.append(Reading(swatch, curve.band.estimate[place], ends))
-    return readings
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ from humanexp.results.pages.dashboard import (
     figure_value,
     panel_of,
     question_of,
-    readings_of,
 )
 from humanexp.results.services import reporting
 from humanexp.results.services.analysing import freeze_analysis_plan, plan_as_it_stands, request_analysis
@@ -109,17 +108,16 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
     if run is not None:
         found = selectors.findings(run)
         board = dashboard_of(found, imported=study.origin == Origin.IMPORTED)
-        context |= {"dashboard": board, "question": question_of(study, found)}
-        names = [name for group in board.groups for name in group.names]
-        if names:
+        context |= {"dashboard": board, "question": question_of(study, found), "found": found}
+        if board.figures:
             wanted = request.GET.get("figure")
-            name = next((name for name in names if name.key == wanted), names[0])
+            name = next((name for name in board.figures if name.key == wanted), board.figures[0])
             chart = chart_of(found, name.key)
             context |= _panel_context(found, name, chart)
             context["figure"] = None if chart.figure is None else figure_value(name.key, chart.figure)
         else:
             # Pairs told apart, pictures judged: studies without curves show what they asked instead.
-            context |= {"found": found, "cards": cards_of(found, "findings", request.GET.dict())}
+            context["cards"] = cards_of(found, "findings", request.GET.dict())
     return render(request, "results/dashboard.html", context)
 
 
@@ -130,7 +128,7 @@ def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     study = study_for(request.user, slug)
     run = existing(chosen_run(request, study), "This study has not been analysed yet.")
     found = selectors.findings(run)
-    context = _frame(request, study, run, "findings") | {"dashboard": dashboard_of(found)}
+    context = _frame(request, study, run, "findings") | {"found": found}
     context |= _panel_context(found, name_of(found, key), chart_of(found, key))
     return render(request, "results/_panel.html", context)
 
@@ -259,13 +257,7 @@ def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, ob
 
 
 def _panel_context(found: Findings, name: FigureName, chart: Chart) -> Context:
-    panel = panel_of(found, name)
-    return {
-        "panel": panel,
-        "chart": chart,
-        "read_at": READ_AT,
-        "readings": readings_of(found, panel, READ_AT),
-    }
+    return {"panel": panel_of(found, name), "chart": chart, "read_at": READ_AT}
 
 
 def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: str) -> Context:

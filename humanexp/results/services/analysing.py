@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from pydantic import JsonValue
 
 from analysis.findings.model.entry import N_BOOTSTRAP
+from analysis.findings.model.people import Settings
 from humanexp.core import clock, file_store
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
@@ -122,13 +123,12 @@ def run_analysis(
             raise StudyRefused("Nothing is left to analyse with this choice of sessions and trials: limit it less.")
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
     seed = study.seed if seed is None else seed
+    planned = Settings.planned(**tables.analysis_settings(study), seed=seed, n_bootstrap=n_bootstrap)
     with executor(settings.COMPUTE) as pool:
         found = analyse(
             **inputs,
-            **tables.analysis_settings(study),
+            settings=planned,
             study=study.slug,
-            seed=seed,
-            n_bootstrap=n_bootstrap,
             executor=pool,
             report=report,
         )

@@ -12,9 +12,10 @@ from analysis.clusters import exact_bound
 from analysis.errors import InvalidInput
 from analysis.figures.drawing import draw
 from analysis.figures.paper import draw_sheet, installed_fonts, sheet_to_file, to_file
-from analysis.figures.performance import PlottedCurve, PlottedDifficulty, curve_figure, difficulty_figure
+from analysis.figures.performance import PlottedCurve, curve_figure, difficulty_figure
 from analysis.figures.rows import Pair, similarity_figure
 from analysis.figures.value import Figure, Line, Observer, Points, style_of
+from analysis.findings.model.agreement import Difficulty
 
 #: Two bins whose mean visual changes nearly meet, and rates of 0 and 1.
 BINS = ((0.01, 12, 1.0), (0.074, 30, 0.8), (0.076, 9, 0.5), (0.99, 20, 0.0))
@@ -106,8 +107,8 @@ def test_bins_that_hold_next_to_nothing_are_joined_to_dots() -> None:
 
 def test_people_are_the_diagonal_of_difficulty_and_intervals_stay_inside() -> None:
     places = [
-        PlottedDifficulty(people=0.3, difference=-0.2, interval=(-0.5, 0.1), n=40),
-        PlottedDifficulty(people=0.9, difference=0.05, interval=(0.0, 0.2), n=80),
+        Difficulty.model_construct(people=0.3, difference=-0.2, interval=(-0.5, 0.1), n=40),
+        Difficulty.model_construct(people=0.9, difference=0.05, interval=(0.0, 0.2), n=80),
     ]
     people, model = Observer("people", "human"), Observer("net", "classifier")
     figure = difficulty_figure([(model, places)], people=people, title="", notes=())

@@ -12,9 +12,10 @@ from analysis.errors import InvalidInput
 from analysis.figures.drawing import draw
 from analysis.figures.page import to_plotly
 from analysis.figures.paper import to_file
-from analysis.figures.performance import TimeBin, times_figure
+from analysis.figures.performance import times_figure
 from analysis.figures.rows import IndexRow, Names, Pair, index_figure, matrix_figure, similarity_figure
 from analysis.figures.value import SCALES, Cells, Estimates, Figure, Observer, cell_colour, text_colour
+from analysis.findings.model.agreement import TimeBin
 from tests.analysis.figures.series import series_of
 
 NAMES = ("gaussian noise", "uniform noise", "frost")
@@ -113,7 +114,7 @@ def test_a_matrix_names_only_the_columns_that_are_asked_for(tmp_path: Path) -> N
 
 
 def test_response_times_have_their_quartiles_as_a_band() -> None:
-    bins = [TimeBin(v=v, n=10, median_ms=600 + 100 * v, lower_ms=500, upper_ms=900) for v in (0.1, 0.9)]
+    bins = [TimeBin.model_construct(v=v, n=10, median_ms=600 + 100 * v, lower_ms=500, upper_ms=900) for v in (0.1, 0.9)]
     figure = times_figure([(Observer("people", "human"), bins)], title="Times")
     kinds = {kind: ordinates for kind, _, _, ordinates in series_of(figure)}
     assert kinds == {"band": ((500, 500), (900, 900)), "points": ((610.0, 690.0),)}

@@ -31,7 +31,7 @@ def test_each_person_counts_once_unless_answers_are_asked_for() -> None:
     unequal = outcomes((800, 200), (0.8, 0.4))
     settings = FitSettings(seed=1, n_bootstrap=0)
     assert fit_outcomes(unequal, settings).area == pytest.approx(0.6, abs=0.01)
-    by_answers = fit_outcomes(unequal, replace(settings, estimand="answers"))
+    by_answers = fit_outcomes(unequal, settings.model_copy(update={"estimand": "answers"}))
     assert by_answers.area == pytest.approx(0.8 * 0.8 + 0.2 * 0.4, abs=0.01)
     weights = people_weights(unequal)
     assert weights is not None and weights[0].mean() == pytest.approx(1.0)
@@ -65,8 +65,8 @@ def test_categories_count_equally_for_people_and_models_where_the_plan_and_the_t
     for of_people in (True, False):
         own = replace(unequal, of_people=of_people)
         assert fit_outcomes(own, settings).area == pytest.approx(0.6, abs=0.01)
-        for other in (replace(settings, estimand="people"), replace(settings, categories=())):
-            assert fit_outcomes(own, other).area == pytest.approx(0.7, abs=0.01)
+        for other in ({"estimand": "people"}, {"categories": ()}):
+            assert fit_outcomes(own, settings.model_copy(update=other)).area == pytest.approx(0.7, abs=0.01)
         weights = counted_weights(own, "categories", settings.equal_categories)
         assert weights is not None
         assert weights[0][:600].sum() == pytest.approx(weights[0][600:].sum(), rel=1e-9)

@@ -1,19 +1,20 @@
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.findings.analysing import analyse
+from analysis.findings.model.people import Settings
 from analysis.study.analysis_plan import AnalysisPlan
 
 
 def test_defaults_are_those_of_the_analysis() -> None:
-    defaults = {name: one.default for name, one in inspect.signature(analyse).parameters.items()}
+    stated = Settings.planned(seed=1)
     for name, value in AnalysisPlan().settings().items():
-        assert value == (defaults[name] or {}), name
+        assert value == getattr(stated, name), name
+    # What a study says is never lost on the way; that there are no weights is not stated.
+    assert set(Settings.model_fields) - stated.model_fields_set == {"recruiter_weights"}
 
 
 def test_what_is_given_is_kept() -> None:
