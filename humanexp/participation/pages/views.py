@@ -9,18 +9,16 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from humanexp.core.errors import ApplicationError, NotFound, existing
-from humanexp.core.languages import begin_in, language_spoken, tag_spoken
+from humanexp.core.languages import begin_in
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.participation import tallies
 from humanexp.participation.models import Session
-from humanexp.participation.pages.card_picture import card_picture
 from humanexp.participation.pages.live import live_page
 from humanexp.participation.pages.own_result import own_curve_page, shares_tables
 from humanexp.participation.selectors import own_results
@@ -107,32 +105,8 @@ def card(request: HttpRequest, key: str) -> HttpResponse:
     except NotFound:
         return render(request, "participation/run/card.html", {"curve": None}, status=404)
     begin_in(request, language_of_study(session.study), bundles_of(session.study))
-    site = settings.PUBLIC_URL.rstrip("/")
-    context = {
-        "curve": own_curve_page(found),
-        "key": key,
-        "address": f"{site}{request.path}",
-        "picture": f"{site}{reverse('participation:card-picture', args=[key])}?language={tag_spoken()}",
-    }
+    context = {"curve": own_curve_page(found), "address": f"{settings.PUBLIC_URL.rstrip('/')}{request.path}"}
     return render(request, "participation/run/card.html", context)
-
-
-@require_safe
-@never_cache
-def card_as_picture(request: HttpRequest, key: str) -> HttpResponse:
-    """The same as a picture file."""
-    try:
-        session, found = result_on_card(key)
-    except NotFound:
-        return HttpResponse(status=404)
-    begin_in(request, language_of_study(session.study), bundles_of(session.study))
-    curve = own_curve_page(found)
-    if curve is None:
-        return HttpResponse(status=404)
-    # The letters of the languages that studies bring are in no font of ours.
-    with translation.override("en" if language_spoken() else translation.get_language()):
-        picture = card_picture(curve)
-    return HttpResponse(picture, content_type="image/png", headers={"X-Robots-Tag": "noindex"})
 
 
 @login_required
