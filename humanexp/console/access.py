@@ -36,7 +36,6 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "console:preview": (Action.TRY, Action.TRY),
     "console:run-preview": (Action.TRY, Action.TRY),
     "console:gallery": (Action.TRY, Action.TRY),
-    "console:gallery-frame": (Action.TRY, Action.TRY),
     "console:preflight": (Action.SEE, Action.CHECK),
     "console:members": (Action.SEE, Action.MEMBERS),
     "console:member": (Action.MEMBERS, Action.MEMBERS),

@@ -53,7 +53,7 @@ PAGES: dict[tuple[str, str], str] = {
         results:sheet_file
     """,
     ("try", "try"): """
-        console:preview console:run-preview console:gallery console:gallery-frame
+        console:preview console:run-preview console:gallery
     """,
     ("see", "check"): """
         console:preflight
