@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from humanexp import health
 from humanexp.addresses import is_from_this_machine
-from humanexp.core import fingerprints, metrics, storage_mark
+from humanexp.core import metrics, sealing, storage_mark
 from humanexp.core.objects import objects
 
 #: With less than this on the disk, answers and logs would soon be lost.
@@ -104,20 +104,13 @@ def _migrations() -> str:
     return f"{len(missing)} apps have migrations to apply" if missing else ""
 
 
-def _keys() -> str:
-    examined = fingerprints.examine() if fingerprints.is_migrated() else None
-    if examined is not None and examined.standing in fingerprints.REFUSED:
-        return examined.sentence
-    return "SECRET_KEY is another one than before" if fingerprints.signing_key_changed() else ""
-
-
 def _disk() -> str:
     free_mb = shutil.disk_usage(settings.MEDIA_ROOT).free / 1e6
     return f"{free_mb:.0f} MB are free" if free_mb < FREE_MB else ""
 
 
 register_question("migrations", _migrations)
-register_question("keys", _keys)
+register_question("keys", sealing.fault_of_key)
 register_question("storage", storage_mark.fault)
 register_question("disk", _disk)
 if settings.FILE_STORE:

@@ -6,12 +6,12 @@ from contextlib import suppress
 
 from django.db import DatabaseError, connection
 
-from humanexp.core import fingerprints, storage_mark
-from humanexp.core.errors import PseudonymKeyRefused
+from humanexp.core import sealing, storage_mark
+from humanexp.core.errors import SecretKeyRefused
 from humanexp.migrating import OtherTables, check_tables
 
 #: What `check` raises.
-REFUSALS = (OtherTables, PseudonymKeyRefused)
+REFUSALS = (OtherTables, SecretKeyRefused)
 
 
 def check() -> None:
@@ -21,10 +21,10 @@ def check() -> None:
     ------
     OtherTables
         If another version made the database.
-    PseudonymKeyRefused
-        If the pseudonym key is not the one that this database was filled under.
+    SecretKeyRefused
+        If SECRET_KEY is not the one that this database was filled under.
     """
     with suppress(DatabaseError):  # it does not answer: that keeps nobody down, and is said next
         check_tables(connection)
-    fingerprints.check_at_start()
+    sealing.check_at_start()
     storage_mark.make()

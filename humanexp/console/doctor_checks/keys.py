@@ -8,39 +8,16 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from humanexp.console.doctor_checks.finding import Finding, State, question
-from humanexp.core import fingerprints
-from humanexp.core.fingerprints import Standing
-
-#: How the key's standing shows, where it is no fault.
-_STATES: dict[Standing, State] = {Standing.UNPROVEN: "note"}
+from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.core import sealing
 
 
-@question("Pseudonym key")
-def pseudonym_key() -> Finding:
-    if not fingerprints.is_migrated():
-        return Finding(subject="Pseudonym key", state="note", detail="not compared: there are migrations to apply")
-    examined = fingerprints.examine()
-    if examined.sentence:
-        state = _STATES.get(examined.standing, "fault")
-        return Finding(subject="Pseudonym key", state=state, detail=examined.sentence, remedy=examined.remedy)
-    where = "the setting PSEUDONYM_KEY" if settings.PSEUDONYM_KEY else f"MEDIA_ROOT/{fingerprints.FILE}"
-    return Finding(subject="Pseudonym key", state="ok", detail=f"{examined.standing.value}; keep a copy of {where}")
-
-
-@question("Signing key")
-def signing_key() -> Finding:
-    changed = fingerprints.signing_key_changed() if fingerprints.is_migrated() else None
-    if changed is not None:
-        return Finding(
-            subject="Signing key",
-            state="fault",
-            detail=f"SECRET_KEY is another one than on {changed.recorded_at:%d %B %Y}: links, tokens and completion "
-            "codes signed before are refused",
-            remedy="put the old one into SECRET_KEY_FALLBACKS; then, or if it is gone: doctor --record-keys",
-        )
-    where = "environment" if os.environ.get("SECRET_KEY") else "MEDIA_ROOT/keys/secret_key"
-    return Finding(subject="Signing key", state="ok", detail=where)
+@question("Secret key")
+def secret_key() -> Finding:
+    if fault := sealing.fault_of_key():
+        return Finding(subject="Secret key", state="fault", detail=fault, remedy=sealing.REMEDY)
+    where = "the environment" if os.environ.get("SECRET_KEY") else "MEDIA_ROOT/keys/secret_key"
+    return Finding(subject="Secret key", state="ok", detail=f"in {where}; keep a copy of it")
 
 
 @question("File modes")
