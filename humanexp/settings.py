@@ -338,6 +338,8 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
 LOCALE_PATHS = [PACKAGE / "locale"]
+#: Folder with catalogues of further languages for participants, one TOML file each (humanexp.core.catalogues).
+LOCALE_FOLDER = env.str("LOCALE_FOLDER", default="")
 
 STATIC_URL = "static/"
 STATIC_ROOT = MEDIA_ROOT / "static"

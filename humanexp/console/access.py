@@ -45,8 +45,6 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "studies:change": (Action.DESIGN, Action.DESIGN),
     "studies:power": (Action.SEE, Action.DESIGN),
     "studies:study-file": (Action.SEE, Action.SEE),
-    "studies:languages": (Action.SEE, Action.DESIGN),
-    "studies:bundle-file": (Action.SEE, Action.SEE),
     "participation:live": (Action.SEE, Action.SEE),
     "participation:count-again": (Action.SEE, Action.SEE),
     "participation:withdrawn": (Action.EVIDENCE, Action.REVIEW),

@@ -123,22 +123,6 @@ class Owned(models.Model):
         abstract = True
 
 
-class StoredBundle(models.Model):
-    """Every text of a participant in a language that a study brings. Studies name it by its digest; never changed."""
-
-    #: SHA-256 of `bundle`
-    digest = models.CharField(max_length=64, unique=True)
-    #: `core.text_bundles.TextBundle`
-    bundle = models.JSONField()
-    stored_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["pk"]
-
-    def __str__(self) -> str:
-        return f"{self.bundle['tag']} {self.digest[:12]}"
-
-
 class OnlyAdded(models.QuerySet[Any]):
     """Lines that stay as they were written."""
 

@@ -20,9 +20,13 @@ from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import violations
 from tests.browser.looks import shot
-from tests.made_up import TAG, made_up_bundle
+from tests.made_up import NAME, TAG
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("made_up_language", "own_media"),
+]
 STORED = (Session, Preview, Participant, Campaign, Assignment, RecruitedPerson)
 
 
@@ -98,7 +102,7 @@ def test_every_page_in_each_language(page: Any, live_server: Any, study: Study, 
 def test_printed_at_one_width_every_page_is_whole(
     page: Any, live_server: Any, drawings: Any, tmp_path: Any, transactional_db: None
 ) -> None:
-    study = studies.make_study(drawings, design=studies.short_design(), brings=[made_up_bundle()])
+    study = studies.make_study(drawings, design=studies.short_design())
     sign_in(study, page, live_server)
     for width, language in ((390, "en"), (768, TAG), (1280, "de")):
         page.goto(f"{live_server.url}/studies/{study.slug}/pages/?size={width}&language={language}&to=link")
@@ -120,7 +124,7 @@ def test_printed_at_one_width_every_page_is_whole(
         expect(page.locator(".gallery").nth(20), "there are more than 20").to_be_attached()
     page.goto(f"{live_server.url}/studies/{study.slug}/preview/run/?page=run-checks&language=de&to=link")
     languages = page.locator("[data-languages] a")
-    expect(languages).to_have_text(["English", made_up_bundle().name], use_inner_text=True)
+    expect(languages).to_have_text(["English", NAME], use_inner_text=True)
 
 
 def test_pages_with_numbers_and_codes_show_examples(page: Any, live_server: Any, drawings: Any, own_media: Any) -> None:

@@ -10,16 +10,13 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-from csp.constants import SELF
-from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
-from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from humanexp.core.errors import NotFound
 from humanexp.core.keys import pseudonym
-from humanexp.core.languages import PARAMETER, offer
+from humanexp.core.languages import PARAMETER, code_of, languages
 from humanexp.entry import visitors
 from humanexp.entry.admission import PlacesTaken
 from humanexp.entry.pages.take import entry_shell, preview_entry, previewed_campaign
@@ -28,7 +25,7 @@ from humanexp.participation.selectors.own_results import KEPT_DAYS, TASKS as WIT
 from humanexp.participation.services.leaving import questions_of
 from humanexp.participation.services.setting_up import offered_window_ms, steps_of
 from humanexp.recruiters.facts import facts_of
-from humanexp.studies.facts import bundles_of, code_in, language_of_study, languages_of, tasks_of
+from humanexp.studies.facts import language_of_study, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of
 from humanexp.studies.tasks import TASKS
@@ -74,8 +71,6 @@ def pages_of(request: HttpRequest, study: Study, *, to: str, language: str) -> l
     return [*found, "run-leave", *(["result-"] if has_result else [])]
 
 
-@xframe_options_sameorigin
-@csp_replace({"frame-ancestors": [SELF]})
 def page_of(request: HttpRequest, study: Study, key: str, *, to: str, language: str) -> HttpResponse:
     """One page as participants see it; a key without a name draws the shell."""
     kind, _dash, name = key.partition("-")
@@ -85,8 +80,7 @@ def page_of(request: HttpRequest, study: Study, key: str, *, to: str, language: 
     if campaign is None or kind not in (*_MARKS, "result"):
         raise NotFound
     campaign.entry = pseudonym("an example", "entry", prefix="E", length=16)  # as long as a real one; it opens nothing
-    with translation.override(code_in(study, language)):
-        offer(request, bundles_of(study))
+    with translation.override(code_of(language)):
         if kind == "result":
             found = OwnResult(shares=tuple(_shares(one) for one in WITH_RESULT if one in tasks_of(study.configuration)))
             result = {"result": found, "tables": shares_tables(found), "study": study, "kept_days": KEPT_DAYS}
@@ -145,4 +139,4 @@ def _is_met(study: Study, name: str) -> bool:
 
 def chosen_language(request: HttpRequest, study: Study) -> str:
     asked = request.GET.get(PARAMETER, "")
-    return asked if asked in languages_of(study) else language_of_study(study)
+    return asked if asked in languages() else language_of_study(study)

@@ -66,23 +66,6 @@ class Migration(migrations.Migration):
                     ],
                 ),
                 migrations.CreateModel(
-                    name="StoredBundle",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("digest", models.CharField(max_length=64, unique=True)),
-                        ("bundle", models.JSONField()),
-                        ("stored_at", models.DateTimeField(auto_now_add=True)),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                    },
-                ),
-                migrations.CreateModel(
                     name="StoredObject",
                     fields=[
                         ("sha256", models.CharField(max_length=64, primary_key=True, serialize=False)),

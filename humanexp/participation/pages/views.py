@@ -25,7 +25,7 @@ from humanexp.participation.selectors import own_results
 from humanexp.participation.selectors.own_results import OwnResult, own_result_behind, result_on_card
 from humanexp.participation.selectors.sessions import undoable
 from humanexp.participation.services.leaving import make_card, take_card_back, undo_withdrawal
-from humanexp.studies.facts import KEPT_DAYS, StudyFacts, bundles_of, language_of_study
+from humanexp.studies.facts import KEPT_DAYS, StudyFacts, language_of_study
 from humanexp.studies.selectors import study_for
 
 #: Rows of a page.
@@ -84,7 +84,7 @@ def _shown_result(request: HttpRequest, session: Session, found: OwnResult) -> H
             act = take_card_back if "take-back" in request.POST else make_card
             act(curve=found.promise)
         return HttpResponseRedirect(f"{request.get_full_path()}#card", status=303)
-    begin_in(request, language_of_study(session.study), bundles_of(session.study))
+    begin_in(request, language_of_study(session.study))
     context = {
         "result": found,
         "tables": shares_tables(found),
@@ -104,7 +104,7 @@ def card(request: HttpRequest, key: str) -> HttpResponse:
         session, found = result_on_card(key)
     except NotFound:
         return render(request, "participation/run/card.html", {"curve": None}, status=404)
-    begin_in(request, language_of_study(session.study), bundles_of(session.study))
+    begin_in(request, language_of_study(session.study))
     context = {"curve": own_curve_page(found), "address": f"{settings.PUBLIC_URL.rstrip('/')}{request.path}"}
     return render(request, "participation/run/card.html", context)
 
