@@ -30,6 +30,7 @@ from humanexp.participation.services import sessions
 from humanexp.participation.services.sessions import Agreement, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.models import Study
 from humanexp.studies.services import studies
@@ -84,7 +85,7 @@ def stimulus_set(folder: Path, *, name: str, corruptions: Sequence[str], count: 
         return StimulusSet.objects.get(name=name)
     made = create_stimulus_set(
         Described(
-            source_set=import_images(source=folder, name="drawings").source_set,
+            source_set=import_images(source=folder, order=ImportOrder(name="drawings")).source_set,
             name=name,
             corruptions=list(corruptions),
             count=count,
