@@ -117,7 +117,7 @@ def test_a_study_file_names_it(tmp_path: Path, settings: Any) -> None:
     call_command("create_study", str(file))
     made = Study.objects.get(slug="filed")
     line = language(Launch(study=made, to="link"))
-    assert NAME in line.detail and f"begin in {NAME}" in line.detail
+    assert NAME in line.text and f"begin in {NAME}" in line.text
     made.delete()
     settings.LOCALE_FOLDER = ""
     with pytest.raises(CommandError, match=f"language must be one of en, de, not '{TAG}'"):
