@@ -16,6 +16,7 @@ from analysis.file_names import composed
 from analysis.generation.originals import Inspection, resembling
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused, InvalidRequest
+from humanexp.core.models import User
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.services.sources import check_notes
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable
@@ -71,6 +72,10 @@ class ImportOrder:
         check_notes(self.provenance, self.licence)
         if self.minimum_side_px < 0:
             raise InvalidRequest("The shortest side of a picture is 0 px or more.")
+
+    @property
+    def by(self) -> User | None:
+        return User.objects.filter(pk=self.by_id).first() if self.by_id is not None else None
 
 
 class Collection:

@@ -22,7 +22,6 @@ from analysis.compute import executor
 from analysis.generation.originals import MAXIMUM_BYTES, Inspection, inspect_originals
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
-from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path, relative_to_media, sweep
 from humanexp.jobs import services as jobs
@@ -176,7 +175,7 @@ def _writing() -> Iterator[None]:
 
 def _write(order: ImportOrder, collection: Collection, found: FoundFiles, folder: Path) -> SourceSet:
     """The rows, then the folder gets its name. Whatever fails, neither half stays alone."""
-    name, by = order.name, User.objects.filter(pk=order.by_id).first()
+    name, by = order.name, order.by
     final = media_path(f"originals/{name}")
     try:
         with _writing(), transaction.atomic():
@@ -236,7 +235,7 @@ def request_import(
             return jobs.submit(
                 IMPORT_IMAGES_KIND,
                 subject=subject_of_import(name),
-                by=User.objects.filter(pk=order.by_id).first(),
+                by=order.by,
                 order=asdict(order),
                 upload=relative_to_media(stored) if stored is not None else "",
                 title=str(archive) if archive is not None else "",

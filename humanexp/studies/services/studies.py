@@ -150,8 +150,8 @@ def _refuse_frozen(study: Study) -> None:
 
 def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, object]:
     """The fields that follow from a configuration; refuses what cannot be planned before anything is written."""
-    stimulus_set = stimulus_set_for(configuration)
     _check_language(configuration)
+    stimulus_set = stimulus_set_for(configuration)
     plan = make_plan(configuration=configuration, stimulus_set=stimulus_set, rules=rules)
     plan_file, plan_digest = store_plan(plan, slug=configuration.slug)
     protocol, _ = Protocol.objects.get_or_create(
