@@ -45,12 +45,10 @@ BACKUP_MAX_AGE_HOURS = env.int("BACKUP_MAX_AGE_HOURS", default=48)
 CONTACT = env.str("CONTACT", default="")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
-#: Signs links, tokens and cookies; may be rotated: put the old one into SECRET_KEY_FALLBACKS.
+#: Signs links, tokens and cookies, and seals the key of people's codes: keep a copy. It may be rotated: put the old one
+#: into SECRET_KEY_FALLBACKS.
 SECRET_KEY = env.str("SECRET_KEY", default="") or read_or_create_key(MEDIA_ROOT / "keys" / "secret_key")
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
-#: Hashes worker ids into participants' codes; never rotate it, back it up. Empty: a file under MEDIA_ROOT, made when an
-#: empty database first needs it. Read by humanexp.core.fingerprints alone, which compares it with the database.
-PSEUDONYM_KEY = env.str("PSEUDONYM_KEY", default="")
 
 #: serial | processes[:n] | dask:tcp://host:8786
 COMPUTE = env.str("COMPUTE", default="processes")
@@ -340,6 +338,8 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
 LOCALE_PATHS = [PACKAGE / "locale"]
+#: Folder with catalogues of further languages for participants, one TOML file each (humanexp.core.catalogues).
+LOCALE_FOLDER = env.str("LOCALE_FOLDER", default="")
 
 STATIC_URL = "static/"
 STATIC_ROOT = MEDIA_ROOT / "static"

@@ -109,6 +109,17 @@ def unhurried(monkeypatch):
 
 
 @pytest.fixture
+def made_up_language(settings, tmp_path_factory):
+    """The installation has a catalogue of a language that no one speaks; its name begins with qaa."""
+    from tests.made_up import catalogue_file
+
+    folder = tmp_path_factory.mktemp("catalogues")
+    (folder / "made-up.toml").write_text(catalogue_file(), encoding="utf-8")
+    settings.LOCALE_FOLDER = str(folder)
+    return folder
+
+
+@pytest.fixture
 def open_gates(monkeypatch):
     """Studies are launched without a pre-flight check. A folder or a test that wants this asks for it."""
     from humanexp.recruiting import approvals

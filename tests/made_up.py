@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from humanexp.core.text_bundles import TextBundle, catalogue_keys
+from humanexp.core.catalogues import Catalogue, catalogue_keys
 
 TAG = "qaa-Hebr"
 NAME = "אנגלית הפוכה"
@@ -20,7 +20,7 @@ def said(text: str) -> str:
     return "".join(part if _KEPT.fullmatch(part) else part.lower().translate(_LETTERS) for part in parts)
 
 
-def bundle_file(*, direction: str = "rtl", tag: str = TAG, changes: Mapping[str, object] | None = None) -> str:
+def catalogue_file(*, direction: str = "rtl", tag: str = TAG, changes: Mapping[str, object] | None = None) -> str:
     """As a researcher fills it in; `changes` replace texts, and None takes a key out."""
     texts: dict[str, object] = {
         key: [said(key), said(plural)] if plural else said(key) for key, plural in catalogue_keys().items()
@@ -37,5 +37,5 @@ def bundle_file(*, direction: str = "rtl", tag: str = TAG, changes: Mapping[str,
     return "\n".join(lines) + "\n"
 
 
-def made_up_bundle(**changes: str) -> TextBundle:
-    return TextBundle.read(bundle_file(**changes), source="made-up.toml")
+def made_up_catalogue(**changes: str) -> Catalogue:
+    return Catalogue.read(catalogue_file(**changes), source="made-up.toml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.core.cache import cache
 
 from analysis.classifiers import shards
-from humanexp.core import fingerprints, limits
+from humanexp.core import limits, sealing
 from humanexp.entry import admission
 from humanexp.participation import session_cache
 from humanexp.participation.services import previewing
@@ -15,7 +15,7 @@ from humanexp.studies import plans
 
 #: Caches whose keys are rows: the next test's row may have the same number.
 _OF_ROWS = (plans._lines, plans._planned_names, plans._cells, previewing._read, session_cache.course_of, _read)
-_DICTIONARIES = (fingerprints._compared, registry._opened, registry._settled, shards._held)
+_DICTIONARIES = (sealing._read, registry._opened, registry._settled, shards._held)
 
 
 def forget() -> None:

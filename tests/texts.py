@@ -20,7 +20,6 @@ MODULES = ("humanexp/studies/tasks",)
 FILES = (
     "humanexp/recruiters/facts.py",
     "humanexp/recruitment/templatetags/recruitment.py",
-    "humanexp/participation/pages/card_picture.py",
     "humanexp/participation/pages/own_result.py",
 )
 #: Modules whose refusals are shown on the entry page.

@@ -68,13 +68,9 @@ def shares_of_recruiters(recruitment: Terms, analysis: AnalysisPlan) -> dict[str
 
 
 Population = Literal["people", "scripted"]
-#: Languages of the participants' pages that need no bundle.
-SHIPPED_LANGUAGES = ("en", "de")
-#: What a study brings: language, script and region, as in "fa", "zh-Hant" or "pt-BR".
+#: Any language: its name, script and region, as in "fa", "zh-Hant" or "pt-BR".
 LANGUAGE_TAG = r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?"
 _Slug = Annotated[str, Field(max_length=80), Must("lower-case letters, digits and hyphens, at most 80")]
-#: Studies of this version of the specification and later ones may bring languages.
-LANGUAGES_SINCE = 4
 #: A worker may judge several sets of pictures (ImageNet-D had 1,540 sessions by 679 workers).
 _VALIDATION_SESSIONS = 5
 #: What other settings say, and where it is said.
@@ -176,18 +172,11 @@ class StudyConfiguration(Spec):
         str,
         Field(
             description="language in which the participant's pages and the advertisement begin, whatever the browser "
-            "says; readers may change it. `en`, `de`, or one of `[languages]`"
+            "says; readers may change it. `en`, `de`, or the tag of a catalogue of the installation, such as `fa`"
         ),
         InForm(_("Language of the pages"), choices={"en": "English", "de": "Deutsch"}),
-        Must("en, de, or the tag of a language that [languages] brings"),
+        Must("en, de, or the tag of a catalogue"),
     ] = "en"
-    languages: Annotated[
-        dict[str, str],
-        Field(
-            description="languages that the study brings, by their tag, such as `fa`: for `create_study` the path of "
-            "a text bundle beside the study file; stored is the bundle's SHA-256"
-        ),
-    ] = {}
     calibrate_size: Annotated[
         bool,
         Field(description="ask participants to fit a card on the screen, so that the size of a pixel is known"),
@@ -256,26 +245,18 @@ class StudyConfiguration(Spec):
                 raise refusal(f"[wanted] has no category {category!r}; there are: {', '.join(CATEGORIES)}.", category)
         return words
 
-    @model_validator(mode="after")
-    def _languages_are_there(self) -> Self:
-        for tag in self.languages:
-            if re.fullmatch(LANGUAGE_TAG, tag) is None:
-                raise refusal(f"[languages] takes tags such as fa, zh-Hant or pt-BR, not {tag!r}.", "languages", tag)
-            if tag in SHIPPED_LANGUAGES:
-                raise refusal(f"[languages] cannot bring {tag!r}: HumanExp has it itself.", "languages", tag)
-        if self.languages and self.spec < LANGUAGES_SINCE:
-            raise refusal(f"[languages] needs spec = {LANGUAGES_SINCE}: take out the line that says spec.", "languages")
-        if self.language not in (*SHIPPED_LANGUAGES, *self.languages):
-            known = ", ".join((*SHIPPED_LANGUAGES, *self.languages))
-            raise refusal(f"{{place}} must be one of {known}, not {self.language!r}.", "language")
-        return self
+    @field_validator("language")
+    @classmethod
+    def _is_a_tag(cls, language: str) -> str:
+        if re.fullmatch(LANGUAGE_TAG, language) is None:
+            raise refusal(f"{{place}} must be a tag such as en, fa, zh-Hant or pt-BR, not {language!r}.")
+        return language
 
     @model_validator(mode="after")
     def _other_languages_are_translations(self) -> Self:
-        others = [code for code in (*SHIPPED_LANGUAGES, *self.languages) if code != self.language]
         for code in self.ethics.translations:
-            if code not in others:
-                sentence = f"[ethics.translations] takes {', '.join(others)}: the study is in {self.language!r} itself."
+            if code == self.language or re.fullmatch(LANGUAGE_TAG, code) is None:
+                sentence = f"[ethics.translations] takes tags of languages other than {self.language!r}, not {code!r}."
                 raise refusal(sentence, "ethics", "translations", code)
         return self
 
@@ -349,7 +330,7 @@ class StudyConfiguration(Spec):
         design = dict(values["design"])  # type: ignore[call-overload]
         values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
         # Studies without them are stored as they were before there were any.
-        for table in ("ethics", "setup", "ending", "languages"):
+        for table in ("ethics", "setup", "ending"):
             if not values[table]:
                 del values[table]
         if values["spec"] == 1:  # the first version did not say so, and its digests are kept

@@ -11,7 +11,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/preview/", views.preview, name="preview"),
     path("studies/<slug:slug>/preview/run/", views.run_preview, name="run-preview"),
     path("studies/<slug:slug>/pages/", views.gallery, name="gallery"),
-    path("studies/<slug:slug>/pages/<slug:key>/", views.gallery_frame, name="gallery-frame"),
     path("studies/<slug:slug>/preflight/", views.preflight, name="preflight"),
     path("studies/<slug:slug>/members/", views.members, name="members"),
     path("studies/<slug:slug>/members/<int:pk>/", views.member, name="member"),

@@ -26,7 +26,7 @@ ApplicationError
 │   ├── CapExceeded           more money than the campaign may spend
 │   ├── AlreadyBegun          begun before, and nothing shows that by this browser
 │   └── AlreadyTookPart       this person has no session left in the study's family
-├── PseudonymKeyRefused       503, the database was filled under another key
+├── SecretKeyRefused          503, the database was filled under another key
 ├── JobError
 │   ├── JobCancelled
 │   └── JobHandedBack         the runner stops, and another one goes on
@@ -188,8 +188,8 @@ class AlreadyTookPart(Conflict, problem="already-took-part"):
     """You have already taken part in this study. Thank you."""
 
 
-class PseudonymKeyRefused(ApplicationError, problem="pseudonym-key", status_code=503):
-    """PSEUDONYM_KEY is not the key that this database was filled under: put the right one back."""
+class SecretKeyRefused(ApplicationError, problem="secret-key", status_code=503):
+    """SECRET_KEY is not the key that this database was filled under: put the right one back."""
 
 
 class JobError(ApplicationError):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 from typing import Any, NoReturn
 
 from django.conf import settings
@@ -124,22 +123,6 @@ class Owned(models.Model):
         abstract = True
 
 
-class StoredBundle(models.Model):
-    """Every text of a participant in a language that a study brings. Studies name it by its digest; never changed."""
-
-    #: SHA-256 of `bundle`
-    digest = models.CharField(max_length=64, unique=True)
-    #: `core.text_bundles.TextBundle`
-    bundle = models.JSONField()
-    stored_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["pk"]
-
-    def __str__(self) -> str:
-        return f"{self.bundle['tag']} {self.digest[:12]}"
-
-
 class OnlyAdded(models.QuerySet[Any]):
     """Lines that stay as they were written."""
 
@@ -226,21 +209,13 @@ class ForgottenFile(models.Model):
         return self.path
 
 
-class KeyFingerprint(models.Model):
-    """Which key this database was filled under: a keyed hash of the key's name, never the key."""
+class PseudonymKey(models.Model):
+    """The key that turns worker ids into codes, sealed under SECRET_KEY: one row, made when it is first needed."""
 
-    name = models.CharField(max_length=20, unique=True)
-    digest = models.CharField(max_length=64)
-    #: why this key was believed
-    how = models.CharField(max_length=80)
-    recorded_at = models.DateTimeField(auto_now_add=True)
+    sealed = models.TextField()
+    #: by which the SECRET_KEY is recognised that sealed it (core.sealing)
+    check_value = models.CharField(max_length=64)
+    made_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
-        return self.name
-
-    @staticmethod
-    def digest_of(name: str, key: str) -> str:
-        return hmac.new(key.encode(), f"humanexp key fingerprint 1: {name}".encode(), hashlib.sha256).hexdigest()
-
-    def is_of(self, key: str) -> bool:
-        return hmac.compare_digest(self.digest, self.digest_of(self.name, key))
+        return self.check_value

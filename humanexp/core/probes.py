@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from humanexp import health
 from humanexp.addresses import is_from_this_machine
-from humanexp.core import fingerprints, metrics, storage_mark
+from humanexp.core import metrics, sealing, storage_mark
 from humanexp.core.objects import objects
 from humanexp.core.problems import Problem, bad
 
@@ -112,18 +112,9 @@ def _migrations() -> Problem | None:
 
 
 def _keys() -> Problem | None:
-    examined = fingerprints.examine() if fingerprints.is_migrated() else None
-    if examined is not None and examined.standing in fingerprints.REFUSED:
-        why = examined.sentence
-    elif fingerprints.signing_key_changed():
-        why = "SECRET_KEY is another one than before"
-    else:
-        return None
-    return bad(
-        f"The keys differ from those that this database was filled under: {why}.",
-        "Restore the keys from the backup before anyone takes part. Run doctor for details.",
-        notice="The keys differ from those that this database was filled under.",
-    )
+    fault = sealing.fault_of_key()
+    notice = "SECRET_KEY is not the key that this database was filled under."
+    return bad(fault, f"{sealing.REMEDY} Do so before anyone takes part.", notice=notice) if fault else None
 
 
 def _disk() -> Problem | None:

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from analysis.study.study import LANGUAGE_TAG
 from humanexp.core.api.problems import MEDIA_TYPE, ProblemOut, problem_body
 from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, TokenRefused
+from humanexp.core.languages import languages
 from humanexp.core.limits import caller_of
 from humanexp.entry.admission import decline, outcome_of_refusal, turn_away, way_out_of
 from humanexp.entry.arrival import Arrival, enter, new_handoff
@@ -33,7 +34,6 @@ from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.tickets import Code, GiveBack, Late, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruiting.polling import finish_link
 from humanexp.recruiting.ways_back import follow
-from humanexp.studies.facts import languages_of
 
 
 class OpenRequest(serializers.Serializer[Any]):
@@ -189,7 +189,7 @@ class Open(EntryView):
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         campaign = campaign_by_entry(entry)
-        if wanted["language"] not in languages_of(campaign.study):
+        if wanted["language"] not in languages():
             raise InvalidRequest(
                 "The study is not in this language.", fields={"language": "There is no such language."}
             )

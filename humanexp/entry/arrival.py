@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 
 from humanexp.core import clock
+from humanexp.core.catalogues import digest_of
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
 from humanexp.entry.admission import (
     BEGUN,
@@ -324,6 +325,7 @@ def _session_for(
             version=consent.version,
             digest=consent.digest,
             language=consent.language,
+            catalogue=digest_of(consent.language),
             by_guardian=arrival.is_minor,
         ),
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.

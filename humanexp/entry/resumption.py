@@ -16,8 +16,8 @@ from django.db import IntegrityError, transaction
 
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyBegun, TokenRefused
-from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
+from humanexp.core.sealing import pseudonym_key
 from humanexp.entry.models import ResumeConfirmation
 from humanexp.participation import credentials
 from humanexp.participation.models import Session, SessionState

@@ -17,9 +17,9 @@ from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import AlreadyTookPart, StudyRefused, TooManyCalls
-from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.core.limits import SharedAllowance
+from humanexp.core.sealing import pseudonym_key
 from humanexp.entry.models import DeletionCode
 from humanexp.entry.resumption import Proof, opened_by, session_behind
 from humanexp.participation.models import FINISHED, Session, SessionState

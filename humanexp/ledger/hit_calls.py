@@ -17,6 +17,7 @@ from django.utils import translation
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
+from humanexp.core.languages import code_of
 from humanexp.ledger.delivery import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.ledger.models.calls import OFFERS, CallKind
 from humanexp.ledger.outbox import order_for, type_for
@@ -25,7 +26,7 @@ from humanexp.recruiters.models.campaigns import Campaign, Hit
 from humanexp.recruiters.models.people import QualificationType
 from humanexp.recruiters.port import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
 from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState, WriteState, advance
-from humanexp.studies.facts import code_in, language_of_study
+from humanexp.studies.facts import language_of_study
 
 logger = logging.getLogger(__name__)
 
@@ -293,7 +294,7 @@ def _described(campaign: Campaign) -> str:
     if _MINUTES.search(f"{campaign.title} {text}"):
         return text
     minutes = campaign.estimated_minutes
-    with translation.override(code_in(campaign.study, language_of_study(campaign.study))):
+    with translation.override(code_of(language_of_study(campaign.study))):
         # as the entry page says it
         told = (
             "A research study of about %(minutes)s minute"

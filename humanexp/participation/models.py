@@ -106,6 +106,8 @@ class Session(models.Model):
     consent_digest = models.CharField(max_length=64, blank=True, default="")
     #: tag of the language in which the person read it; empty where nobody kept that
     language = models.CharField(max_length=35, blank=True, default="")
+    #: SHA-256 of the catalogue with that language; empty for a language that is shipped
+    catalogue = models.CharField(max_length=64, blank=True, default="")
     #: a parent or guardian agrees, too: the person is younger than those who agree for themselves
     guardian_agreed = models.BooleanField(default=False)
     consented_at = models.DateTimeField(null=True, blank=True)

@@ -26,7 +26,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("run/", views.run, name="run"),
     path("run/result/", views.own_result, name="own-result"),
     path("cards/<str:key>/", views.card, name="card"),
-    path("cards/<str:key>/card.png", views.card_as_picture, name="card-picture"),
     path("studies/<slug:slug>/count/<slug:key>/", views.count_again, name="count-again"),
     path("studies/<slug:slug>/sessions/", views.live, name="live"),
     path("studies/<slug:slug>/sessions/withdrawn/", views.withdrawn, name="withdrawn"),

@@ -18,13 +18,14 @@ from analysis.own_performance import FEWEST_PICTURES
 from analysis.study.ethics import Ethics
 from analysis.study.study import StudyConfiguration
 from analysis.study.terms import PayOnLeaving
-from humanexp.core.text_bundles import CONSENT
+from humanexp.core.catalogues import CONSENT, catalogues
+from humanexp.core.languages import code_of
 from humanexp.participation.earlier_curves import Earlier
 from humanexp.participation.selectors.own_results import CURVE_ROLES
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.site_terms import SiteTerms
-from humanexp.studies.facts import StudyFacts, code_in, language_of_study, tasks_of
+from humanexp.studies.facts import StudyFacts, language_of_study, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import plan_head
 
@@ -117,7 +118,7 @@ def run_address(campaign: Campaign) -> str:
 def advertisement(study: Study) -> str:
     """What the study asks, and on what, in its own language."""
     facts = StudyFacts(tasks=tasks_of(study.configuration))
-    with translation.override(code_in(study, language_of_study(study))):
+    with translation.override(code_of(language_of_study(study))):
         asks = {
             "categorisation": _("Look at pictures that are shown for a moment and say what each of them showed."),
             "discrimination": _(
@@ -177,13 +178,12 @@ def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
     """What a reader of this language agrees to.
 
     The study's configuration holds its own text and the text's version; both are frozen with it. The house text comes
-    in the reader's language, and its version says which one that was; in a brought language, sentence by sentence.
+    in the reader's language, and its version says which one that was; in one of a catalogue, sentence by sentence.
     """
     own = str(study.configuration.get("consent") or "").strip()
     own_language = str(study.configuration.get("language") or "en")
-    code = code_in(study, language)
-    is_brought = code != language
-    spoken = language if is_brought or language in HOUSE_LANGUAGES else "en"
+    catalogue = catalogues().get(language)
+    spoken = language if catalogue or language in HOUSE_LANGUAGES else "en"
     version = HOUSE_VERSION if spoken == "en" else f"{HOUSE_VERSION}.{spoken}"
     ethics = ethics_of(study)
     texts = ethics.texts_in(spoken)
@@ -197,7 +197,7 @@ def consent_of(study: Study, language: str, facts: StudyFacts) -> Consent:
         # an own text has said it all already, unless blocks add to it
         "tells_of_data": not own or facts.gives_deletion_code or any(getattr(texts, name) for name in _OF_DATA),
     }
-    template = CONSENT if is_brought else f"recruitment/take/consent/{version}.html"
-    with translation.override(code if is_brought else spoken):
+    template = CONSENT if catalogue else f"recruitment/take/consent/{version}.html"
+    with translation.override(code_of(spoken)):
         html = render_to_string(template, context)
     return Consent(version=consent_version_of(study) if own else version, language=spoken, html=html, ethics=ethics)

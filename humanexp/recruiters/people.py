@@ -12,9 +12,9 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from analysis.tables.reading import read_cells, text_of
 from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, InvalidRequest, NotAllowed
-from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.core.models import User
+from humanexp.core.sealing import pseudonym_key
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.participation.services.sessions import participant_for, scripted_participant
 from humanexp.recruiters import registry
@@ -33,21 +33,7 @@ def assignments_of(study: Study) -> QuerySet[Assignment]:
 
 def code_of(*, environment: str, worker_id: str, family: StudyFamily) -> str:
     """One code per person and family, the same in every environment that shares the person's worker id."""
-    return _code(pseudonym_key(), environment, worker_id, family.slug)
-
-
-def _code(key: str, environment: str, worker_id: str, family: str) -> str:
-    return pseudonym(key, registry.kind_of(environment).namespace, family, worker_id)
-
-
-def stored_codes(key: str) -> Stored:
-    """Every participant's code computed again from the worker id that is kept of them."""
-    people = RecruitedPerson.objects.filter(participant__is_scripted=False)
-    rows = people.values_list("environment", "worker_id", "family__slug", "participant__code")
-    alike = [_code(key, *of_person) == code for *of_person, code in rows.iterator()]
-    return Stored(
-        alike=sum(alike), otherwise=len(alike) - sum(alike), beyond_proof=Exclusion.objects.values("code").count()
-    )
+    return pseudonym(pseudonym_key(), registry.kind_of(environment).namespace, family.slug, worker_id)
 
 
 def exclusion_code(*, environment: str, worker_id: str) -> str:

@@ -12,10 +12,8 @@ class RecruitmentConfig(AppConfig):
     name = "humanexp.recruitment"
 
     def ready(self) -> None:
-        from humanexp.core.fingerprints import register_witness
         from humanexp.core.metrics import register_source
         from humanexp.recruiters import shipped  # noqa: F401  (registers)
-        from humanexp.recruiters.people import stored_codes
         from humanexp.recruiting.accounts import figures
         from humanexp.recruiting.pages.people import PANEL
         from humanexp.screening.pages.panels import register_panel
@@ -23,7 +21,6 @@ class RecruitmentConfig(AppConfig):
         register_study_tab(StudyTab(key="recruit", label="Recruit", url_name="recruitment:recruit", order=30))
         register_study_tab(StudyTab(key="monitor", label="Monitor", url_name="recruitment:monitor", order=40))
         register_panel(PANEL)
-        register_witness(stored_codes)
         register_source(figures)
         post_migrate.connect(_open_first_accounts, sender=self)
 

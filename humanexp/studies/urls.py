@@ -11,7 +11,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/design/", views.design, name="design"),
     path("studies/<slug:slug>/design/change/", views.change_study, name="change"),
     path("studies/<slug:slug>/design/power/", views.power, name="power"),
-    path("studies/<slug:slug>/design/languages/", views.languages, name="languages"),
-    path("studies/<slug:slug>/design/languages/template.toml", views.bundle_file, name="bundle-file"),
     path("studies/<slug:slug>/design/study.toml", views.study_file, name="study-file"),
 ]

@@ -24,17 +24,16 @@ from analysis.study.setup import Ending
 from analysis.study.study import StudyConfiguration
 from analysis.study.terms import Terms
 from analysis.study.validation import ValidationDesign
-from humanexp.core.text_bundles import TextBundle
 from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
 from humanexp.participation.services import sessions
 from humanexp.participation.services.sessions import Agreement, participant_for
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.models import Study
 from humanexp.studies.services import studies
-from humanexp.studies.services.languages import with_bundles
 
 SIZE_PX = 112
 NO_BLOCKS = Ethics()
@@ -86,7 +85,7 @@ def stimulus_set(folder: Path, *, name: str, corruptions: Sequence[str], count: 
         return StimulusSet.objects.get(name=name)
     made = create_stimulus_set(
         Described(
-            source_set=import_images(source=folder, name="drawings").source_set,
+            source_set=import_images(source=folder, order=ImportOrder(name="drawings")).source_set,
             name=name,
             corruptions=list(corruptions),
             count=count,
@@ -110,10 +109,9 @@ def make_study(
     per_corruption: int = 24,
     language: str = "en",
     ethics: Ethics = NO_BLOCKS,
-    brings: Sequence[TextBundle] = (),
     places: Mapping[str, int] | None = None,
 ) -> Study:
-    """A study that is open for participants; `brings`: its own languages; `places`: by recruiter, of several."""
+    """A study that is open for participants; `places`: by recruiter, of several."""
     noise = stimulus_set(
         folder, name="noise", corruptions=["gaussian_noise", "gaussian_blur"], count=per_corruption, seed=3
     )
@@ -123,13 +121,11 @@ def make_study(
         protocol=load_protocol("vcr").but(size_px=SIZE_PX, **protocol),
         design=design,
         language=language,
-        languages={bundle.tag: bundle.digest for bundle in brings},
         ethics=ethics,
         ending=QUIET,
         debrief="Thank you: this is what the study is about.",
         recruitment=Terms(places=dict(places or {})),
     )
-    with_bundles(configuration, {bundle.tag: bundle for bundle in brings})
     return studies.start_collecting(study=studies.create_study(configuration=configuration))
 
 

@@ -14,6 +14,7 @@ from humanexp.counterfactuals.services import searching
 from humanexp.counterfactuals.services.searching import create_search
 from humanexp.jobs import runner
 from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from tests.browser.axe import violations
 from tests.browser.looks import fits
@@ -29,7 +30,7 @@ def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
     for category in CATEGORIES:
         (tmp_path / "drawn" / category).mkdir(parents=True)
         (tmp_path / "drawn" / category / "1.png").write_bytes(encode_png(draw(category, 3, 112)))
-    import_images(source=tmp_path / "drawn", name="drawn")
+    import_images(source=tmp_path / "drawn", order=ImportOrder(name="drawn"))
     asked = {
         "source_set": SourceSet.objects.get(name="drawn"), "classifier": CLEAN, "size_px": 112,
         "budget": 2,

@@ -15,9 +15,13 @@ from tests.browser.axe import violations
 from tests.browser.looks import PHONE, fits, shot
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
-from tests.made_up import TAG, made_up_bundle, said
+from tests.made_up import NAME, TAG, said
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("made_up_language", "own_media"),
+]
 
 _PLACES = """found => found.map((one) => {
   const { left, right, top, width, height } = one.getBoundingClientRect();
@@ -47,7 +51,7 @@ def enters(page: Any, address: str, language: str) -> Any:
 def test_tiles_and_pictures_are_where_they_are_in_english(
     chromium: Any, live_server: Any, drawings: Path, task: str
 ) -> None:
-    study = studies.make_study(drawings, design=studies.DESIGNS[task](), brings=[made_up_bundle()])
+    study = studies.make_study(drawings, design=studies.DESIGNS[task]())
     link = publish(study=study, terms=LaunchTerms(to="link", assignments=2))
     measured = []
     for language, direction in (("en", "ltr"), (TAG, "rtl")):
@@ -84,10 +88,10 @@ def test_tiles_and_pictures_are_where_they_are_in_english(
 def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
     page: Any, live_server: Any, drawings: Path
 ) -> None:
-    study = studies.make_study(drawings, design=studies.short_design(), brings=[made_up_bundle()])
+    study = studies.make_study(drawings, design=studies.short_design())
     link = publish(study=study, terms=LaunchTerms(to="link", assignments=1, reward_cents=0, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{link.entry}/?p=panel-7")
-    page.get_by_role("link", name=made_up_bundle().name).click()
+    page.get_by_role("link", name=NAME).click()
     page.get_by_role("heading", name=said("Your decision")).wait_for()
     assert violations(page) == []
     fits(page, "rtl-entry")
@@ -124,7 +128,7 @@ def test_a_session_from_the_switch_to_the_end_is_mirrored_and_whole(
 
 
 def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> None:
-    study = studies.make_study(drawings, design=studies.JUDGEMENTS, brings=[made_up_bundle()])
+    study = studies.make_study(drawings, design=studies.JUDGEMENTS)
     link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     context = chromium.new_context(**PHONE)
     window = enters(context.new_page(), f"{live_server.url}/take/{link.entry}/", TAG)
@@ -154,7 +158,7 @@ def test_judging_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> 
 
 
 def test_the_text_of_a_note_stands_off_from_its_bar(page: Any, live_server: Any, drawings: Path) -> None:
-    study = studies.make_study(drawings, design=studies.short_design(), brings=[made_up_bundle()])
+    study = studies.make_study(drawings, design=studies.short_design())
     link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     page.goto(f"{live_server.url}/take/{link.entry}/personal/?language={TAG}")
     note = page.locator(".note").first

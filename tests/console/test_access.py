@@ -44,7 +44,7 @@ EXPECTED = {
 #: one line to another is a decision, not a slip. (what reading takes, what sending takes): addresses
 PAGES: dict[tuple[str, str], str] = {
     ("see", "see"): """
-        console:overview participation:count-again studies:study-file studies:bundle-file participation:live
+        console:overview participation:count-again studies:study-file participation:live
         recruitment:price
         recruitment:monitor
         recruitment:answers screening:review screening:timing
@@ -53,7 +53,7 @@ PAGES: dict[tuple[str, str], str] = {
         results:sheet_file
     """,
     ("try", "try"): """
-        console:preview console:run-preview console:gallery console:gallery-frame
+        console:preview console:run-preview console:gallery
     """,
     ("see", "check"): """
         console:preflight
@@ -68,7 +68,7 @@ PAGES: dict[tuple[str, str], str] = {
         console:audit console:audit-csv
     """,
     ("see", "design"): """
-        studies:design studies:power studies:languages
+        studies:design studies:power
     """,
     ("design", "design"): """
         studies:change

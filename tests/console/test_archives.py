@@ -225,14 +225,15 @@ class TestRefused:
         self.refused(archives, elsewhere, InputRefused, "passphrase does not open", passphrase="not the passphrase")
         self.refused(archives, elsewhere, InputRefused, "there is none", passphrase=None)
 
-    def test_another_key(self, lab: Tab, tmp_path: Path, settings: Any) -> None:
-        settings.PSEUDONYM_KEY = "the key of this installation"
+    def test_another_key(self, lab: Tab, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        own = settings.SECRET_KEY
         save(tmp_path / "with-key")
         folder = lose_everything(settings, tmp_path)
-        settings.PSEUDONYM_KEY = "a key of somebody else"
+        settings.SECRET_KEY = "a key of somebody else"
+        monkeypatch.setenv("SECRET_KEY", settings.SECRET_KEY)
         for with_keys in (True, False):
-            self.refused(tmp_path / "with-key", folder, Conflict, "PSEUDONYM_KEY", with_keys=with_keys)
-        settings.PSEUDONYM_KEY = "the key of this installation"
+            self.refused(tmp_path / "with-key", folder, Conflict, "SECRET_KEY", with_keys=with_keys)
+        settings.SECRET_KEY = own
         assert bring_back(tmp_path / "with-key", is_rehearsal=True).keys
 
     def test_a_database_that_is_not_empty(self, archives: Path) -> None:

@@ -181,4 +181,4 @@ def test_the_findings_can_be_read_by_a_program() -> None:
     call_command("doctor", "--json", stdout=out)
     lines = json.loads(out.getvalue())
     assert {"subject", "state", "detail", "remedy"} == set(lines[0])
-    assert {"Job runner", "Pseudonym key", "Files", "Address", "Database"} <= {line["subject"] for line in lines}
+    assert {"Job runner", "Secret key", "Files", "Address", "Database"} <= {line["subject"] for line in lines}

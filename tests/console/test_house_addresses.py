@@ -27,7 +27,7 @@ FROM: dict[str, str] = {
     "anonymous": """
         login account_login mfa_login_webauthn organisation mfa_authenticate
         new-password forgotten-password logout schema
-        participation:run participation:own-result participation:card participation:card-picture
+        participation:run participation:own-result participation:card
         recruitment:volunteer recruitment:volunteer-study recruitment:take recruitment:consent recruitment:run
         recruitment:inside recruitment:open recruitment:resume recruitment:personal recruitment:follow
         recruitment:delete recruitment:handoff recruitment:finish recruitment:decline

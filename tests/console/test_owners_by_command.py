@@ -15,6 +15,7 @@ from humanexp.core.commands import OwnedCommand
 from humanexp.core.models import Owned, User
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.models import Study
 
@@ -63,7 +64,7 @@ def test_who_is_not_there_does_not_go_on_with_a_set_either(tmp_path: Path) -> No
     for category in ("cat", "dog"):
         (tmp_path / category).mkdir()
         (tmp_path / category / "1.png").write_bytes(encode_png(draw(category, 1, 112)))
-    import_images(source=tmp_path, name="drawn", by=ada)
+    import_images(source=tmp_path, order=ImportOrder(name="drawn", by_id=ada.pk))
     call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=ada")
     with pytest.raises(CommandError, match="No one here has an account 'bob'"):
         call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=bob")

@@ -29,6 +29,7 @@ from humanexp.recruiting.personal_data import delete_participant
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, delete_stimulus_set, start_generation
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images, request_import
 from humanexp.stimuli.services.verification import verify_stimuli
 from tests.analysis.generation.originals import write_originals
@@ -44,7 +45,7 @@ def pets(go_to: Go, tmp_path: Path, settings) -> SourceSet:  # noqa: ANN001
     settings.COMPUTE = "serial"
     write_originals(tmp_path / "pictures", COUNTS)
     go_to("first")
-    return import_images(source=tmp_path / "pictures", name="pets").source_set
+    return import_images(source=tmp_path / "pictures", order=ImportOrder(name="pets")).source_set
 
 
 def described(pets: SourceSet, *, seed: int = 0) -> Described:
@@ -71,7 +72,7 @@ def test_an_upload_waits_for_the_runner_of_another_machine(go_to: Go, tmp_path: 
     with zipfile.ZipFile(content, "w") as packed:
         for path in (tmp_path / "pictures").rglob("*.png"):
             packed.write(path, path.relative_to(tmp_path / "pictures"))
-    request_import(name="pets", archive=SimpleUploadedFile("pets.zip", content.getvalue()))
+    request_import(order=ImportOrder(name="pets"), archive=SimpleUploadedFile("pets.zip", content.getvalue()))
     assert StoredFile.objects.get().path.startswith("uploads/")
     second = go_to("second")
     run_waiting()

@@ -67,10 +67,3 @@ def test_no_module_has_a_banned_name() -> None:
 
 def test_the_account_model_is_ours_from_the_first_migration() -> None:
     assert apps.get_model("core.User")._meta.app_label == "core"
-
-
-def test_the_pseudonym_key_is_read_in_one_place() -> None:
-    """It is compared with the database there, and made where there is none: the setting alone may be empty."""
-    readers = [path for path in SOURCES if "settings.PSEUDONYM_KEY" in path.read_text(encoding="utf-8")]
-    allowed = {"core/fingerprints.py", "console/doctor_checks/keys.py"}
-    assert {path.relative_to(ROOT / "humanexp").as_posix() for path in readers} == allowed, "use pseudonym_key()"

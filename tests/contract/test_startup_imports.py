@@ -22,7 +22,7 @@ HEAVY = (
 HEAVY_BEFORE_ADDRESSES = (*HEAVY, "analysis.findings", "requests", "PIL", "humanexp.stimuli.services")
 #: Commands that read and write rows and files, or start other processes. Django's checks look at every address first.
 LIGHT = (
-    *("check", "migrate", "user", "text_bundle", "run_jobs", "backup", "restore", "files", "doctor", "demo"),
+    *("check", "migrate", "user", "catalogue", "run_jobs", "backup", "restore", "files", "doctor", "demo"),
     *("marketplace", "panel", "simulate", "create_study", "import_images", "attach_pictures", "preflight"),
     *("publish", "sync", "settle", "reconcile", "stop", "extend", "top_up", "recruiter", "budget"),
     *("exclusions", "find_code", "forget_ids", "personal_data", "delete_participant"),

@@ -211,9 +211,9 @@ def test_two_machines_write_the_same_file(go_to: Go, server: ObjectServer) -> No
     assert (first / "plans/a-1234.jsonl").exists()
 
 
-@pytest.mark.parametrize("path", ["keys/pseudonym_key", "logs/web.log", "sends/production", ""])
+@pytest.mark.parametrize("path", ["keys/secret_key", "logs/web.log", "sends/production", ""])
 def test_what_is_this_machines_alone_is_never_published(go_to: Go, path: str) -> None:
-    write_whole(go_to("first") / "keys/pseudonym_key", b"secret")
+    write_whole(go_to("first") / "keys/secret_key", b"secret")
     with pytest.raises(ValueError, match="not for other machines"):
         file_store.publish(path)
     assert file_store.shared_folders() == []

@@ -17,8 +17,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from humanexp.core import clock, fingerprints, metrics, probes, request_ids, storage_mark
-from humanexp.core.models import KeyFingerprint, StorageMark
+from humanexp.core import clock, metrics, probes, request_ids, storage_mark
+from humanexp.core.models import PseudonymKey, StorageMark
 from humanexp.core.request_ids import JsonLines
 from humanexp.jobs import registry, runner, services as jobs
 from humanexp.jobs.models import Job, Runner
@@ -74,11 +74,10 @@ class TestReadiness:
         status, told = ready(client)
         assert status == 503 and "migrations to apply" in told["checks"]["migrations"]
 
-    def test_another_key(self, client: Client, settings: Any) -> None:
-        KeyFingerprint.objects.update_or_create(name=fingerprints.PSEUDONYM, defaults={"digest": "0" * 64, "how": "x"})
-        settings.PSEUDONYM_KEY = "k" * 40
+    def test_another_key(self, client: Client) -> None:
+        PseudonymKey.objects.update_or_create(pk=1, defaults={"sealed": "x", "check_value": "0" * 64})
         status, told = ready(client)
-        assert status == 503 and "PSEUDONYM_KEY is not the key" in told["checks"]["keys"]
+        assert status == 503 and "SECRET_KEY is not the key" in told["checks"]["keys"]
 
     def test_a_full_disk(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(probes, "FREE_MB", 1e12)

@@ -10,6 +10,7 @@ from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from tests.counterfactuals.networks import CLEAN, ROBUST
 
@@ -28,7 +29,7 @@ def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def source_set(drawings: Path, db: None) -> SourceSet:
-    import_images(source=drawings, name="drawn")
+    import_images(source=drawings, order=ImportOrder(name="drawn"))
     return SourceSet.objects.get(name="drawn")
 
 

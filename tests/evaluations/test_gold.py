@@ -22,6 +22,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sources import agreed_originals
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.stimuli.services.sources import Rating, store_ratings
 from humanexp.studies.models import Study, StudyFamily
@@ -77,7 +78,7 @@ def source_set(settings, tmp_path: Path) -> SourceSet:  # noqa: ANN001
         write_picture(tmp_path / "pets" / "cat" / f"cat-{number}.png", middle("cat" if number else "oven") + number)
     for number in range(3):
         write_picture(tmp_path / "pets" / "dog" / f"dog-{number}.png", middle("dog" if number else "bear") + number)
-    return import_images(source=tmp_path / "pets", name="pets").source_set
+    return import_images(source=tmp_path / "pets", order=ImportOrder(name="pets")).source_set
 
 
 def test_the_command_stores_what_each_classifier_says(source_set: SourceSet) -> None:

@@ -15,7 +15,6 @@ import pytest
 
 from tests.faults.runners import Lab
 from tests.faults.site import Installation
-from tests.faults.test_keys import RECRUIT
 
 pytestmark = pytest.mark.process
 
@@ -70,18 +69,7 @@ def readable_key(site: Installation) -> None:
     (site.media / "keys" / "secret_key").chmod(0o604)
 
 
-def other_pseudonym_key(site: Installation) -> None:
-    site.environment["PSEUDONYM_KEY"] = "of another database"
-
-
-def mixed_pseudonym_keys(site: Installation) -> None:
-    """As after a restore without the key: some came before, some since, and no fingerprint tells which is right."""
-    _execute(site, "DELETE FROM core_keyfingerprint WHERE name = 'pseudonym'")
-    site.python(RECRUIT.format(worker="ann"), env={"PSEUDONYM_KEY": "of another database"})
-    site.python(RECRUIT.format(worker="bob"))
-
-
-def other_signing_key(site: Installation) -> None:
+def other_secret_key(site: Installation) -> None:
     site.environment["SECRET_KEY"] = "another key than the one that has signed everything so far"
 
 
@@ -110,9 +98,7 @@ def test_a_healthy_installation_is_not_red(site: Installation) -> None:
         (unapplied_migration, "Database", "1 migrations to apply"),
         (readable_database, "File modes", "humanexp.sqlite3"),
         (readable_key, "File modes", "secret_key"),
-        (other_pseudonym_key, "Pseudonym key", "is not the key"),
-        (mixed_pseudonym_keys, "Pseudonym key", "1 participants' codes were made with another"),
-        (other_signing_key, "Signing key", "completion codes signed before are refused"),
+        (other_secret_key, "Secret key", "links and codes signed before are refused"),
         (address_without_tls, "Address", "without TLS"),
         (deaf_mail_server, "Mail", "127.0.0.1:9"),
     ],
@@ -127,8 +113,8 @@ def test_a_fault_turns_its_line_red_and_no_other(
     assert told in red[subject]
 
 
-def test_a_signing_key_that_was_replaced_in_good_order_is_no_fault(site: Installation) -> None:
+def test_a_secret_key_that_was_replaced_in_good_order_is_no_fault(site: Installation) -> None:
     before = (site.media / "keys" / "secret_key").read_text().strip()
-    other_signing_key(site)
+    other_secret_key(site)
     site.environment["SECRET_KEY_FALLBACKS"] = before
     assert examined(site) == (0, {})

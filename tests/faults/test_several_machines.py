@@ -65,7 +65,6 @@ class Site:
             "DATABASE_URL": self.database,
             "PUBLIC_URL": self.balancer.url,
             "SECRET_KEY": "one key for all of them, which is long enough",
-            "PSEUDONYM_KEY": "one pseudonym key for all of them",
             "COMPUTE": "serial",
             "WEB_CONCURRENCY": "1",
         }

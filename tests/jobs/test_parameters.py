@@ -42,8 +42,11 @@ QUEUED = {
     "stimuli.delete": {"stimulus_set_id": 1},
     "stimuli.import_imagenet_c": {"stimulus_set_id": 1, "folder": "/pictures", "n_pictures": 5},
     "stimuli.import_images": {
-        "name": "photos", "upload": "uploads/a.zip", "title": "a.zip", "prefix": "", "provenance": "ours",
-        "licence": "CC0", "minimum_side_px": 0, "skip_unusable": True, "by_id": 1,
+        "upload": "uploads/a.zip", "title": "a.zip", "prefix": "",
+        "order": {
+            "name": "photos", "provenance": "ours", "licence": "CC0", "minimum_side_px": 0, "skip_unusable": True,
+            "by_id": 1,
+        },
     },
 }  # fmt: skip
 

@@ -20,13 +20,13 @@ from tests.browser import studies
 from tests.journeys import firefox as browsers
 from tests.journeys.firefox import Firefox, NotThereError, Tab
 from tests.journeys.test_participants import DESIGNS
-from tests.made_up import TAG, made_up_bundle
+from tests.made_up import TAG
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("own_media", "unhurried", "open_gates"),
+    pytest.mark.usefixtures("made_up_language", "own_media", "unhurried", "open_gates"),
     pytest.mark.skipif(browsers.FIREFOX is None, reason="there is no firefox-esr"),
 ]
 
@@ -154,7 +154,7 @@ def test_a_way_through_the_study(
     language: str,
     by: str,
 ) -> None:
-    study = studies.make_study(drawings, design=DESIGNS[task], brings=[made_up_bundle()])
+    study = studies.make_study(drawings, design=DESIGNS[task])
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     link = publish(study=study, terms=LaunchTerms(to="link", assignments=1))
     tab = firefox.opens(1280, 860)

@@ -57,7 +57,6 @@ class SeveralMachines(Site):
             **self.keys,
             "DATABASE_URL": self._database,
             "SECRET_KEY": "one key for all of them, which is long enough",
-            "PSEUDONYM_KEY": "one pseudonym key for all of them",
         }
 
 

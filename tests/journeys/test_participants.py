@@ -23,12 +23,12 @@ from tests.browser.looks import PHONE
 from tests.browser.participant import agrees
 from tests.journeys.pairwise import all_pairs, covering, pairs_of
 from tests.journeys.walking import KINDS, PATIENCE_MS, Confused, looks_at
-from tests.made_up import TAG, made_up_bundle
+from tests.made_up import TAG
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("own_media", "unhurried", "open_gates"),
+    pytest.mark.usefixtures("made_up_language", "own_media", "unhurried", "open_gates"),
 ]
 
 FACTORS = {
@@ -69,7 +69,6 @@ def campaign(request: pytest.FixtureRequest, drawings: Path) -> Campaign:
         drawings,
         design=DESIGNS[row["task"]],
         language=row["language"] if is_hit else "en",
-        brings=[made_up_bundle()],
     )
     # Questions at the end, as a new study has them.
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})

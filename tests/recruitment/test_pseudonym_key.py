@@ -1,84 +1,75 @@
-"""The key behind people's codes is believed only when stored codes speak for it."""
+"""The key behind people's codes is sealed under SECRET_KEY; another SECRET_KEY is refused, not believed."""
 
 from __future__ import annotations
 
 from io import StringIO
-from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 
-from humanexp.core import fingerprints
-from humanexp.core.errors import Conflict, PseudonymKeyRefused
-from humanexp.core.fingerprints import Standing, check_at_start, examine, pseudonym_key, record_keys
-from humanexp.core.models import AuditEvent, KeyFingerprint, User
-from humanexp.recruiters.models.people import Exclusion
-from humanexp.recruiters.people import exclusion_code, person_for
+from humanexp.core import sealing
+from humanexp.core.errors import Conflict, SecretKeyRefused
+from humanexp.core.models import AuditEvent, PseudonymKey, User
+from humanexp.core.sealing import check_at_start, check_value, fault_of_key, pseudonym_key, replace_lost_key
+from humanexp.recruiters.people import person_for
 from humanexp.studies.models import StudyFamily
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def place(settings, tmp_path: Path):
-    """Nothing was compared yet, and keys are made in a folder of the test's own."""
-    settings.MEDIA_ROOT = tmp_path
-    fingerprints._compared.clear()
-    yield tmp_path
-    fingerprints._compared.clear()
-
-
-@pytest.fixture
-def family() -> StudyFamily:
-    return StudyFamily.objects.create(slug="blur")
-
-
-def recruit(family: StudyFamily, worker: str) -> None:
-    person_for(environment="link", worker_id=worker, family=family)
-
-
-def exclude(family: StudyFamily, worker: str) -> None:
-    Exclusion.objects.create(family=family, code=exclusion_code(environment="link", worker_id=worker))
-
-
-def use(settings, key: str) -> None:
+def use(settings: Any, key: str, *fallbacks: str) -> None:
     """As a process would that starts with this key."""
-    settings.PSEUDONYM_KEY = key
-    fingerprints._compared.clear()
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = key, list(fallbacks)
+    sealing._read.clear()
 
 
-def recorded() -> list[str]:
-    return list(KeyFingerprint.objects.filter(name="pseudonym").values_list("how", flat=True))
-
-
-def test_an_empty_database_takes_the_key_that_is_there(settings) -> None:
+def test_the_first_start_seals_a_key_and_another_secret_key_is_refused(settings: Any) -> None:
     use(settings, "one")
     check_at_start()
-    assert recorded() == [Standing.FREE.value]
+    made = pseudonym_key()
     use(settings, "another")
-    with pytest.raises(PseudonymKeyRefused, match="is not the key"):
-        check_at_start()
-    with pytest.raises(PseudonymKeyRefused, match="is not the key"):
-        pseudonym_key()
-
-
-def test_stored_ids_prove_the_key_before_it_is_recorded(settings, family: StudyFamily) -> None:
-    use(settings, "one")
-    recruit(family, "ann")
-    exclude(family, "eve")
-    use(settings, "another")
-    with pytest.raises(PseudonymKeyRefused):
-        check_at_start()
-    assert recorded() == []
+    for ask in (check_at_start, pseudonym_key):
+        with pytest.raises(SecretKeyRefused, match="SECRET_KEY is not the key.*doctor --key-is-lost"):
+            ask()
     use(settings, "one")
     check_at_start()
-    assert recorded() == [Standing.PROVEN.value]
+    assert pseudonym_key() == made and fault_of_key() == ""
 
 
-def test_accounts_are_made_under_another_key_with_a_warning(settings, family: StudyFamily) -> None:
+def test_a_secret_key_is_replaced_with_the_old_one_as_a_fallback(settings: Any) -> None:
+    use(settings, "one")
+    check_at_start()
+    made = pseudonym_key()
+    use(settings, "two", "one")
+    assert pseudonym_key() == made and fault_of_key() == ""
+    check_at_start()
+    use(settings, "two")
+    assert pseudonym_key() == made, "it was sealed again at the start"
+
+
+def test_the_key_of_a_transaction_that_was_taken_back_is_forgotten(settings: Any) -> None:
+    use(settings, "one")
+    made = pseudonym_key()
+    PseudonymKey.objects.all().delete()
+    assert pseudonym_key() != made
+
+
+def test_a_lost_key_is_replaced_only_by_word(settings: Any) -> None:
+    use(settings, "one")
+    family = StudyFamily.objects.create(slug="blur")
+    ann = person_for(environment="link", worker_id="ann", family=family)
+    with pytest.raises(Conflict, match="nothing was changed"):
+        replace_lost_key()
+    use(settings, "another")
+    replace_lost_key()
+    assert fault_of_key() == "" and AuditEvent.objects.filter(action="replace-pseudonym-key").count() == 1
+    assert person_for(environment="link", worker_id="ann", family=family) == ann, "ids that are kept still say who"
+
+
+def test_accounts_are_made_under_another_key_with_a_warning(settings: Any) -> None:
     """Who restores an installation has to get in; no code is made by it."""
     use(settings, "one")
-    recruit(family, "ann")
     check_at_start()
     use(settings, "another")
     out, warned = StringIO(), StringIO()
@@ -91,70 +82,9 @@ def test_accounts_are_made_under_another_key_with_a_warning(settings, family: St
     assert warned.getvalue() == ""
 
 
-def test_scripted_participants_prove_nothing(settings, family: StudyFamily) -> None:
-    use(settings, "one")
-    person_for(environment="link", worker_id="robot", family=family, scripted=True)
-    use(settings, "another")
-    assert examine().standing == Standing.FREE
-
-
-def test_an_installation_with_two_keys_in_its_past_runs_and_says_so(settings, family: StudyFamily) -> None:
-    for key, worker in (("one", "ann"), ("another", "bob")):
-        use(settings, key)
-        recruit(family, worker)
+def test_the_row_tells_nothing_of_either_key(settings: Any) -> None:
+    use(settings, "a long secret key")
     check_at_start()
-    assert recorded() == [] and "1 participants' codes were made with another" in examine().sentence
-    with pytest.raises(Conflict, match="--key-is-lost"):
-        record_keys()
-    record_keys(key_is_lost=True)
-    assert recorded() == ["operator"] and examine().standing == Standing.HOLDS
-    assert AuditEvent.objects.get(action="replace-pseudonym-key").facts == {"standing": "MIXED"}
-
-
-def test_exclusions_alone_prove_nothing_so_a_person_says_it(settings, family: StudyFamily) -> None:
-    use(settings, "one")
-    exclude(family, "eve")
-    check_at_start()
-    assert recorded() == [] and "It cannot be computed" in examine().sentence
-    record_keys()
-    assert recorded() == ["operator"] and examine().sentence == ""
-
-
-@pytest.mark.parametrize("is_recorded", [False, True])
-def test_a_key_that_is_gone_is_not_made_anew(settings, place: Path, family: StudyFamily, is_recorded: bool) -> None:
-    use(settings, "")
-    recruit(family, "ann")
-    file = place / fingerprints.FILE
-    if is_recorded:
-        check_at_start()
-    file.unlink()
-    use(settings, "")
-    for ask in (check_at_start, pseudonym_key):
-        with pytest.raises(PseudonymKeyRefused, match="is gone"):
-            ask()
-    with pytest.raises(Conflict):
-        record_keys()
-    assert not file.exists()
-    record_keys(key_is_lost=True)
-    assert file.exists() and pseudonym_key() == file.read_text(encoding="ascii")
-
-
-def test_a_new_signing_key_is_told_until_the_old_one_is_a_fallback(settings) -> None:
-    check_at_start()
-    old = settings.SECRET_KEY
-    settings.SECRET_KEY = "a new one"
-    check_at_start()
-    assert fingerprints.signing_key_changed() is not None
-    settings.SECRET_KEY_FALLBACKS = [old]
-    assert fingerprints.signing_key_changed() is None
-    settings.SECRET_KEY_FALLBACKS = []
-    record_keys()
-    assert fingerprints.signing_key_changed() is None
-
-
-def test_the_fingerprint_tells_nothing_of_the_key(settings) -> None:
-    use(settings, "one")
-    check_at_start()
-    row = KeyFingerprint.objects.get(name="pseudonym")
-    assert "one" not in (row.digest, row.how) and len(row.digest) == 64
-    assert row.digest != KeyFingerprint.digest_of("secret", "one")
+    row = PseudonymKey.objects.get()
+    assert row.check_value == check_value("a long secret key") and len(row.check_value) == 64
+    assert pseudonym_key() not in row.sealed and "long secret" not in row.sealed + row.check_value

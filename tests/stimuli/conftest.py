@@ -7,6 +7,7 @@ from django.test import Client
 
 from humanexp.core.models import User
 from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from tests.analysis.generation.originals import write_originals
 
@@ -27,7 +28,7 @@ def picture_folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def source_set(db: None, picture_folder: Path) -> SourceSet:
-    return import_images(source=picture_folder, name="pets").source_set
+    return import_images(source=picture_folder, order=ImportOrder(name="pets")).source_set
 
 
 @pytest.fixture

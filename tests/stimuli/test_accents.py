@@ -12,6 +12,7 @@ import pytest
 from analysis.published_pictures import PublishedPicture, match_pictures
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceImage
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def test_a_list_finds_files_of_the_other_form(
         with zipfile.ZipFile(source, "w") as archive:
             for file in (path for path in (tmp_path / "handed in").rglob("*") if path.is_file()):
                 archive.write(file, file.relative_to(tmp_path / "handed in").as_posix())
-    assert import_images(source=source, name="pets").per_category == {"cat": 1}
+    assert import_images(source=source, order=ImportOrder(name="pets")).per_category == {"cat": 1}
     assert SourceImage.objects.get().key == f"cat-{Path(name).stem.replace(' ', '_')}"
 
 
@@ -47,14 +48,14 @@ def test_files_that_differ_by_that_alone_are_refused(picture_folder: Path) -> No
     table.write_text("path,category\ncat/Kätzchen.png,cat\n", encoding="utf-8")
     for source in (picture_folder, table):
         with pytest.raises(InputRefused, match=r"two names read .*Kätzchen.png and differ only .* Rename one"):
-            import_images(source=source, name="pets")
+            import_images(source=source, order=ImportOrder(name="pets"))
 
 
 def test_a_picture_that_is_missing_is_named_as_the_list_has_it(picture_folder: Path) -> None:
     table = picture_folder / "list.csv"
     table.write_text("path,category\nnirgends/Kätzchen.png,cat\n", encoding="utf-8")
     with pytest.raises(InputRefused, match=r"nirgends/Kätzchen.png: there is no such file"):
-        import_images(source=table, name="pets")
+        import_images(source=table, order=ImportOrder(name="pets"))
 
 
 @pytest.mark.parametrize("of_files", FORMS)
@@ -66,7 +67,7 @@ def test_a_list_of_wordnet_ids_and_published_trials_find_them_too(
     shutil.copy(picture_folder / "cat" / "cat-0.png", tmp_path / "flat" / name)
     other = unicodedata.normalize("NFC" if of_files == "NFD" else "NFD", "ärger_1")
     (tmp_path / "labels.txt").write_text(f"{other}.png n02123045\n", encoding="utf-8")
-    report = import_images(source=tmp_path / "flat", name="pets", label_list=tmp_path / "labels.txt")
+    report = import_images(source=tmp_path / "flat", order=ImportOrder(name="pets"), label_list=tmp_path / "labels.txt")
     assert report.per_category == {"cat": 1}
     shown = PublishedPicture("x", other, "cat", "")
     assert match_pictures([shown], [name], where="flat").files == [(shown, name)]

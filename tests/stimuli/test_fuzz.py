@@ -12,6 +12,7 @@ from analysis.generation.originals import prepare_original
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from tests.analysis.generation.originals import check_original
 from tests.limits import LIMIT
@@ -88,11 +89,11 @@ def test_each_hostile_file_is_a_picture_or_refused_with_a_sentence(hostile_folde
 @pytest.mark.django_db
 def test_hostile_files_leave_no_row_and_no_file(hostile_folder: Path, picture_folder: Path) -> None:
     with pytest.raises(InputRefused, match=r"\d+ of 500 pictures cannot be used; nothing was imported"):
-        import_images(source=hostile_folder, name="hostile")
+        import_images(source=hostile_folder, order=ImportOrder(name="hostile"))
     assert not SourceSet.objects.exists()
     assert not SourceImage.objects.exists()
     assert [path for path in media_path("").rglob("*") if path.is_file()] == []
-    report = import_images(source=hostile_folder, name="hostile", skip_unusable=True)
+    report = import_images(source=hostile_folder, order=ImportOrder(name="hostile", skip_unusable=True))
     assert report.n_images + len(report.unusable) + len(report.duplicates) == COUNT
     stored = [path for path in media_path("originals").rglob("*") if path.is_file()]
     assert len(stored) == report.n_images == SourceImage.objects.count()

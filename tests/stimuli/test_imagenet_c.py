@@ -16,6 +16,7 @@ from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, Stim
 from humanexp.stimuli.services import imagenet_c
 from humanexp.stimuli.services.generation import start_generation
 from humanexp.stimuli.services.imagenet_c import EvenlySpread, import_imagenet_c, resume_import
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.plans import catalogue_of
 from tests.analysis.generation.imagenet_c_tree import write_tree
@@ -39,7 +40,7 @@ def wnid_set(tmp_path: Path, db: None) -> SourceSet:
         (folder / wnid).mkdir(parents=True, exist_ok=True)
         number = 10 * (original.category == "dog") + int(path.stem[-1])
         path.rename(folder / wnid / f"ILSVRC2012_val_{number:08d}.png")
-    return import_images(source=folder, name="validation").source_set
+    return import_images(source=folder, order=ImportOrder(name="validation")).source_set
 
 
 @pytest.fixture
@@ -139,7 +140,7 @@ def test_originals_known_by_category_alone_are_found(tree: Path, wnid_set: Sourc
         shutil.copy(path, flat)
     lines = [f"{path.name},{'cat' if path.parent.name == CAT else 'dog'}" for path in originals]
     (flat / "labels.csv").write_text("path,category\n" + "\n".join(lines))
-    by_category = import_images(source=flat / "labels.csv", name="flat").source_set
+    by_category = import_images(source=flat / "labels.csv", order=ImportOrder(name="flat")).source_set
     assert imported(tree, by_category).stimuli.count() == 55
 
 
@@ -177,7 +178,7 @@ def test_other_pictures_under_the_same_names_are_refused(tree: Path, wnid_set: S
     for path, original in zip(sorted((tmp_path / "originals").rglob("*.png")), reversed(drawn), strict=True):
         (other / path.parent.name).mkdir(parents=True, exist_ok=True)
         shutil.copy(original.path, other / path.parent.name / path.name)
-    others = import_images(source=other, name="other").source_set
+    others = import_images(source=other, order=ImportOrder(name="other")).source_set
     with pytest.raises(InputRefused, match="do not show their originals.*under the same file names"):
         imported(tree, others)
     assert nothing_written(others)

@@ -13,6 +13,7 @@ from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.sets import counted_changes
 from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +52,7 @@ def test_photographs_change_more_from_level_to_level(settings) -> None:  # noqa:
     if not reference:
         pytest.skip("REFERENCE_DATA names no folder with real data")
     settings.COMPUTE = "processes:2"
-    photos = import_images(source=Path(reference) / "photos16", name="photos16").source_set
+    photos = import_images(source=Path(reference) / "photos16", order=ImportOrder(name="photos16")).source_set
     for name, by_level in counted_changes(made(photos, 224)).items():
         medians = [one.median for one in level_spreads(by_level)]
         assert medians == sorted(medians), name

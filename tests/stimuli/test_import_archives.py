@@ -9,6 +9,7 @@ import pytest
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.stimuli.sources import folders
 from humanexp.stimuli.sources.folders import ArchiveSource
@@ -34,14 +35,14 @@ def packed(tmp_path: Path, picture_folder: Path):  # noqa: ANN201
 
 def refused(path: Path, reason: str) -> None:
     with pytest.raises(InputRefused, match=reason):
-        import_images(source=path, name="pets")
+        import_images(source=path, order=ImportOrder(name="pets"))
     assert not SourceSet.objects.exists()
     assert [left for left in media_path("").rglob("*") if left.is_file()] == []
 
 
 @pytest.mark.parametrize("below", ["", "my pets/", "a/b/c/"])
 def test_an_archive_is_imported_wherever_its_categories_stand(packed, below: str) -> None:  # noqa: ANN001
-    report = import_images(source=packed(below=below), name="pets")
+    report = import_images(source=packed(below=below), order=ImportOrder(name="pets"))
     assert report.per_category == {"cat": 4, "dog": 3, "knife": 1}
     image = SourceImage.objects.get(key="dog-1")
     assert image.source_name == f"{below}dog/dog-1.png"
@@ -59,7 +60,7 @@ def test_what_is_no_picture_is_told(packed, picture_folder: Path) -> None:  # no
         ("cat/more.zip", b"PK\x03\x04"),
         ("LICENSE", b"CC0"),
     )
-    report = import_images(source=path, name="pets")
+    report = import_images(source=path, order=ImportOrder(name="pets"))
     assert report.n_images == 8
     told = "\n".join(report.ignored)
     assert "links, not pictures: cat/link.png" in told
@@ -130,7 +131,7 @@ def test_names_in_odd_encodings_stay_different(packed, picture_folder: Path) -> 
     path = packed((utf8, contents[0]), ("cat/mXwchen.png", contents[1]), ("cat/a\nb.png", contents[2]))
     # Other programs write names in UTF-8 without saying so: two bytes for the X, of the same length in the name.
     path.write_bytes(path.read_bytes().replace(b"cat/mXwchen.png", b"cat/m\xc3\xb6chen.png"))
-    import_images(source=path, name="pets")
+    import_images(source=path, order=ImportOrder(name="pets"))
     names = set(SourceImage.objects.filter(category="cat").values_list("source_name", flat=True))
     assert {utf8, "cat/m\N{LATIN SMALL LETTER O WITH DIAERESIS}chen.png"} < names
     assert len(names) == 3
@@ -144,7 +145,7 @@ def test_a_table_in_an_archive_names_its_pictures(tmp_path: Path, picture_folder
         archive.write(picture_folder / "dog" / "dog-0.png", "set/pictures/1.png")
         archive.write(picture_folder / "dog" / "dog-1.png", "set/pictures/2.png")
         archive.writestr("set/labels.csv", "path,category\npictures/0.png,n02123045\npictures/1.png,dog\n")
-    report = import_images(source=path, name="pets")
+    report = import_images(source=path, order=ImportOrder(name="pets"))
     assert report.per_category == {"cat": 1, "dog": 1}
     assert SourceImage.objects.get(category="cat").wnid == "n02123045"
 
@@ -153,7 +154,7 @@ def test_the_same_picture_in_two_kinds_of_file_is_found(picture_folder: Path) ->
     from PIL import Image
 
     Image.open(picture_folder / "cat" / "cat-0.png").save(picture_folder / "cat" / "again.bmp")
-    report = import_images(source=picture_folder, name="pets")
+    report = import_images(source=picture_folder, order=ImportOrder(name="pets"))
     assert report.n_images == 8
     ((left, kept),) = report.duplicates
     assert {left, kept} == {"cat/again.bmp", "cat/cat-0.png"}
@@ -161,7 +162,7 @@ def test_the_same_picture_in_two_kinds_of_file_is_found(picture_folder: Path) ->
 
 def test_a_contradiction_leaves_out_both_where_that_is_asked_for(picture_folder: Path) -> None:
     (picture_folder / "dog" / "odd.png").write_bytes((picture_folder / "cat" / "cat-0.png").read_bytes())
-    report = import_images(source=picture_folder, name="pets", skip_unusable=True)
+    report = import_images(source=picture_folder, order=ImportOrder(name="pets", skip_unusable=True))
     assert report.per_category == {"cat": 3, "dog": 3, "knife": 1}
     assert report.n_images == SourceImage.objects.count() == 7
     assert "both are left out" in report.unusable[0]
@@ -178,7 +179,7 @@ def test_progress_is_told_and_may_stop_the_import(packed) -> None:  # noqa: ANN0
             raise JobCancelled
 
     with pytest.raises(JobCancelled):
-        import_images(source=packed(), name="pets", progress=stop_at_five)
+        import_images(source=packed(), order=ImportOrder(name="pets"), progress=stop_at_five)
     assert seen == [(n, 8) for n in range(1, 6)]
     assert [left for left in media_path("").rglob("*") if left.is_file()] == []
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceImage
-from humanexp.stimuli.services.import_report import ImportReport
+from humanexp.stimuli.services.import_report import ImportOrder, ImportReport
 from humanexp.stimuli.services.importing import import_images
 
 pytestmark = pytest.mark.django_db
@@ -54,15 +54,15 @@ LISTS = {
 @pytest.mark.parametrize("name", sorted(LISTS))
 def test_the_flat_folder_with_a_list_beside_or_in_it(flat: Path, name: str) -> None:
     (flat.parent / name).write_text(LISTS[name])
-    check(import_images(source=flat.parent, name="beside"))
+    check(import_images(source=flat.parent, order=ImportOrder(name="beside")))
     SourceImage.objects.all().delete()
     shutil.move(flat.parent / name, flat / name)
-    check(import_images(source=flat, name="within"))
+    check(import_images(source=flat, order=ImportOrder(name="within")))
 
 
 def test_kaggles_list_is_found_beside_the_folder_that_was_named(flat: Path) -> None:
     (flat.parent / "LOC_val_solution.csv").write_text(KAGGLE)
-    check(import_images(source=flat, name="val"))
+    check(import_images(source=flat, order=ImportOrder(name="val")))
 
 
 def test_a_list_may_be_named_on_the_command_line(
@@ -77,7 +77,7 @@ def test_folders_of_wordnet_ids_below_val(flat: Path) -> None:
     for name, wnid in zip(NAMES, WNIDS, strict=True):
         (flat / wnid).mkdir(exist_ok=True)
         shutil.move(flat / f"{name}.JPEG", flat / wnid / f"{name}.JPEG")
-    check(import_images(source=flat.parent, name="val"))
+    check(import_images(source=flat.parent, order=ImportOrder(name="val")))
 
 
 def test_class_numbers_need_the_table_of_the_development_kit(flat: Path) -> None:
@@ -85,7 +85,7 @@ def test_class_numbers_need_the_table_of_the_development_kit(flat: Path) -> None
 
     (flat / "ILSVRC2012_validation_ground_truth.txt").write_text("7\n7\n2\n9\n")
     with pytest.raises(InputRefused, match=r"meta.mat of ILSVRC2012_devkit_t12/data there, or LOC_val_solution.csv"):
-        import_images(source=flat, name="val")
+        import_images(source=flat, order=ImportOrder(name="val"))
     synsets = np.zeros(5, dtype=[("ILSVRC2012_ID", "f8"), ("WNID", "O"), ("num_children", "f8")])
     numbered = [(7, WNIDS[0]), (2, WNIDS[2]), (9, WNIDS[3]), (1, "n01443537"), (1001, "n00001740")]
     for row, (number, wnid) in enumerate(numbered):
@@ -93,7 +93,7 @@ def test_class_numbers_need_the_table_of_the_development_kit(flat: Path) -> None
     buffer = io.BytesIO()
     savemat(buffer, {"synsets": synsets.reshape(-1, 1)})
     (flat / "meta.mat").write_bytes(buffer.getvalue())
-    check(import_images(source=flat, name="val"))
+    check(import_images(source=flat, order=ImportOrder(name="val")))
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_a_list_that_does_not_fit_is_refused_with_its_place(flat: Path, text: st
     if text:
         (flat / "val.txt").write_text(text)
     with pytest.raises(InputRefused, match=reason):
-        import_images(source=flat, name="val")
+        import_images(source=flat, order=ImportOrder(name="val"))
 
 
 def test_a_smallest_side_may_be_asked_for(picture_folder: Path) -> None:
     with pytest.raises(InputRefused, match=r"128 x 128 px is smaller than the smallest side asked for, 129 px"):
-        import_images(source=picture_folder, name="pets", minimum_side_px=129)
+        import_images(source=picture_folder, order=ImportOrder(name="pets", minimum_side_px=129))
 
 
 def test_a_wordnet_id_in_a_files_name_is_noted(picture_folder: Path) -> None:
     (picture_folder / "dog" / "dog-0.png").rename(picture_folder / "dog" / "n02085936_1003.png")
     (picture_folder / "dog" / "dog-1.png").rename(picture_folder / "dog" / "n02123045_7.png")  # a cat's
-    import_images(source=picture_folder, name="pets")
+    import_images(source=picture_folder, order=ImportOrder(name="pets"))
     assert set(SourceImage.objects.filter(category="dog").values_list("wnid", flat=True)) == {"n02085936", ""}

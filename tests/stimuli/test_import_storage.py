@@ -19,6 +19,7 @@ from humanexp.core.models import User
 from humanexp.core.storage_address import storage_of_address
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images, run_import
 from humanexp.stimuli.sources.storage import StorageSource
 
@@ -58,7 +59,7 @@ def bucket(endpoint: str, picture_folder: Path, settings, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("prefix", ["photos/", "/photos", ""])
 def test_a_prefix_is_imported(bucket, prefix: str) -> None:  # noqa: ANN001
-    report = import_images(source=StorageSource(prefix), name="pets")
+    report = import_images(source=StorageSource(prefix), order=ImportOrder(name="pets"))
     assert report.per_category == {"cat": 4, "dog": 3, "knife": 1}
     assert report.ignored == [
         "1 file left by systems and programs (thumbnails, bins, hidden files): @eaDir",
@@ -87,11 +88,11 @@ def test_the_console_takes_a_prefix(bucket, client: Client) -> None:  # noqa: AN
 def test_every_failure_of_the_other_side_is_a_sentence(bucket, endpoint: str, monkeypatch) -> None:  # noqa: ANN001
     bucket(f"s3://nowhere?endpoint_url={endpoint}&region=us-east-1")
     with pytest.raises(InputRefused, match="s3://nowhere/photos: there is no such bucket"):
-        import_images(source=StorageSource("photos"), name="pets")
+        import_images(source=StorageSource("photos"), order=ImportOrder(name="pets"))
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     bucket("s3://lab?endpoint_url=http://127.0.0.1:9&region=us-east-1")
     with pytest.raises(InputRefused, match="does not answer"):
-        import_images(source=StorageSource("photos"), name="pets")
+        import_images(source=StorageSource("photos"), order=ImportOrder(name="pets"))
     assert not SourceSet.objects.exists()
 
 
@@ -103,7 +104,7 @@ def test_without_keys_it_says_which_are_missing(bucket, endpoint: str, monkeypat
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
     bucket(f"s3://lab?endpoint_url={endpoint}&region=us-east-1&addressing_style=path")
     with pytest.raises(InputRefused, match="AWS_ACCESS_KEY_ID"):
-        import_images(source=StorageSource("photos"), name="pets")
+        import_images(source=StorageSource("photos"), order=ImportOrder(name="pets"))
 
 
 def test_without_a_storage_it_says_what_to_set(settings) -> None:  # noqa: ANN001
@@ -138,4 +139,4 @@ def test_a_list_finds_objects_whose_names_store_accents_otherwise(bucket, endpoi
     client.upload_file(str(picture_folder / "cat" / "cat-0.png"), "lab", f"listed/{stored}")
     text = f"path,category\n{unicodedata.normalize('NFC', stored)},cat\n"
     client.put_object(Bucket="lab", Key="listed/list.csv", Body=text.encode())
-    assert import_images(source=StorageSource("listed"), name="pets").per_category == {"cat": 1}
+    assert import_images(source=StorageSource("listed"), order=ImportOrder(name="pets")).per_category == {"cat": 1}

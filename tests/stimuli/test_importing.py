@@ -12,6 +12,7 @@ from analysis.errors import TableRefused
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from tests.analysis.generation.originals import write_originals
 
@@ -23,7 +24,7 @@ def files_under_media(settings) -> list[Path]:  # noqa: ANN001
 
 
 def test_folders_become_a_source_set_with_copies(picture_folder: Path) -> None:
-    report = import_images(source=picture_folder, name="pets", licence="CC0")
+    report = import_images(source=picture_folder, order=ImportOrder(name="pets", licence="CC0"))
     assert report.per_category == {"cat": 4, "dog": 3, "knife": 1}
     assert (report.n_images, report.duplicates, report.ignored, report.alike) == (8, [], [], [])
     image = SourceImage.objects.get(key="cat-2")
@@ -41,7 +42,7 @@ def test_wordnet_folders_are_sorted_into_categories_and_others_reported(tmp_path
     for wnid, source in (("n02123045", "cat"), ("n02085936", "dog"), ("n01440764", "knife")):
         shutil.copytree(picture_folder / source, tmp_path / "imagenet" / wnid)
     (tmp_path / "imagenet" / "README.md").write_text("about")
-    report = import_images(source=tmp_path / "imagenet", name="imagenet")
+    report = import_images(source=tmp_path / "imagenet", order=ImportOrder(name="imagenet"))
     assert report.per_category == {"cat": 4, "dog": 3}
     assert len(report.ignored) == 2
     assert any("n01440764" in sentence for sentence in report.ignored)
@@ -59,7 +60,7 @@ def test_a_csv_file_names_path_and_category(picture_folder: Path, as_folder: boo
     if as_folder:
         shutil.move(picture_folder / "more", picture_folder / ".more")
         table.write_text("path,category\n.more/0.png,cat\n.more/1.png,cat\n")
-    report = import_images(source=picture_folder if as_folder else table, name="table")
+    report = import_images(source=picture_folder if as_folder else table, order=ImportOrder(name="table"))
     assert report.per_category == {"cat": 2}
 
 
@@ -78,7 +79,7 @@ def test_a_wrong_csv_is_refused_with_its_place(picture_folder: Path, text: str, 
     table = picture_folder / "labels.csv"
     table.write_text(text)
     with pytest.raises((InputRefused, TableRefused), match=reason):
-        import_images(source=table, name="table")
+        import_images(source=table, order=ImportOrder(name="table"))
     assert not SourceSet.objects.exists()
 
 
@@ -86,7 +87,7 @@ def test_one_bad_picture_refuses_everything_and_nothing_is_written(picture_folde
     (picture_folder / "dog" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 not much of a jpeg")
     (picture_folder / "cat" / "notes.txt").write_text("my cats")
     with pytest.raises(InputRefused) as refusal:
-        import_images(source=picture_folder, name="pets")
+        import_images(source=picture_folder, order=ImportOrder(name="pets"))
     message = refusal.value.message
     assert "2 of 10 pictures cannot be used; nothing was imported" in message
     assert "broken.jpg" in message
@@ -102,7 +103,7 @@ def test_what_file_browsers_leave_behind_is_no_picture(picture_folder: Path) -> 
         for folder in (picture_folder, picture_folder / "dog"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(thumbnail)
-    report = import_images(source=picture_folder, name="pets")
+    report = import_images(source=picture_folder, order=ImportOrder(name="pets"))
     assert report.n_images == 8
     (sentence,) = report.ignored
     assert sentence.startswith("8 files left by systems and programs")
@@ -113,12 +114,12 @@ def test_a_folder_of_nothing_else_says_what_was_left_out(tmp_path: Path, picture
     (tmp_path / "box").mkdir()
     (picture_folder / "cat").rename(tmp_path / "box" / "#recycle")
     with pytest.raises(InputRefused, match=r"no picture in it. Left out were 4 files .* #recycle \(4\)"):
-        import_images(source=tmp_path / "box", name="pets")
+        import_images(source=tmp_path / "box", order=ImportOrder(name="pets"))
 
 
 def test_duplicates_are_left_out_and_reported(picture_folder: Path) -> None:
     shutil.copy(picture_folder / "cat" / "cat-0.png", picture_folder / "cat" / "copy.png")
-    report = import_images(source=picture_folder, name="pets")
+    report = import_images(source=picture_folder, order=ImportOrder(name="pets"))
     assert report.n_images == 8
     ((left_out, kept),) = report.duplicates
     assert (Path(left_out).name, Path(kept).name) == ("copy.png", "cat-0.png")
@@ -137,7 +138,7 @@ def test_a_picture_saved_again_is_kept_and_told(picture_folder: Path, capsys: py
 def test_one_picture_under_two_categories_is_refused(picture_folder: Path, settings) -> None:  # noqa: ANN001
     shutil.copy(picture_folder / "cat" / "cat-0.png", picture_folder / "dog" / "odd.png")
     with pytest.raises(InputRefused, match=r"odd.png \(dog\) and .*cat-0.png \(cat\) are the same picture"):
-        import_images(source=picture_folder, name="pets")
+        import_images(source=picture_folder, order=ImportOrder(name="pets"))
     assert files_under_media(settings) == []
 
 
@@ -145,7 +146,7 @@ def test_equal_file_names_get_different_keys(tmp_path: Path) -> None:
     write_originals(tmp_path / "a", {"cat": 2})
     (tmp_path / "a" / "cat" / "inner").mkdir()
     (tmp_path / "a" / "cat" / "cat-1.png").rename(tmp_path / "a" / "cat" / "inner" / "cat-0.png")
-    report = import_images(source=tmp_path / "a", name="cats")
+    report = import_images(source=tmp_path / "a", order=ImportOrder(name="cats"))
     assert set(report.source_set.images.values_list("key", flat=True)) == {"cat-0", "cat-0-2"}
 
 
@@ -161,23 +162,23 @@ def test_equal_file_names_get_different_keys(tmp_path: Path) -> None:
 def test_wrong_folders_are_refused_with_a_remedy(picture_folder: Path, arrange, reason: str) -> None:  # noqa: ANN001
     arrange(picture_folder)
     with pytest.raises(InputRefused, match=reason):
-        import_images(source=picture_folder, name="pets")
+        import_images(source=picture_folder, order=ImportOrder(name="pets"))
     assert not SourceSet.objects.exists()
 
 
 def test_names_are_slugs_and_unique(picture_folder: Path, source_set: SourceSet) -> None:
     with pytest.raises(InvalidRequest, match="already a set of pictures named 'pets'"):
-        import_images(source=picture_folder, name="pets")
+        import_images(source=picture_folder, order=ImportOrder(name="pets"))
     for name in ("my pets", "../pets", "", "x" * 81):
         with pytest.raises(InvalidRequest, match="cannot be a name"):
-            import_images(source=picture_folder, name=name)
+            import_images(source=picture_folder, order=ImportOrder(name=name))
 
 
 def test_a_set_of_one_name_left_from_a_lost_import_does_no_harm(picture_folder: Path, settings) -> None:  # noqa: ANN001
     lost = Path(settings.MEDIA_ROOT) / "originals" / "pets"
     lost.mkdir(parents=True)
     (lost / "rest.png").write_bytes(b"rest")
-    report = import_images(source=picture_folder, name="pets")
+    report = import_images(source=picture_folder, order=ImportOrder(name="pets"))
     assert report.n_images == 8
     assert not (lost / "rest.png").exists()
     assert len(files_under_media(settings)) == 8

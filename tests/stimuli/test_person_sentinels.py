@@ -22,6 +22,7 @@ from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.stimuli.services.manifest import manifest_path
 from humanexp.stimuli.services.verification import verify_stimuli
@@ -41,7 +42,7 @@ def brought(folder: Path, files: Sequence[str], name: str = "conflicts") -> Sour
         pixels = rng.integers(0, 256, (120, 120, 3), dtype=np.uint8)
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(pixels).save(folder / path)
-    return import_images(source=folder, name=name).source_set
+    return import_images(source=folder, order=ImportOrder(name=name)).source_set
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.stimuli.services.sources import delete_source_set
 from tests.markup import markup, words
@@ -237,7 +238,7 @@ def test_unknown_names_are_plain_404(researcher: Client) -> None:
 def test_pictures_that_look_the_same_are_named(researcher: Client, picture_folder: Path) -> None:
     with Image.open(picture_folder / "cat" / "cat-0.png") as picture:
         picture.save(picture_folder / "cat" / "again.jpg", quality=60)
-    made = import_images(source=picture_folder, name="pets").source_set
+    made = import_images(source=picture_folder, order=ImportOrder(name="pets")).source_set
     shown = body(researcher.get(reverse("stimuli:source_set", args=[made.name])))
     assert "1 picture looks like an earlier one" in shown
     assert "cat/cat-0.png looks like cat/again.jpg" in shown

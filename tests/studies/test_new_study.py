@@ -104,7 +104,7 @@ REFUSED = [
     ("family", 'title = "A"\nstimuli = "pictures"\nfamily = "Not This"', 3),
     ("population", 'title = "A"\nstimuli = "pictures"\npopulation = "cats"', 3),
     ("seed", 'title = "A"\nstimuli = "pictures"\nseed = -1', 3),
-    ("language", 'title = "A"\nstimuli = "pictures"\nlanguage = "xx"', 3),
+    ("language", 'title = "A"\nstimuli = "pictures"\nlanguage = "Farsi"', 3),
     ("consent_version", 'title = "A"\nstimuli = "pictures"\nconsent_version = ""', 3),
     ("protocol", 'title = "A"\nstimuli = "pictures"\nprotocol = "none such"', 3),
     ("rules", 'title = "A"\nstimuli = "pictures"\nrules = "none such"\n' + SMALL, 3),

@@ -44,6 +44,7 @@ from humanexp.console.models import Backup
 from humanexp.console.named_files import named_files
 from humanexp.core import clock, file_store
 from humanexp.core.errors import ApplicationError, Conflict, InputRefused
+from humanexp.core.sealing import check_value
 from humanexp.migrating import OtherTables, check_tables
 
 #: Rows in one content. Those of earlier answers stay the same, and are kept once.
@@ -170,7 +171,7 @@ def _written(writer: _Writer, *, has_keys: bool, progress: Progress) -> Manifest
             sites=sites,
             listing=listing,
             lost=index.lost(named_files(rows.alias)),
-            fingerprints=keys.fingerprints_of(keys.keys_here(), rows),
+            key_check=check_value(settings.SECRET_KEY),
             has_keys=has_keys,
             public_url=settings.PUBLIC_URL,
         )

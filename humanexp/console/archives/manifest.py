@@ -51,8 +51,8 @@ class Manifest(BaseModel):
     listing: Listing
     #: files that the database names and that were missing or altered when it was made
     lost: list[str] = []
-    #: of the keys, by name (core.fingerprints)
-    fingerprints: dict[str, str]
+    #: by which its SECRET_KEY is recognised (core.sealing)
+    key_check: str
     #: there is a file of sealed keys
     has_keys: bool
     public_url: str

@@ -145,7 +145,7 @@ def _check_version(manifest: Manifest) -> list[tuple[str, str]]:
 
 
 def _keys_of(shelf: Shelf, manifest: Manifest, passphrase: str | None, with_keys: bool) -> dict[str, str]:
-    keys.check(manifest.fingerprints, keys.given_here(), whose="that is set here")
+    keys.check(manifest.key_check, keys.given_here(), whose="that is set here")
     if not with_keys:
         return {}
     if not manifest.has_keys:
@@ -159,7 +159,7 @@ def _keys_of(shelf: Shelf, manifest: Manifest, passphrase: str | None, with_keys
             f"The file keys/{manifest.name}.sealed is missing in {shelf.root}. Put it back, or use --without-keys."
         )
     unsealed = unseal(sealed, required(passphrase))
-    keys.check(manifest.fingerprints, unsealed, whose="in the archive's own file of keys")
+    keys.check(manifest.key_check, unsealed, whose="in the archive's own file of keys")
     return unsealed
 
 

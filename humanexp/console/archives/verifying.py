@@ -44,7 +44,7 @@ def verify(
         Saying what differs.
     """
     if sealed is not None and words is not None:
-        keys.check(manifest.fingerprints, unseal(sealed, words), whose="in the file of encrypted keys")
+        keys.check(manifest.key_check, unseal(sealed, words), whose="in the file of encrypted keys")
     check_contents(shelf, manifest, written_since=written_since, progress=progress)
     with scratch(work) as connection:
         with transaction.atomic(using=connection.alias):

@@ -31,6 +31,7 @@ from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.services.generation import Described, create_stimulus_set, start_generation
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.importing import import_images
 from humanexp.studies.models import Study
 from humanexp.studies.services import studies
@@ -83,7 +84,8 @@ class Demo:
 
             source, provenance = media_path("demo/drawings"), "drawn by analysis.examples.pictures"
             write_source_folder(source, PICTURES_PER_CATEGORY, self.options.seed, progress=report)
-        made = import_images(source=source, name="demo", provenance=provenance, by=researcher())
+        order = ImportOrder(name="demo", provenance=provenance, by_id=researcher().pk)
+        made = import_images(source=source, order=order)
         self.notes.extend(f"Left out, the same picture as {kept}: {left}" for left, kept in made.duplicates)
         # Too few pictures are refused here, before any stimulus is made of them.
         demand_of(self._configuration("demo").design, originals=made.n_images)

@@ -9,34 +9,16 @@ from django.conf import settings
 from django.db import connection
 
 from humanexp.console.doctor_checks.questions import question
-from humanexp.core import fingerprints
-from humanexp.core.fingerprints import Standing
+from humanexp.core import sealing
 from humanexp.core.problems import Problem, bad, good, note
 
 
-@question("Pseudonym key")
-def pseudonym_key() -> Problem:
-    if not fingerprints.is_migrated():
-        return note("not compared: there are migrations to apply")
-    examined = fingerprints.examine()
-    if examined.sentence:
-        say = note if examined.standing == Standing.UNPROVEN else bad
-        return say(examined.sentence, examined.remedy)
-    where = "the setting PSEUDONYM_KEY" if settings.PSEUDONYM_KEY else f"MEDIA_ROOT/{fingerprints.FILE}"
-    return good(f"{examined.standing.value}; keep a copy of {where}")
-
-
-@question("Signing key")
-def signing_key() -> Problem:
-    changed = fingerprints.signing_key_changed() if fingerprints.is_migrated() else None
-    if changed is not None:
-        return bad(
-            f"SECRET_KEY is another one than on {changed.recorded_at:%d %B %Y}: links, tokens and completion "
-            "codes signed before are refused",
-            "put the old one into SECRET_KEY_FALLBACKS; then, or if it is gone: doctor --record-keys",
-        )
-    where = "environment" if os.environ.get("SECRET_KEY") else "MEDIA_ROOT/keys/secret_key"
-    return good(where)
+@question("Secret key")
+def secret_key() -> Problem:
+    if fault := sealing.fault_of_key():
+        return bad(fault, sealing.REMEDY)
+    where = "the environment" if os.environ.get("SECRET_KEY") else "MEDIA_ROOT/keys/secret_key"
+    return good(f"in {where}; keep a copy of it")
 
 
 @question("File modes")

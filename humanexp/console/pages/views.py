@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
-from django.utils.http import urlencode
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -17,13 +16,13 @@ from humanexp.console import services
 from humanexp.console.pages.audit_log import COLUMNS, chosen, record_page, record_rows
 from humanexp.console.pages.first_study import way_of
 from humanexp.console.pages.forms import InviteForm, PreviewForm, RetrainingForm
-from humanexp.console.pages.gallery import SIZES, chosen_language, frame_of, pages_of
+from humanexp.console.pages.gallery import WIDTHS, chosen_language, page_of, pages_of
 from humanexp.console.pages.overview import listed_studies, overview_of
 from humanexp.console.preflight.check import standing_of
 from humanexp.console.preflight.running import latest_job, request_preflight
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
-from humanexp.core.languages import language_of, offer
+from humanexp.core.languages import language_of, languages
 from humanexp.core.pages.rendering import csv_file, render_part
 from humanexp.core.selectors import user_of
 from humanexp.entry.pages.take import preview_entry
@@ -34,7 +33,7 @@ from humanexp.recruiters import registry
 from humanexp.recruiters.facts import consent_of
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting import approvals
-from humanexp.studies.facts import StudyFacts, bundles_of, language_of_study, languages_of, tasks_of
+from humanexp.studies.facts import StudyFacts, language_of_study, tasks_of
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.permissions import members_of
 from humanexp.studies.roles import MEANING, Role
@@ -91,9 +90,21 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """The page that participants work on, with a banner; without a preview, back to where one is begun."""
+def run_preview(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The page that participants work on, with a banner; without a preview, back to where one is begun.
+
+    `page` asks for a single one of the study's pages, with examples and without a banner.
+    """
     study = collected_study(request, slug)
+    if key := request.GET.get("page"):
+        to, language = _recruiter(request, study), chosen_language(request, study)
+
+        @xframe_options_sameorigin
+        @csp_replace({"frame-ancestors": [SELF]})
+        def framed(request: HttpRequest) -> HttpResponse:
+            return page_of(request, study, key, to=to, language=language)
+
+        return framed(request)
     opened = previewing.preview_of(study=study, by=user_of(request))
     if opened is None:
         return redirect("console:preview", slug=slug)
@@ -103,9 +114,7 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
         "stated": previewing.stated_times(study),
         "end": reverse("console:preview", args=[slug]),
     }
-    offered = offer(request, bundles_of(study))
-    begins_in = language_of_study(study)
-    with translation.override(language_of(request, study=offered.get(begins_in, begins_in))):
+    with translation.override(language_of(request, study=language_of_study(study))):
         facts = StudyFacts(tasks=tasks_of(study.configuration), contact=suggested_terms(study).contact)
         return render(
             request, "participation/run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts}
@@ -115,38 +124,20 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def gallery(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every page that participants meet, in a language and at three widths; at one width it can be printed."""
+    """Every page that participants meet, in a language and at one width, to be read and printed."""
     study = collected_study(request, slug)
     to, language = _recruiter(request, study), chosen_language(request, study)
-    size = next((width for width in SIZES if request.GET.get("size") == str(width)), None)
     context = {
         "study": study,
         "pages": pages_of(request, study, to=to, language=language),
-        "sizes": list(SIZES),
-        "size": size,
-        "shown": [size] if size else list(SIZES),
+        "widths": WIDTHS,
+        "width": next((width for width in WIDTHS if request.GET.get("size") == str(width)), WIDTHS[0]),
         "language": language,
-        "languages": list(languages_of(study).items()),
+        "languages": list(languages().items()),
         "to": to,
         "environments": registry.accounts(),
-        "query": urlencode({"to": to, "language": language}),
     }
     return render(request, "console/gallery/gallery.html", context)
-
-
-@login_required
-@require_GET
-def gallery_frame(request: HttpRequest, slug: str, key: str) -> HttpResponseBase:
-    """One page of the gallery, for a frame of ours."""
-    study = collected_study(request, slug)
-    to, language = _recruiter(request, study), chosen_language(request, study)
-
-    @xframe_options_sameorigin
-    @csp_replace({"frame-ancestors": [SELF]})
-    def framed(request: HttpRequest) -> HttpResponse:
-        return frame_of(request, study, key=key, to=to, language=language)
-
-    return framed(request)
 
 
 def _recruiter(request: HttpRequest, study: Study) -> str:

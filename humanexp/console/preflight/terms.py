@@ -11,6 +11,8 @@ from analysis.own_performance import FEWEST_PICTURES
 from analysis.study.ethics import missing_blocks
 from analysis.study.terms import NO_REQUIREMENTS
 from humanexp.console.preflight.check import Launch, check
+from humanexp.core.catalogues import catalogues
+from humanexp.core.languages import languages
 from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.ledger.terms import pilot_of, planned_pilot, policy_of
 from humanexp.ledger.wages import wage_at
@@ -20,7 +22,7 @@ from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.batches import batch_plan, takes_batches
 from humanexp.recruiting.launch import place_duration_s
 from humanexp.studies.estimated_duration import session_minutes
-from humanexp.studies.facts import StudyFacts, languages_of, tasks_of
+from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.models import Population
 
 #: A time limit below so many times the length of a session cuts slow people off.
@@ -279,21 +281,18 @@ def batches(launch: Launch) -> Problem:
 
 @check("Language")
 def language(launch: Launch) -> Problem:
-    configuration, names = launch.configuration, languages_of(launch.study)
-    page = {"url": reverse("studies:languages", args=[launch.study.slug]), "button": "Languages"}
-    for tag in configuration.languages:
-        if tag not in names:
-            return bad(
-                f"The text bundle of the language {tag} is not stored here.",
-                "Upload it again.",
-                **page,
-            )
-        stated = configuration.ethics.texts_in(configuration.language)
-        if stated.to_dict() and tag != configuration.language and tag not in configuration.ethics.translations:
-            return warn(
-                f"The study's own blocks of consent are not in {names[tag]}.",
-                "Translate them under [ethics.translations] in the study file.",
-                **page,
-            )
+    configuration, names = launch.configuration, languages()
+    if configuration.language not in names:
+        return bad(
+            f"There is no catalogue for {configuration.language} in LOCALE_FOLDER.",
+            "Put it back, and start the web process again.",
+        )
+    stated = {configuration.language, *configuration.ethics.translations}
+    untold = [one.name for one in catalogues().values() if one.tag not in stated]
+    if untold and configuration.ethics.texts_in(configuration.language).to_dict():
+        return warn(
+            f"The study's own blocks of consent are not in {untold[0]}.",
+            "Translate them under [ethics.translations] in the study file.",
+        )
     told = {"language": names[configuration.language], "all": ", ".join(names.values())}
     return good("The pages begin in {language}; readers can choose: {all}.".format(**told))

@@ -33,7 +33,13 @@ class Migration(migrations.Migration):
                     ],
                 ),
                 migrations.CreateModel(
-                    name="KeyFingerprint",
+                    name="Lab",
+                    fields=[
+                        ("name", models.SlugField(max_length=40, primary_key=True, serialize=False)),
+                    ],
+                ),
+                migrations.CreateModel(
+                    name="PseudonymKey",
                     fields=[
                         (
                             "id",
@@ -41,16 +47,9 @@ class Migration(migrations.Migration):
                                 auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                             ),
                         ),
-                        ("name", models.CharField(max_length=20, unique=True)),
-                        ("digest", models.CharField(max_length=64)),
-                        ("how", models.CharField(max_length=80)),
-                        ("recorded_at", models.DateTimeField(auto_now_add=True)),
-                    ],
-                ),
-                migrations.CreateModel(
-                    name="Lab",
-                    fields=[
-                        ("name", models.SlugField(max_length=40, primary_key=True, serialize=False)),
+                        ("sealed", models.TextField()),
+                        ("check_value", models.CharField(max_length=64)),
+                        ("made_at", models.DateTimeField(auto_now_add=True)),
                     ],
                 ),
                 migrations.CreateModel(
@@ -65,23 +64,6 @@ class Migration(migrations.Migration):
                         ("token", models.CharField(max_length=64)),
                         ("made_at", models.DateTimeField(auto_now_add=True)),
                     ],
-                ),
-                migrations.CreateModel(
-                    name="StoredBundle",
-                    fields=[
-                        (
-                            "id",
-                            models.BigAutoField(
-                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                            ),
-                        ),
-                        ("digest", models.CharField(max_length=64, unique=True)),
-                        ("bundle", models.JSONField()),
-                        ("stored_at", models.DateTimeField(auto_now_add=True)),
-                    ],
-                    options={
-                        "ordering": ["pk"],
-                    },
                 ),
                 migrations.CreateModel(
                     name="StoredObject",

@@ -22,11 +22,11 @@ def language_switch(context: Context) -> dict[str, Any]:
 
 @register.simple_tag
 def page_language() -> SafeString:
-    """Attributes of the root: the language; of a brought one also its direction, and the code that calls ask for."""
+    """Attributes of the root: the language; of a catalogue's also its direction, and the code that calls ask for."""
     spoken = language_spoken()
     if spoken is None:
         return format_html('lang="{}"', tag_spoken())
-    return format_html('lang="{}" dir="{}" data-texts="{}"', spoken.bundle.tag, spoken.bundle.direction, spoken.code)
+    return format_html('lang="{}" dir="{}" data-texts="{}"', spoken.tag, spoken.direction, spoken.code)
 
 
 @register.simple_tag

@@ -38,7 +38,7 @@ from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.tickets import FormPost, Outcome
 from humanexp.recruiting.approvals import approval_of
-from humanexp.studies.facts import StudyFacts, bundles_of, language_of_study
+from humanexp.studies.facts import StudyFacts, language_of_study
 from humanexp.studies.models import Population, Study
 
 LIVES_S = 3600
@@ -95,7 +95,7 @@ def entry_page(
                 campaign = rehearsed or campaign_by_entry(entry)
             except NotFound as error:
                 return render(request, "recruitment/take/refused.html", _refusal(error), status=404)
-            begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
+            begin_in(request, language_of_study(campaign.study))
             return view(request, campaign)
 
         return page
@@ -131,7 +131,7 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     campaign = campaign_by_entry(entry)
     if not kind_of(campaign.environment).frames:
         raise NotFound
-    begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
+    begin_in(request, language_of_study(campaign.study))
 
     @xframe_options_exempt
     @csp_replace({"frame-ancestors": [SELF, *kind_of(campaign.environment).origins]})

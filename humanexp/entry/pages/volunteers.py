@@ -18,7 +18,7 @@ from humanexp.recruiters.facts import ethics_of, facts_of
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiters.states import CampaignState
 from humanexp.recruiting.approvals import approval_of
-from humanexp.studies.facts import StudyFacts, bundles_of, language_of_study
+from humanexp.studies.facts import StudyFacts, language_of_study
 
 
 def open_campaigns() -> list[Campaign]:
@@ -89,7 +89,7 @@ def study(request: HttpRequest, entry: str) -> HttpResponse:
     except NotFound:
         nothing: dict[str, object] = {"studies": [], "address": _address(request)}
         return render(request, "recruitment/take/volunteer.html", nothing, status=404)
-    begin_in(request, language_of_study(campaign.study), bundles_of(campaign.study))
+    begin_in(request, language_of_study(campaign.study))
     page = {"one": open_study(campaign), "address": _address(request)}
     return render(request, "recruitment/take/volunteer_study.html", page)
 

@@ -148,6 +148,7 @@ class Migration(migrations.Migration):
                         ("consent_version", models.CharField(blank=True, max_length=40)),
                         ("consent_digest", models.CharField(blank=True, default="", max_length=64)),
                         ("language", models.CharField(blank=True, default="", max_length=35)),
+                        ("catalogue", models.CharField(blank=True, default="", max_length=64)),
                         ("guardian_agreed", models.BooleanField(default=False)),
                         ("consented_at", models.DateTimeField(blank=True, null=True)),
                         ("opened_at", models.DateTimeField()),

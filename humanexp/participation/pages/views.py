@@ -9,25 +9,23 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from humanexp.core.errors import ApplicationError, NotFound, existing
-from humanexp.core.languages import begin_in, language_spoken, tag_spoken
+from humanexp.core.languages import begin_in
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.participation import tallies
 from humanexp.participation.models import Session
-from humanexp.participation.pages.card_picture import card_picture
 from humanexp.participation.pages.live import live_page
 from humanexp.participation.pages.own_result import own_curve_page, shares_tables
 from humanexp.participation.selectors import own_results
 from humanexp.participation.selectors.own_results import OwnResult, own_result_behind, result_on_card
 from humanexp.participation.selectors.sessions import undoable
 from humanexp.participation.services.leaving import make_card, take_card_back, undo_withdrawal
-from humanexp.studies.facts import KEPT_DAYS, StudyFacts, bundles_of, language_of_study
+from humanexp.studies.facts import KEPT_DAYS, StudyFacts, language_of_study
 from humanexp.studies.selectors import study_for
 
 #: Rows of a page.
@@ -86,7 +84,7 @@ def _shown_result(request: HttpRequest, session: Session, found: OwnResult) -> H
             act = take_card_back if "take-back" in request.POST else make_card
             act(curve=found.promise)
         return HttpResponseRedirect(f"{request.get_full_path()}#card", status=303)
-    begin_in(request, language_of_study(session.study), bundles_of(session.study))
+    begin_in(request, language_of_study(session.study))
     context = {
         "result": found,
         "tables": shares_tables(found),
@@ -106,33 +104,9 @@ def card(request: HttpRequest, key: str) -> HttpResponse:
         session, found = result_on_card(key)
     except NotFound:
         return render(request, "participation/run/card.html", {"curve": None}, status=404)
-    begin_in(request, language_of_study(session.study), bundles_of(session.study))
-    site = settings.PUBLIC_URL.rstrip("/")
-    context = {
-        "curve": own_curve_page(found),
-        "key": key,
-        "address": f"{site}{request.path}",
-        "picture": f"{site}{reverse('participation:card-picture', args=[key])}?language={tag_spoken()}",
-    }
+    begin_in(request, language_of_study(session.study))
+    context = {"curve": own_curve_page(found), "address": f"{settings.PUBLIC_URL.rstrip('/')}{request.path}"}
     return render(request, "participation/run/card.html", context)
-
-
-@require_safe
-@never_cache
-def card_as_picture(request: HttpRequest, key: str) -> HttpResponse:
-    """The same as a picture file."""
-    try:
-        session, found = result_on_card(key)
-    except NotFound:
-        return HttpResponse(status=404)
-    begin_in(request, language_of_study(session.study), bundles_of(session.study))
-    curve = own_curve_page(found)
-    if curve is None:
-        return HttpResponse(status=404)
-    # The letters of the languages that studies bring are in no font of ours.
-    with translation.override("en" if language_spoken() else translation.get_language()):
-        picture = card_picture(curve)
-    return HttpResponse(picture, content_type="image/png", headers={"X-Robots-Tag": "noindex"})
 
 
 @login_required

@@ -65,6 +65,8 @@ class Agreement:
     digest: str = ""
     #: tag of the language in which it was read
     language: str = ""
+    #: SHA-256 of the catalogue with that language; empty for a language that is shipped
+    catalogue: str = ""
     #: the person is young, and says that a parent or guardian agrees, too
     by_guardian: bool = False
 
@@ -161,6 +163,7 @@ def _open(study_pk: int, participant: Participant, agreement: Agreement, is_veri
         consent_version=agreement.version,
         consent_digest=agreement.digest,
         language=agreement.language,
+        catalogue=agreement.catalogue,
         guardian_agreed=agreement.by_guardian,
         consented_at=now if agreement.version else None,
         opened_at=now,

@@ -10,11 +10,13 @@ from analysis.corruptions import CORRUPTIONS
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.persons.sentinels import find_sentinel
 from humanexp.core.errors import InvalidRequest
+from humanexp.core.models import User
 from humanexp.core.slugs import NameField
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors import sources
 from humanexp.stimuli.selectors.stimuli import Filters
 from humanexp.stimuli.services.generation import plain_functions_beside
+from humanexp.stimuli.services.import_report import ImportOrder
 from humanexp.stimuli.services.person_sentinels import made_families
 from humanexp.stimuli.services.sources import MOST_PROVENANCE
 from humanexp.stimuli.sources.storage import is_storage_configured
@@ -269,3 +271,8 @@ class ImportForm(NotesForm):
         if not self.errors and sum(given) != 1:
             raise forms.ValidationError("Give either an archive or a prefix of the storage.")
         return cleaned
+
+    def order(self, *, by: User | None) -> ImportOrder:
+        """What a valid form asks for."""
+        names = ("name", "provenance", "licence", "minimum_side_px", "skip_unusable")
+        return ImportOrder(**{name: self.cleaned_data[name] for name in names}, by_id=by.pk if by else None)

@@ -15,8 +15,10 @@ from typing import Any
 from analysis.file_names import composed
 from analysis.generation.originals import Inspection, resembling
 from humanexp.core.batches import batches_of
-from humanexp.core.errors import InputRefused
+from humanexp.core.errors import InputRefused, InvalidRequest
+from humanexp.core.models import User
 from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.services.sources import check_notes
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable
 
 _REFUSALS_TOLD = 8
@@ -50,12 +52,38 @@ class Incoming:
     refusal: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ImportOrder:
+    """What a form or a command asks of an import, and a job hands on: checked once, when it is made."""
+
+    #: of the new set
+    name: str
+    #: where the pictures come from; empty: what the source says
+    provenance: str = ""
+    licence: str = ""
+    #: smaller pictures are refused
+    minimum_side_px: int = 0
+    #: leave out what cannot be used, and list it, instead of refusing everything
+    skip_unusable: bool = False
+    #: the account that asks; None for a command without an owner
+    by_id: int | None = None
+
+    def __post_init__(self) -> None:
+        check_notes(self.provenance, self.licence)
+        if self.minimum_side_px < 0:
+            raise InvalidRequest("The shortest side of a picture is 0 px or more.")
+
+    @property
+    def by(self) -> User | None:
+        return User.objects.filter(pk=self.by_id).first() if self.by_id is not None else None
+
+
 class Collection:
     """Goes through the files once. Rows wait in a file, so that any number of pictures takes little memory."""
 
-    def __init__(self, *, minimum_side_px: int = 0, skip_unusable: bool = False) -> None:
-        self.minimum_side_px = minimum_side_px
-        self.skip_unusable = skip_unusable
+    def __init__(self, order: ImportOrder) -> None:
+        self.minimum_side_px = order.minimum_side_px
+        self.skip_unusable = order.skip_unusable
         self.n_seen = 0
         self.duplicates: list[tuple[str, str]] = []
         self.refusals: list[str] = []

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from analysis.compute import executor
 from analysis.generation.originals import MAXIMUM_BYTES, Inspection, inspect_originals
 from humanexp.core import file_store, ownership
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
-from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path, relative_to_media, sweep
 from humanexp.jobs import services as jobs
@@ -29,7 +29,7 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.import_report import Collection, ImportReport, Incoming
+from humanexp.stimuli.services.import_report import Collection, ImportOrder, ImportReport, Incoming
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource
 from humanexp.stimuli.sources.folders import ArchiveSource, FolderSource, is_archive
 from humanexp.stimuli.sources.layouts import find_files, find_files_of_table
@@ -50,16 +50,7 @@ _KEPT_S = 2 * 24 * 3600
 
 
 def import_images(
-    *,
-    source: Path | PictureSource,
-    name: str,
-    provenance: str = "",
-    licence: str = "",
-    label_list: Path | None = None,
-    minimum_side_px: int = 0,
-    skip_unusable: bool = False,
-    by: User | None = None,
-    progress: Progress = silent,
+    *, source: Path | PictureSource, order: ImportOrder, label_list: Path | None = None, progress: Progress = silent
 ) -> ImportReport:
     """Copy labelled pictures into a new source set, or refuse them all and write nothing.
 
@@ -68,26 +59,20 @@ def import_images(
     source
         A folder, a CSV table, a zip archive, or an opened source.
     label_list
-        List of `file wnid` for pictures that stand in no folders of categories.
-    minimum_side_px
-        Smaller pictures are refused.
-    skip_unusable
-        Leave out what cannot be used, and tell it, instead of refusing everything.
+        List of `file wnid` for pictures that are not in folders of categories.
     progress
         Called with (done, total, message); may raise to stop the import, which then leaves nothing.
     """
-    check_new_set_name(name)
+    check_new_set_name(order.name)
     table, opened = _open_source(source)
-    collection = Collection(minimum_side_px=minimum_side_px, skip_unusable=skip_unusable)
-    with closing(opened), closing(collection), _unfinished_folder(name) as folder:
+    collection = Collection(order)
+    with closing(opened), closing(collection), _unfinished_folder(order.name) as folder:
         found = find_files_of_table(opened, table) if table else find_files(opened, label_list=label_list)
         for incoming, inspection in _look_at_all(opened, found.files, folder):
             collection.add(incoming, inspection, folder)
             progress(collection.n_seen, len(found.files), "pictures read")
         collection.check(found)
-        source_set = _write(
-            name, collection, found, folder, provenance=provenance or opened.title, licence=licence, by=by
-        )
+        source_set = _write(replace(order, provenance=order.provenance or opened.title), collection, found, folder)
         return collection.report(source_set, found)
 
 
@@ -188,24 +173,16 @@ def _writing() -> Iterator[None]:
         ) from error
 
 
-def _write(
-    name: str,
-    collection: Collection,
-    found: FoundFiles,
-    folder: Path,
-    *,
-    provenance: str,
-    licence: str,
-    by: User | None,
-) -> SourceSet:
+def _write(order: ImportOrder, collection: Collection, found: FoundFiles, folder: Path) -> SourceSet:
     """The rows, then the folder gets its name. Whatever fails, neither half stays alone."""
+    name, by = order.name, order.by
     final = media_path(f"originals/{name}")
     try:
         with _writing(), transaction.atomic():
             source_set = SourceSet.objects.create(
                 name=name,
-                provenance=provenance,
-                licence=licence,
+                provenance=order.provenance,
+                licence=order.licence,
                 lab_id=ownership.lab_of(by),
                 created_by=by,
                 import_report=collection.stored_report(found),
@@ -233,17 +210,10 @@ def subject_of_import(name: str) -> str:
 
 
 def request_import(
-    *,
-    name: str,
-    archive: UploadedFile[Any] | None = None,
-    storage_prefix: str | None = None,
-    provenance: str = "",
-    licence: str = "",
-    minimum_side_px: int = 0,
-    skip_unusable: bool = False,
-    by: User | None = None,
+    *, order: ImportOrder, archive: UploadedFile[Any] | None = None, storage_prefix: str | None = None
 ) -> Job:
     """Import an uploaded archive, or a prefix of the storage, as a job; what can be refused at once is."""
+    name = order.name
     check_new_set_name(name)
     under_way = latest_for(subject_of_import(name), IMPORT_IMAGES_KIND)
     if under_way is not None and not under_way.is_finished:
@@ -265,16 +235,11 @@ def request_import(
             return jobs.submit(
                 IMPORT_IMAGES_KIND,
                 subject=subject_of_import(name),
-                by=by,
-                name=name,
+                by=order.by,
+                order=asdict(order),
                 upload=relative_to_media(stored) if stored is not None else "",
                 title=str(archive) if archive is not None else "",
                 prefix=storage_prefix or "",
-                provenance=provenance,
-                licence=licence,
-                minimum_side_px=minimum_side_px,
-                skip_unusable=skip_unusable,
-                by_id=by.pk if by else None,
             )
     except BaseException:
         _remove(stored)
@@ -282,36 +247,18 @@ def request_import(
 
 
 def run_import(
-    progress: Progress,
-    *,
-    name: str,
-    upload: str,
-    title: str,
-    prefix: str,
-    provenance: str,
-    licence: str,
-    skip_unusable: bool,
-    by_id: int | None,
-    minimum_side_px: int = 0,
+    progress: Progress, *, order: dict[str, Any], upload: str, title: str, prefix: str
 ) -> ImportReport | None:
     """Do what `request_import` asked for; None where an earlier attempt had done it and died before it said so."""
+    asked = ImportOrder(**order)
     archive = media_path(upload) if upload else None
     if archive is not None and not archive.exists():
-        if SourceSet.objects.filter(name=name).exists():
+        if SourceSet.objects.filter(name=asked.name).exists():
             return None
         raise InputRefused(f"The archive {title} is not here any more: send it again.")
     try:
         source: PictureSource = StorageSource(prefix) if archive is None else ArchiveSource(archive, title=title)
-        report = import_images(
-            source=source,
-            name=name,
-            provenance=provenance,
-            licence=licence,
-            minimum_side_px=minimum_side_px,
-            skip_unusable=skip_unusable,
-            by=User.objects.filter(pk=by_id).first() if by_id is not None else None,
-            progress=progress,
-        )
+        report = import_images(source=source, order=asked, progress=progress)
     except InvalidRequest:  # a refusal: the same archive would be refused again
         _remove(archive)
         raise

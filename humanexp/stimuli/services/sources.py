@@ -28,6 +28,12 @@ class Rating:
     smallest_probability: float
 
 
+def check_notes(provenance: str, licence: str) -> None:
+    """Refuse notes on pictures that are too long to be stored."""
+    if len(provenance) > MOST_PROVENANCE or len(licence) > 200:
+        raise InvalidRequest(f"At most {MOST_PROVENANCE} characters on where pictures come from, 200 on the licence.")
+
+
 @transaction.atomic
 def freeze_source_set(*, source_set: SourceSet, by: User | None = None) -> SourceSet:
     """From now on neither its pictures nor its notes change; there is no way back."""
@@ -47,8 +53,7 @@ def freeze_source_set(*, source_set: SourceSet, by: User | None = None) -> Sourc
 def describe_source_set(*, source_set: SourceSet, provenance: str, licence: str, by: User | None = None) -> SourceSet:
     """Note where the pictures come from and under which licence, until the set is frozen."""
     ownership.check(by, Right.CHANGE, source_set)
-    if len(provenance) > MOST_PROVENANCE or len(licence) > 200:
-        raise InvalidRequest(f"At most {MOST_PROVENANCE} characters on where pictures come from, 200 on the licence.")
+    check_notes(provenance, licence)
     locked = _locked(source_set)
     locked.provenance, locked.licence = provenance.strip(), licence.strip()
     locked.save(update_fields=["provenance", "licence"])

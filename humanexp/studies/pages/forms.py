@@ -10,8 +10,7 @@ from analysis.persons.sentinels import SENTINELS
 from analysis.study.base import limits, plain_type
 from analysis.study.protocol import PROTOCOLS
 from analysis.study.rules import RULE_SETS
-from humanexp.core.errors import InputRefused
-from humanexp.core.text_bundles import LONGEST, TextBundle
+from humanexp.core.languages import languages
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.pages import fields
 from humanexp.studies.pages.fields import Setting
@@ -76,7 +75,7 @@ class StudyForm(forms.Form):
         self._offer("stimuli", [one.name for one in sets])
         self._offer("protocol", list(PROTOCOLS))
         self._offer("rules", list(RULE_SETS))
-        self._offer_brought_language()
+        self._offer_languages()
         self._offer_families()
 
     def _offer(self, name: str, known: list[str]) -> None:
@@ -85,12 +84,12 @@ class StudyForm(forms.Form):
         choices = [*known, said] if said and said not in known else known
         self.fields[name].widget = forms.Select(choices=[(one, one) for one in choices])
 
-    def _offer_brought_language(self) -> None:
-        """A language that a file or a study brings; whether it does, the study says."""
+    def _offer_languages(self) -> None:
+        """Those of catalogues, too, and what a file has said: what does not exist is refused by the study."""
         said, field = str(self["language"].value() or ""), self.fields["language"]
-        if isinstance(field, forms.ChoiceField) and said and not field.valid_value(said):
-            named = fields.SETTINGS["language"].form.choices or {}
-            field.choices = [*named.items(), (said, said)]
+        if isinstance(field, forms.ChoiceField):
+            known = languages()
+            field.choices = [*known.items(), *([(said, said)] if said and said not in known else [])]
 
     def _offer_families(self) -> None:
         """Every family of sentinels of persons; which of them a stimulus set has, the plan says."""
@@ -139,23 +138,6 @@ class StudyFileForm(forms.Form):
         if not (cleaned.get("text") or "").strip() and "text" not in self.errors:
             raise forms.ValidationError("Paste a study file, or choose one.")
         return cleaned
-
-
-class BundleForm(forms.Form):
-    """A text bundle: a language that the study brings."""
-
-    file = forms.FileField(label="Filled-in text bundle")
-
-    def clean_file(self) -> TextBundle:
-        uploaded = self.cleaned_data["file"]
-        if uploaded.size > 4 * LONGEST:
-            raise forms.ValidationError("No text bundle is that long.")
-        try:
-            return TextBundle.read(uploaded.read().decode("utf-8"), source=uploaded.name)
-        except UnicodeDecodeError:
-            raise forms.ValidationError("This file is not UTF-8 text: save it as UTF-8.") from None
-        except InputRefused as error:
-            raise forms.ValidationError(error.message) from error
 
 
 def _whole(name: str, label: str, help_text: str = "") -> forms.IntegerField:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,24 +13,20 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analysis.errors import AnalysisError
 from analysis.study.study import StudyConfiguration
 from analysis.study.toml import in_file
-from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, existing
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
-from humanexp.core.text_bundles import bundle_template
 from humanexp.jobs.throughput import partial_context
 from humanexp.studies import plans, selectors
-from humanexp.studies.facts import bundles_of, languages_of
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.pages.design import design_page, strip_of
 from humanexp.studies.pages.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
 from humanexp.studies.pages.fields import stated, to_fields
-from humanexp.studies.pages.forms import BundleForm, PowerForm, StudyFileForm, StudyForm
+from humanexp.studies.pages.forms import PowerForm, StudyFileForm, StudyForm
 from humanexp.studies.pages.power import power_page
 from humanexp.studies.power import planned_answers, telling_apart
 from humanexp.studies.presets import PRESETS, preset, values_of
 from humanexp.studies.selectors import estimate_by_pk, estimates_of, power_job
-from humanexp.studies.services.languages import bring_language, take_language_away
 from humanexp.studies.services.power_estimates import request_power
 from humanexp.studies.services.studies import create_study, new_version, revise_study
 
@@ -85,35 +80,6 @@ def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     study = selectors.study_for(request.user, slug)
     content = selectors.configuration_of(study).to_toml()
     return attached(content, "application/toml; charset=utf-8", f"{study.slug}.toml")
-
-
-@takes_uploads
-@login_required
-@require_http_methods(["GET", "POST"])
-def languages(request: HttpRequest, slug: str) -> HttpResponse:
-    """The languages that participants can read, and the form that brings another one."""
-    study = selectors.study_for(request.user, slug)
-    form = BundleForm(request.POST or None, request.FILES or None)
-    try:
-        if request.POST.get("remove"):
-            changed = take_language_away(study=study, tag=request.POST["remove"], by=user_of(request))
-            return redirect("studies:languages", slug=changed.slug)
-        if request.method == "POST" and form.is_valid():
-            bundle = form.cleaned_data["file"]
-            changed = bring_language(study=study, bundle=bundle, by=user_of(request))
-            messages.success(request, f"Participants can read the study in {bundle.name}.")
-            return redirect("studies:languages", slug=changed.slug)
-    except (ApplicationError, AnalysisError) as error:
-        form.add_error(None, str(error))
-    context = {"study": study, "form": form, "names": languages_of(study), "bundles": bundles_of(study)}
-    return render(request, "studies/languages.html", context, status=422 if form.errors else 200)
-
-
-@login_required
-def bundle_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every text that a participant reads, to be translated."""
-    selectors.study_for(request.user, slug)
-    return attached(bundle_template(), "application/toml; charset=utf-8", "texts.toml")
 
 
 @login_required

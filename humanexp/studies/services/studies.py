@@ -7,7 +7,8 @@ from analysis.study.rules import RuleSet
 from analysis.study.study import StudyConfiguration
 from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
-from humanexp.core.models import StoredBundle, User
+from humanexp.core.languages import languages
+from humanexp.core.models import User
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies import permissions
 from humanexp.studies.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
@@ -149,8 +150,8 @@ def _refuse_frozen(study: Study) -> None:
 
 def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, object]:
     """The fields that follow from a configuration; refuses what cannot be planned before anything is written."""
+    _check_language(configuration)
     stimulus_set = stimulus_set_for(configuration)
-    _check_languages(configuration)
     plan = make_plan(configuration=configuration, stimulus_set=stimulus_set, rules=rules)
     plan_file, plan_digest = store_plan(plan, slug=configuration.slug)
     protocol, _ = Protocol.objects.get_or_create(
@@ -173,16 +174,15 @@ def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, obj
     }
 
 
-def _check_languages(configuration: StudyConfiguration) -> None:
-    """Refuse a language whose bundle is not here."""
-    for tag, digest in configuration.languages.items():
-        found = StoredBundle.objects.filter(digest=digest).first()
-        if found is None or found.bundle["tag"] != tag:
-            raise _refused(
-                f"languages.{tag}",
-                f"There is no text bundle {digest!r} for {tag!r} here. Create the study with `create_study` and its "
-                "bundle as a file, or upload the bundle on the study's page Languages.",
-            )
+def _check_language(configuration: StudyConfiguration) -> None:
+    """Refuse a language that no page has."""
+    known = languages()
+    if configuration.language not in known:
+        raise _refused(
+            "language",
+            f"language must be one of {', '.join(known)}, not {configuration.language!r}. Another one needs a "
+            "catalogue in LOCALE_FOLDER.",
+        )
 
 
 def stimulus_set_for(configuration: StudyConfiguration) -> StimulusSet:

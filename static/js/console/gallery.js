@@ -12,6 +12,8 @@ function fit(frame) {
   sheet.style.setProperty("--height", `${height}px`);
   const printed = Math.min(1, SHEET.width / shown.clientWidth, SHEET.height / height);
   sheet.style.setProperty("--printed", String(Math.max(SMALLEST, printed)));
+  const heading = [...shown.querySelectorAll("dialog[open] h2, main h1, main h2")].find((one) => one.checkVisibility());
+  if (heading) frame.closest(".gallery").querySelector("[data-gallery-title]").textContent = heading.innerText;
 }
 
 /** Examples are filled in after a page has been loaded, and make it higher. */

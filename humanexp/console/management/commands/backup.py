@@ -42,7 +42,7 @@ class Command(RefusableCommand):
             f"({manifest.listing.bytes} bytes); {made.bytes_new} bytes in {made.contents_new} new contents; {proof}."
         )
         if not manifest.has_keys:
-            self.stdout.write("It has no keys. Without PSEUDONYM_KEY it cannot be used: keep a copy elsewhere.")
+            self.stdout.write("It has no keys. Without SECRET_KEY it cannot be used: keep a copy elsewhere.")
         if manifest.lost:
             more = f" and {len(manifest.lost) - 3} more" if len(manifest.lost) > 3 else ""
             self.stdout.write(

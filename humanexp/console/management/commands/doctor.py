@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from humanexp.console.doctor_checks.questions import examine
-from humanexp.core import fingerprints
+from humanexp.core import sealing
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.problems import Problem, Severity
 
@@ -29,17 +29,15 @@ class Command(RefusableCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--strict", action="store_true", help="a fault, too, ends with a non-zero status")
         parser.add_argument("--json", action="store_true", help="the findings as JSON")
-        word = parser.add_mutually_exclusive_group()
-        word.add_argument("--record-keys", action="store_true", help="my word that these are this database's keys")
-        word.add_argument(
+        parser.add_argument(
             "--key-is-lost",
             action="store_true",
-            help="my word that the old PSEUDONYM_KEY is lost: go on with the present one, or a new one",
+            help="confirm that the old SECRET_KEY is lost: continue with the present one",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["record_keys"] or options["key_is_lost"]:
-            fingerprints.record_keys(key_is_lost=options["key_is_lost"])
+        if options["key_is_lost"]:
+            sealing.replace_lost_key()
         findings = examine()
         if options["json"]:
             self.stdout.write(json.dumps([_as_json(finding) for finding in findings], indent=1))

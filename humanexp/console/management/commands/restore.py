@@ -12,6 +12,7 @@ from humanexp.console.archives.files import is_packed, unpacked
 from humanexp.console.archives.keys import VARIABLE, passphrase
 from humanexp.console.archives.restoring import Restored, restore, restore_files
 from humanexp.console.archives.shelf import Shelf
+from humanexp.core import sealing
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import InputRefused
 from humanexp.core.progress import ProgressLine
@@ -46,6 +47,8 @@ class Command(RefusableCommand):
                 progress=progress,
             )
         self._tell(done, is_rehearsal)
+        if options["without_keys"] and not is_rehearsal and (fault := sealing.fault_of_key()):
+            self.stderr.write(f"{fault} {sealing.REMEDY}")
 
     def _tell(self, done: Restored, is_rehearsal: bool) -> None:
         manifest = done.manifest

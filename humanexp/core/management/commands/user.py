@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from humanexp.core import fingerprints, selectors
+from humanexp.core import sealing, selectors
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.models import HouseRole, User
 from humanexp.core.services import accounts
@@ -103,13 +103,13 @@ class Command(RefusableCommand):
             )
 
     def _warn_of_keys(self) -> None:
-        """Accounts hang on no key of people's codes; who restores an installation should hear of it all the same."""
+        """Accounts are made under any key; whoever restores an installation is still warned."""
         try:
-            found = fingerprints.examine() if fingerprints.is_migrated() else None
+            fault = sealing.fault_of_key()
         except DatabaseError as error:
             raise CommandError(f"The database cannot be asked: {error}") from error
-        if found is not None and found.standing in fingerprints.REFUSED:
-            self.stderr.write(f"{found.sentence} {found.remedy}")
+        if fault:
+            self.stderr.write(f"{fault} {sealing.REMEDY}")
 
 
 def _asked() -> str:

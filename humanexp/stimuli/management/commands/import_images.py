@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.progress import ProgressLine
 from humanexp.stimuli.selectors.sources import answers_for
-from humanexp.stimuli.services.import_report import ImportReport
+from humanexp.stimuli.services.import_report import ImportOrder, ImportReport
 from humanexp.stimuli.services.importing import import_images
 from humanexp.stimuli.sources.base import PictureSource
 from humanexp.stimuli.sources.storage import StorageSource
@@ -38,18 +38,16 @@ class Command(OwnedCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        order = ImportOrder(
+            name=options["name"],
+            provenance=options["provenance"],
+            licence=options["licence"],
+            minimum_side_px=options["minimum_side"],
+            skip_unusable=options["skip_unusable"],
+            by_id=options["owner"].pk if options["owner"] else None,
+        )
         with ProgressLine(sys.stderr) as line:
-            report = import_images(
-                source=_source(options),
-                name=options["name"],
-                label_list=options["labels"],
-                provenance=options["provenance"],
-                licence=options["licence"],
-                minimum_side_px=options["minimum_side"],
-                skip_unusable=options["skip_unusable"],
-                by=options["owner"],
-                progress=line,
-            )
+            report = import_images(source=_source(options), order=order, label_list=options["labels"], progress=line)
         self._tell(report)
 
     def _tell(self, report: ImportReport) -> None:

@@ -45,7 +45,11 @@ def new(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            request_import(**form.cleaned_data, by=user_of(request))
+            request_import(
+                order=form.order(by=user_of(request)),
+                archive=form.cleaned_data["archive"],
+                storage_prefix=form.cleaned_data.get("storage_prefix"),
+            )
         except ApplicationError as error:
             field = next((name for name in error.fields if name in form.fields), None)
             form.add_error(field or "archive", error.message)

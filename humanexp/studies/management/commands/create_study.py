@@ -4,12 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import transaction
 
 from analysis.study.rules import RULE_SETS, RuleSet, read_rule_set
 from analysis.study.study import StudyConfiguration
 from humanexp.core.commands import OwnedCommand
-from humanexp.studies.services.languages import bundles_beside, with_bundles
 from humanexp.studies.services.studies import create_study
 
 
@@ -25,14 +23,11 @@ class Command(OwnedCommand):
         try:
             configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
             rules = _rules_beside(configuration, path)
-            bundles = bundles_beside(configuration, path.parent)
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{path} is not UTF-8: save it as UTF-8.") from error
-        with transaction.atomic():
-            planned = with_bundles(configuration, bundles)
-            study = create_study(configuration=planned, by=options["owner"], rules=rules)
+        study = create_study(configuration=configuration, by=options["owner"], rules=rules)
         for note in study.plan_notes:
             self.stdout.write(f"- {note}")
         self.stdout.write(

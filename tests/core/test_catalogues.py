@@ -1,4 +1,4 @@
-"""A language that a study brings: refused as a whole unless it says everything, and then spoken on every page."""
+"""A catalogue of the installation: refused as a whole if it is at fault, and then spoken on every page."""
 
 from __future__ import annotations
 
@@ -14,34 +14,40 @@ from django.utils.translation import gettext, ngettext
 from analysis.errors import InvalidInput
 from analysis.study.ethics import Ethics, EthicsTexts
 from analysis.study.study import StudyConfiguration
+from humanexp.core import starting
+from humanexp.core.catalogues import CONSENT, Catalogue, catalogue_keys, catalogue_template, catalogues, texts_of
 from humanexp.core.errors import InputRefused
-from humanexp.core.languages import brought_language
-from humanexp.core.models import StoredBundle
-from humanexp.core.text_bundles import CONSENT, TextBundle, bundle_template, catalogue_keys
 from humanexp.recruiters.facts import HOUSE_VERSION
 from humanexp.studies.facts import StudyFacts
-from tests.made_up import TAG, bundle_file, made_up_bundle, said
+from tests.made_up import TAG, catalogue_file, made_up_catalogue, said
 from tests.texts import participant_texts
 
 
 def refusal(text: str) -> str:
     with pytest.raises(InputRefused) as refused:
-        TextBundle.read(text, source="farsi.toml")
+        Catalogue.read(text, source="farsi.toml")
     return refused.value.message
 
 
 class TestKeys:
-    def test_a_bundle_translates_every_text_of_a_participant(self) -> None:
+    def test_a_catalogue_can_translate_every_text_of_a_participant(self) -> None:
         keys = catalogue_keys()
         assert {text: plural or "" for text, plural in participant_texts().items()}.items() <= keys.items()
         assert "Taking part is voluntary" in keys and keys["This takes about %(minutes)s minute in total."]
 
-    def test_the_template_has_every_key_and_is_refused_as_long_as_it_is_empty(self) -> None:
-        empty = bundle_template()
+    def test_the_template_has_every_key_in_the_order_of_the_pages(self) -> None:
+        empty = catalogue_template()
         assert len(re.findall(r'^".*" = (?:""|\["", ""\])$', empty, re.M)) == len(catalogue_keys())
         assert refusal(empty).startswith("farsi.toml: language must be a language tag")
-        filled = empty.replace('language = ""', 'language = "fa"').replace('name = ""', 'name = "فارسی"')
-        assert re.match(r"farsi.toml has no text for the \d+ keys '.*' and \d+ others. Add it", refusal(filled))
+        order = list(texts_of())
+        assert order.index("Taking part is voluntary") < order.index("Before you start") < order.index("Good to know")
+        assert order.index("Good to know") < order.index("Knife")
+
+    def test_a_study_needs_only_the_texts_of_its_tasks(self) -> None:
+        named, compared = texts_of(["categorisation"]), texts_of(["discrimination"])
+        assert named.keys() < catalogue_keys().keys() and compared.keys() < catalogue_keys().keys()
+        same = "Were the two pictures changed in the same way?"
+        assert (same in compared, same in named) == (True, False) or named.keys() != compared.keys()
 
     @pytest.mark.parametrize("leaves", ["full", "share", "none"])
     @pytest.mark.parametrize("contact", ["", "lab@example.org"])
@@ -84,16 +90,19 @@ class TestRefusals:
     """Each names the file, the key, and what to do."""
 
     def test_a_whole_one_is_taken(self) -> None:
-        bundle = made_up_bundle()
-        assert (bundle.tag, bundle.direction) == (TAG, "rtl") and bundle.texts["Continue"] == (said("Continue"),)
-        assert bundle.digest == made_up_bundle().digest != made_up_bundle(direction="ltr").digest
-        assert TextBundle.from_stored(bundle.to_dict()) == bundle
+        found = made_up_catalogue()
+        assert (found.tag, found.direction) == (TAG, "rtl") and found.texts["Continue"] == (said("Continue"),)
+        assert found.digest == made_up_catalogue().digest != made_up_catalogue(direction="ltr").digest
+
+    @pytest.mark.parametrize("text", [None, "", "  "])
+    def test_a_text_that_is_missing_is_read_in_english(self, text: str | None) -> None:
+        found = Catalogue.read(catalogue_file(changes={"Continue": text}), source="made-up.toml")
+        assert found.gettext("Continue") == "Continue" and found.gettext("Back") == said("Back")
+        assert found.digest != made_up_catalogue().digest
 
     @pytest.mark.parametrize(
         ("key", "text", "sentence"),
         [
-            ("Continue", None, "farsi.toml has no text for the key 'Continue'. Add it under [texts]."),
-            ("Continue", "  ", "farsi.toml has no text for the key 'Continue'. Add it under [texts]."),
             ("Contine", "x", "farsi.toml has a key 'Contine' that no page has. Take it out, or compare with the "),
             ("Continue", "<b>x</b>", "farsi.toml: the text of 'Continue' holds '<'. Texts are plain:"),
             ("Continue", 'x" onfocus=', "farsi.toml: the text of 'Continue' holds '\"'. Texts are plain:"),
@@ -112,7 +121,7 @@ class TestRefusals:
         ],
     )
     def test_texts(self, key: str, text: object, sentence: str) -> None:
-        assert refusal(bundle_file(changes={key: text})).startswith(sentence)
+        assert refusal(catalogue_file(changes={key: text})).startswith(sentence)
 
     @pytest.mark.parametrize(
         ("line", "other", "sentence"),
@@ -129,19 +138,15 @@ class TestRefusals:
         ],
     )
     def test_the_head(self, line: str, other: str, sentence: str) -> None:
-        file = bundle_file()
+        file = catalogue_file()
         assert line in file and refusal(file.replace(line, other, 1)).startswith(sentence)
 
 
 @pytest.mark.django_db
 class TestSpoken:
     @pytest.mark.process
-    def test_django_speaks_it_and_comes_back(self) -> None:
-        bundle = made_up_bundle()
-        StoredBundle.objects.create(digest=bundle.digest, bundle=bundle.to_dict())
-        brought = brought_language(bundle.digest)
-        assert brought is not None
-        with translation.override(brought.code):
+    def test_django_speaks_it_and_comes_back(self, made_up_language: Any) -> None:
+        with translation.override(catalogues()[TAG].code):
             assert gettext("Continue") == said("Continue") and gettext("Not on any page") == "Not on any page"
             one, many = "You named %(pictures)s picture.", "x"
             assert ngettext(one, many, 2) == many
@@ -149,11 +154,20 @@ class TestSpoken:
                 assert gettext("Continue") == "Weiter"
             assert gettext("Continue") == said("Continue")
         assert gettext("Continue") == "Continue"
-        assert brought_language("0" * 64) is None
+
+    def test_a_folder_at_fault_is_refused(self, made_up_language: Any, settings: Any, tmp_path: Any) -> None:
+        (tmp_path / "one.toml").write_text(catalogue_file(), encoding="utf-8")
+        (tmp_path / "two.toml").write_text(catalogue_file(), encoding="utf-8")
+        settings.LOCALE_FOLDER = str(tmp_path)
+        with pytest.raises(InputRefused, match=f"two.toml is a second catalogue for '{TAG}'"):
+            starting.check()
+        settings.LOCALE_FOLDER = str(tmp_path / "absent")
+        with pytest.raises(InputRefused, match="there is no such folder"):
+            catalogues()
 
     def test_plural_forms_follow_the_rule_of_the_language(self) -> None:
         key = "This takes about %(minutes)s minute in total."
-        file = bundle_file(tag="pl").replace(
+        file = catalogue_file(tag="pl").replace(
             "nplurals=2; plural=(n != 1);", "nplurals=3; plural=n==1 ? 0 : n<5 ? 1 : 2;"
         )
         for plural_key, plural in catalogue_keys().items():
@@ -161,45 +175,33 @@ class TestSpoken:
                 found = next(line for line in file.splitlines() if line.startswith(f'"{plural_key}" = '))
                 forms = [f"{number} {' '.join(re.findall(r'%[(][a-z]+[)]s', plural_key))}" for number in "abc"]
                 file = file.replace(found, f'"{plural_key}" = ["{forms[0]}", "{forms[1]}", "{forms[2]}"]')
-        bundle = TextBundle.read(file, source="pl.toml")
-        StoredBundle.objects.create(digest=bundle.digest, bundle=bundle.to_dict())
-        brought = brought_language(bundle.digest)
-        assert brought is not None
-        assert [brought.ngettext(key, "", n)[0] for n in (1, 3, 7)] == ["a", "b", "c"]
+        found = Catalogue.read(file, source="pl.toml")
+        assert [found.ngettext(key, "", n)[0] for n in (1, 3, 7)] == ["a", "b", "c"]
 
 
 class TestCommand:
     def test_it_writes_the_template_and_checks_a_file(self, capsys: Any, tmp_path: Any) -> None:
-        call_command("text_bundle")
-        assert capsys.readouterr().out == bundle_template()
+        call_command("catalogue")
+        assert capsys.readouterr().out == catalogue_template()
         path = tmp_path / "made-up.toml"
-        path.write_text(bundle_file(), encoding="utf-8")
-        call_command("text_bundle", str(path))
-        assert (
-            f"made-up.toml is complete: {made_up_bundle().name}, {len(catalogue_keys())} texts"
-            in capsys.readouterr().out
-        )
+        path.write_text(catalogue_file(changes={"Continue": ""}), encoding="utf-8")
+        call_command("catalogue", str(path))
+        count = len(catalogue_keys())
+        assert f"made-up.toml: {made_up_catalogue().name}, {count - 1} of {count} texts" in capsys.readouterr().out
 
 
 class TestStudyFile:
     def configuration(self, **values: Any) -> StudyConfiguration:
         return StudyConfiguration.from_file_values({"title": "T", "stimuli": "s", **values})
 
-    def test_a_study_that_brings_none_is_stored_as_before(self) -> None:
-        assert "languages" not in self.configuration().to_dict()
-        assert self.configuration(languages={"fa": "fa.toml"}, language="fa").to_dict()["languages"] == {
-            "fa": "fa.toml"
-        }
-
     @pytest.mark.parametrize(
         ("values", "sentence"),
         [
-            ({"language": "fa"}, "language must be one of en, de, not 'fa'."),
-            ({"languages": {"de": "x"}}, "[languages] cannot bring 'de': HumanExp has it itself."),
-            ({"languages": {"Farsi": "x"}}, "[languages] takes tags such as fa, zh-Hant or pt-BR, not 'Farsi'."),
-            ({"languages": {"fa": "x"}, "spec": 3}, "[languages] needs spec = 4: take out the line that says spec."),
+            ({"language": "Farsi"}, "language must be a tag such as en, fa, zh-Hant or pt-BR, not 'Farsi'."),
+            ({"languages": {"fa": "fa.toml"}}, "languages"),
         ],
     )
     def test_what_cannot_be_is_refused(self, values: dict[str, Any], sentence: str) -> None:
         with pytest.raises(InvalidInput, match=re.escape(sentence)):
             self.configuration(**values)
+        assert self.configuration(language="fa").language == "fa"
