@@ -3,8 +3,8 @@
  * records of it and when it asks whether they are there.
  */
 import { readFileSync } from "node:fs";
-import { Presence } from "../humanexp/static/js/participation/trial/presence.js";
-import { Watch } from "../humanexp/static/js/participation/trial/watch.js";
+import { Presence } from "../static/js/participation/trial/presence.js";
+import { Watch } from "../static/js/participation/trial/watch.js";
 
 const { phases_ms: phasesMs, window_ms: windowMs, interval_ms: intervalMs, people } = JSON.parse(readFileSync(0, "utf8"));
 

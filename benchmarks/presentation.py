@@ -53,7 +53,6 @@ from benchmarks._command import run
 from benchmarks._processes import TICKS_PER_S, cpu_seconds
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "humanexp"
 PAGE = Path(__file__).parent / "presentation_page"
 #: As the participant's page has it.
 POLICY = "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
@@ -175,11 +174,11 @@ def served() -> Iterator[str]:
             if self.path in pictures:
                 return "image/png", pictures[self.path]
             if self.path == "/favicon.ico":
-                return "image/svg+xml", (PACKAGE / "static" / "brand" / "favicon.svg").read_bytes()
+                return "image/svg+xml", (ROOT / "static" / "brand" / "favicon.svg").read_bytes()
             inside = {
                 "": PAGE / "index.html",
                 "bench": PAGE / Path(self.path).name,
-                "static": PACKAGE / self.path[1:],
+                "static": ROOT / self.path[1:],
             }
             path = inside.get(self.path.split("/")[1])
             if path is None or not path.is_file() or ".." in self.path:

@@ -14,7 +14,7 @@ from humanexp.addresses import is_loopback
 from humanexp.core.database_address import database_of_address
 from humanexp.core.storage_address import parts_of_address, storage_of_address
 from humanexp.key_files import read_or_create_key
-from humanexp.places import PACKAGE, WORK
+from humanexp.places import PACKAGE, WORK, shipped
 from humanexp.recruiters.money import NO_FEES, PUBLISHED_FEES, WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS, FeeTable
 
 env = environ.Env()
@@ -188,7 +188,7 @@ WSGI_APPLICATION = "humanexp.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [PACKAGE / "templates"],
+        "DIRS": [shipped("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -344,7 +344,7 @@ LOCALE_PATHS = [PACKAGE / "locale"]
 STATIC_URL = "static/"
 STATIC_ROOT = MEDIA_ROOT / "static"
 STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns about a folder that is not there
-STATICFILES_DIRS = [PACKAGE / "static"]
+STATICFILES_DIRS = [shipped("static")]
 WHITENOISE_USE_FINDERS = True  # static files work uncollected
 WHITENOISE_MAX_AGE = 3600 if not DEBUG else 0
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Templates of the participant's pages; scripts take their sentences from there.
-TEMPLATES = ("humanexp/templates/participation/run", "humanexp/templates/recruitment/take")
+TEMPLATES = ("templates/participation/run", "templates/recruitment/take")
 #: Texts of consent are versioned: another language is a file of its own.
-CONSENT = "humanexp/templates/recruitment/take/consent"
+CONSENT = "templates/recruitment/take/consent"
 #: What a researcher sees around the participant's page.
-RESEARCHERS = ("humanexp/templates/participation/run/preview.html",)
+RESEARCHERS = ("templates/participation/run/preview.html",)
 #: Modules whose marked texts reach a participant.
 MODULES = ("humanexp/studies/tasks",)
 #: Single modules of the kind.
@@ -60,7 +60,7 @@ def participant_texts() -> dict[str, str | None]:
     shown = [path for folder in TEMPLATES for path in (ROOT / folder).rglob("*.html")]
     others = {ROOT / name for name in RESEARCHERS}
     shown = [path for path in shown if path.parent != ROOT / CONSENT and path not in others]
-    for path in sorted([*shown, ROOT / "humanexp/templates/_languages.html"]):
+    for path in sorted([*shown, ROOT / "templates/_languages.html"]):
         for text, plural in _of_template(path):
             found.setdefault(text, plural)
     for folder in MODULES:

@@ -5,15 +5,8 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
+from humanexp.core.problems import Severity
 from humanexp.studies.models import Study
-
-
-class Tone(models.TextChoices):
-    """How one check of a pre-flight ended."""
-
-    GOOD = "good", "passed"
-    WARN = "warn", "worth knowing"
-    BAD = "bad", "to put right first"
 
 
 class Preflight(models.Model):
@@ -45,11 +38,11 @@ class Preflight(models.Model):
 
     @property
     def faults(self) -> list[dict[str, Any]]:
-        return self.lines_of(Tone.BAD)
+        return self.lines_of(Severity.BAD)
 
     @property
     def remarks(self) -> list[dict[str, Any]]:
-        return self.lines_of(Tone.WARN)
+        return self.lines_of(Severity.WARN)
 
     @property
     def seconds(self) -> float:

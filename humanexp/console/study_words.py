@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.utils.translation import ngettext_lazy
-
-from humanexp.recruiting.alert_words import Words
+from humanexp.core.problems import Severity
 from humanexp.studies.roles import Action
+from humanexp.studies.waiting import Words
 
 WORDS: Mapping[str, Words] = {
     "failed-job": Words(
         text="A job has failed.",
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Its page says why. Remove the cause and resume it.",
         actions=(Action.DESIGN, Action.REVIEW, Action.ANALYSE),
         page="console:overview",
         button="See why",
     ),
     "flagged": Words(
-        text=ngettext_lazy(
-            "%(count)d session is flagged: look at it.", "%(count)d sessions are flagged: look at them.", "count"
-        ),
+        text=("%(count)d session is flagged: look at it.", "%(count)d sessions are flagged: look at them."),
         resolution="Decide in Review whether it counts.",
         actions=(Action.REVIEW,),
         page="screening:review?show=flagged",
@@ -29,7 +26,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "all-finished": Words(
         text="Every planned session is finished.",
-        tone="good",
+        tone=Severity.GOOD,
         resolution="Stop collecting, or make a version of the study with more sessions.",
         actions=(Action.LAUNCH,),
         page="recruitment:recruit",
@@ -37,7 +34,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "nearly-full": Words(
         text="Nearly every place of the running campaigns is taken.",
-        tone="note",
+        tone=Severity.NOTE,
         resolution="Add places if more people should come.",
         actions=(Action.LAUNCH,),
         page="recruitment:recruit",

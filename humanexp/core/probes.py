@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from django.conf import settings
@@ -20,29 +21,32 @@ from humanexp import health
 from humanexp.addresses import is_from_this_machine
 from humanexp.core import fingerprints, metrics, storage_mark
 from humanexp.core.objects import objects
+from humanexp.core.problems import Problem, bad
 
 #: With less than this on the disk, answers and logs would soon be lost.
 FREE_MB = 500
 
-#: What is wrong, in a sentence; empty where nothing is.
-Question = Callable[[], str]
-_QUESTIONS: dict[str, Question] = {}
+#: What is wrong; None where nothing is.
+Look = Callable[[], Problem | None]
+_LOOKS: dict[str, Look] = {}
 
 
-def register_question(name: str, question: Question) -> None:
+def register_look(name: str, look: Look) -> None:
     """Of `/readyz`; registered in AppConfig.ready()."""
-    _QUESTIONS[name] = question
+    _LOOKS[name] = look
 
 
-def faults() -> dict[str, str]:
-    """By question, what keeps the site from working; empty where nothing does."""
-    found = {}
-    for name, question in _QUESTIONS.items():
-        try:
-            found[name] = question()
-        except (DatabaseError, OSError) as error:
-            found[name] = f"could not be asked: {type(error).__name__}"
-    return found
+def problems() -> list[Problem]:
+    """What keeps the site from working."""
+    return [replace(found, key=name) for name, look in _LOOKS.items() if (found := _found(name, look)) is not None]
+
+
+def _found(name: str, look: Look) -> Problem | None:
+    try:
+        return look()
+    except (DatabaseError, OSError) as error:
+        text = f"The {name} could not be looked at: {type(error).__name__}."
+        return bad(text, "Run python manage.py doctor on the server.")
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -57,12 +61,12 @@ def livez(request: HttpRequest) -> HttpResponse:
 
 def readyz(request: HttpRequest) -> HttpResponse:
     """Whether everything is there that the site needs, the job runner among it."""
-    found = faults() if health.is_well() else {"database": "it does not answer"}
-    is_ready = not any(found.values())
-    told: dict[str, object] = {"status": "ready" if is_ready else "not ready"}
+    is_well = health.is_well()
+    faults = {one.key: one.text for one in problems()} if is_well else {"database": "It does not answer."}
+    told: dict[str, object] = {"status": "not ready" if faults else "ready"}
     if _may_know(request):
-        told["checks"] = {name: fault or "ok" for name, fault in found.items()}
-    return _answer(told, status=200 if is_ready else 503)
+        told["checks"] = (dict.fromkeys(_LOOKS, "ok") if is_well else {}) | faults
+    return _answer(told, status=503 if faults else 200)
 
 
 def prometheus(request: HttpRequest) -> HttpResponse:
@@ -99,26 +103,50 @@ def _newest_migrations() -> frozenset[tuple[str, str]]:
     return frozenset(MigrationLoader(None).graph.leaf_nodes())
 
 
-def _migrations() -> str:
+def _migrations() -> Problem | None:
     missing = _newest_migrations() - set(MigrationRecorder(connection).applied_migrations())
-    return f"{len(missing)} apps have migrations to apply" if missing else ""
+    if not missing:
+        return None
+    text = f"The database is older than the program: {len(missing)} apps have migrations to apply."
+    return bad(text, "Run python manage.py migrate.", notice="The database is older than the program.")
 
 
-def _keys() -> str:
+def _keys() -> Problem | None:
     examined = fingerprints.examine() if fingerprints.is_migrated() else None
     if examined is not None and examined.standing in fingerprints.REFUSED:
-        return examined.sentence
-    return "SECRET_KEY is another one than before" if fingerprints.signing_key_changed() else ""
+        why = examined.sentence
+    elif fingerprints.signing_key_changed():
+        why = "SECRET_KEY is another one than before"
+    else:
+        return None
+    return bad(
+        f"The keys differ from those that this database was filled under: {why}.",
+        "Restore the keys from the backup before anyone takes part. Run doctor for details.",
+        notice="The keys differ from those that this database was filled under.",
+    )
 
 
-def _disk() -> str:
+def _disk() -> Problem | None:
     free_mb = shutil.disk_usage(settings.MEDIA_ROOT).free / 1e6
-    return f"{free_mb:.0f} MB are free" if free_mb < FREE_MB else ""
+    return nearly_full(free_mb) if free_mb < FREE_MB else None
 
 
-register_question("migrations", _migrations)
-register_question("keys", _keys)
-register_question("storage", storage_mark.fault)
-register_question("disk", _disk)
+def nearly_full(free_mb: float) -> Problem:
+    return bad(
+        f"The disk is nearly full: {free_mb:.0f} MB are free.",
+        "Make room under MEDIA_ROOT, or move it to a larger disk. On a full disk no answer can be stored.",
+    )
+
+
+def _files() -> Problem | None:
+    fault = objects().fault()
+    remedy = "Look at the address, the keys and the network; whoever needs a file waits meanwhile."
+    return bad(fault, remedy, notice="The store of files cannot be used.") if fault else None
+
+
+register_look("migrations", _migrations)
+register_look("keys", _keys)
+register_look("storage", storage_mark.problem)
+register_look("disk", _disk)
 if settings.FILE_STORE:
-    register_question("files", lambda: objects().fault())
+    register_look("files", _files)

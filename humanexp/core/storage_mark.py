@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 
 from humanexp.core import file_store
 from humanexp.core.models import StorageMark
+from humanexp.core.problems import Problem, bad
 from humanexp.core.storage import media_path, write_whole
 
 logger = logging.getLogger(__name__)
@@ -43,12 +44,16 @@ def _begin_copy(mark: StorageMark) -> None:
         write_whole(media_path(FILE), f"{mark.token}\n".encode())
 
 
-def fault() -> str:
-    """What is wrong with the files that are mounted; empty where nothing is, or none was marked yet."""
+def problem() -> Problem | None:
+    """What is wrong with the files that are mounted; None where nothing is, or none was marked yet."""
     mark = StorageMark.objects.first()
     if mark is None or mark.token == _found():
-        return ""
-    return f"{settings.MEDIA_ROOT} is not the folder that this database's files were written to"
+        return None
+    return bad(
+        f"{settings.MEDIA_ROOT} is not the folder that this database's files were written to.",
+        "Mount the right folder as MEDIA_ROOT, or restore it from the backup.",
+        notice="The mounted files are not those of this database.",
+    )
 
 
 def _found() -> str:

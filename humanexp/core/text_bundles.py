@@ -24,6 +24,7 @@ from analysis.errors import InvalidInput
 from analysis.study.study import LANGUAGE_TAG
 from analysis.study.toml import read_toml
 from humanexp.core.errors import InputRefused
+from humanexp.places import shipped
 
 #: The text of consent as single sentences; the shipped languages have files of their own.
 CONSENT = "recruitment/take/consent/house-5.by-sentence.html"
@@ -209,7 +210,7 @@ def catalogue_keys() -> dict[str, str]:
     """Every text of a participant: its key, and its plural, or ""."""
     found = dict(_compiled(settings.LOCALE_PATHS[0] / "de" / "LC_MESSAGES" / "django.mo"))
     for name in (CONSENT, *CONSENT_PARTS):
-        template = settings.LOCALE_PATHS[0].parent / "templates" / name
+        template = shipped("templates") / name
         for match in _CALL.finditer(templatize(template.read_text(encoding="utf-8"), origin=name)):
             found.setdefault(ast.literal_eval(match[1]), ast.literal_eval(match[2]) if match[2] else "")
     return found

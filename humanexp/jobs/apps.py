@@ -8,8 +8,8 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core.metrics import register_source
-        from humanexp.core.probes import register_question
-        from humanexp.jobs.watch import figures, runner_fault
+        from humanexp.core.probes import register_look
+        from humanexp.jobs.watch import figures, runner_problem
 
-        register_question("runner", runner_fault)
+        register_look("runner", runner_problem)
         register_source(figures)

@@ -11,9 +11,11 @@ from datetime import datetime, timedelta
 from django.db import connection, connections
 from django.db.models import Count, Max, Min, Q
 from django.db.utils import Error as AnyDatabaseError
+from django.urls import reverse
 
 from humanexp.core import clock
 from humanexp.core.metrics import Figure
+from humanexp.core.problems import Problem, bad
 from humanexp.jobs import selectors, services as jobs
 from humanexp.jobs.models import PERIODIC, Job, JobState, Runner
 from humanexp.jobs.selectors import silence
@@ -110,12 +112,18 @@ class Watch:
         return lost
 
 
-def runner_fault() -> str:
-    """Of `/readyz`, after the words "the job runner": without one, no one is paid and nothing is computed."""
+def runner_problem() -> Problem | None:
+    """Of `/readyz`: without a runner, no one is paid and nothing is computed."""
     found = silence()
     if found is None:
-        return ""
-    return "is silent: no one is paid" if found.nobody_is_paid else "takes no long jobs"
+        return None
+    return bad(
+        "The job runner is silent: no one is paid." if found.nobody_is_paid else "The job runner takes no long jobs.",
+        "Start it on the server: python manage.py run_jobs. Its log says what ended it.",
+        url=reverse("jobs:jobs"),
+        button="Jobs",
+        notice="The job runner is silent.",
+    )
 
 
 def figures() -> Iterator[Figure]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, check
 from humanexp.core import clock
+from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.notices import transport
 from humanexp.notices.models import Address
 from humanexp.notices.services.sending import ended, target_of, test_letter
@@ -14,9 +15,9 @@ from humanexp.studies.roles import MAY, Action
 
 
 @check("Notices")
-def notices(launch: Launch) -> Line:
+def notices(launch: Launch) -> Problem:
     """A test goes to every address of those who can pay here, and its outcome is shown."""
-    way = {"url": reverse("notices:settings"), "action": "Notices"}
+    way = {"url": reverse("notices:settings"), "button": "Notices"}
     members = launch.study.memberships.filter(role__in=MAY[Action.PAY], user__is_active=True)
     addresses = list(Address.objects.filter(user__in=members.values("user")).select_related("user").order_by("pk"))
     if not addresses:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -17,20 +17,20 @@ from humanexp.console.study_words import WORDS
 from humanexp.core import clock, probes
 from humanexp.core.models import User
 from humanexp.core.ownership import is_head
+from humanexp.core.problems import Problem, Severity
 from humanexp.jobs.selectors import failed_for_good
 from humanexp.notices import machine
 from humanexp.notices.models import Address, Event, Mute, Notice, Observation
-from humanexp.notices.words import HERE
 from humanexp.participation.models import FINISHED, Session
 from humanexp.recruiters import registry
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
 from humanexp.recruiters.states import LISTED, CampaignState
-from humanexp.recruiting.alert_words import Attention, told
 from humanexp.recruiting.alerts import attention_of
 from humanexp.screening.selectors import flagged_in
 from humanexp.studies.models import Origin, Study, StudyMembership, StudyState
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.roles import MAY, Action, Role
+from humanexp.studies.waiting import Waiting, Words, in_words
 
 #: With less free space, the disk is nearly full; `readyz` turns red later.
 NEARLY_FULL_MB = 2_000
@@ -43,37 +43,19 @@ NEARLY_TAKEN = 0.9
 OF_AN_ACCOUNT = ("keys", "paused")
 #: The program puts it right: it waits for no person.
 BY_ITSELF = ("taken-over", "stuck-payment", "doubtful-hit")
+#: The program holds a campaign, and each for itself.
+OF_A_CAMPAIGN = ("wage", "wage-again", "top-up-held", "returns")
+#: What waits at the installation has its own sentences.
+OF_ADMINISTRATORS = Words(text="", resolution="", actions=())
 #: What an observation is called.
 CERTIFICATE, ALIVE = "certificate", "alive"
-Key = tuple[str, int | None, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Waiting:
-    """Something that waits for a person, and where they solve it."""
-
-    found: Attention
-    study: Study | None
-    path: str
-    about: str = ""
-    #: keys of the studies whose members it concerns, where there is no single one
-    studies: frozenset[int] = frozenset()
-
-    @property
-    def key(self) -> Key:
-        """Two of the same are one event."""
-        return (self.found.name, self.study.pk if self.study is not None else None, self.about)
-
-    @property
-    def concerned(self) -> set[int]:
-        return {self.study.pk} if self.study is not None else set(self.studies)
 
 
 def waiting_for(user: User) -> list[Waiting]:
     """What this person may solve, the installation first, then study by study; looked up now."""
     studies = studies_with(user, Action.SEE).order_by("-pk").defer("plan_notes", "rule_set")
     roles = roles_of([user]).get(user.pk, {})
-    found = [one for one in waiting_in(list(studies)) if may_solve(user, roles, one.concerned, one.found.actions)]
+    found = [one for one in waiting_in(list(studies)) if may_solve(user, roles, one.concerned, one.words.actions)]
     return [*(waiting_here() if is_head(user) else ()), *found]
 
 
@@ -100,42 +82,32 @@ def waiting_in(studies: Sequence[Study]) -> list[Waiting]:
     by_pk = {study.pk: study for study in studies}
     recruiting = attention_of([study for study in studies if study.origin == Origin.COLLECTED])
     others: dict[int, list[Waiting]] = {}
-    for one in _outside_recruitment(by_pk):
-        if one.study is not None:
-            others.setdefault(one.study.pk, []).append(one)
+    for pk, one in _outside_recruitment(by_pk):
+        others.setdefault(pk, []).append(one)
     found: list[Waiting] = []
-    accounts: dict[Key, Waiting] = {}
+    accounts: dict[str, Waiting] = {}
     for study in studies:
-        for attention in recruiting.get(study.pk, ()):
-            if attention.name in BY_ITSELF:
-                continue
-            one = _of_study(study, attention)
-            if attention.name in OF_AN_ACCOUNT:
-                known = accounts.get(one.key, one)
-                accounts[one.key] = replace(known, studies=known.studies | one.studies)
-            else:
+        for one in recruiting.get(study.pk, ()):
+            if one.key in OF_AN_ACCOUNT:
+                key = f"{one.key} {one.environment}"
+                of_all = accounts.get(key, replace(one, study=None, about=one.environment))
+                accounts[key] = replace(of_all, studies=of_all.studies | {study.pk})
+            elif one.key in OF_A_CAMPAIGN:
+                found.append(replace(one, about=f"campaign {one.subject_pk}"))
+            elif one.key not in BY_ITSELF:
                 found.append(one)
         found += others.get(study.pk, ())
     return [*accounts.values(), *found]
 
 
-def _of_study(study: Study, found: Attention) -> Waiting:
-    path = found.address(study.slug)
-    if found.name in OF_AN_ACCOUNT:
-        return Waiting(found=found, study=None, path=path, about=found.environment, studies=frozenset({study.pk}))
-    # the program holds a campaign, and each for itself
-    about = f"campaign {found.subject_pk}" if found.name in ("wage", "wage-again", "top-up-held", "returns") else ""
-    return Waiting(found=found, study=study, path=path, about=about)
-
-
-def _outside_recruitment(studies: Mapping[int, Study]) -> Iterator[Waiting]:
+def _outside_recruitment(studies: Mapping[int, Study]) -> Iterator[tuple[int, Waiting]]:
     subjects = {f"study:{key}": pk for pk, study in studies.items() for key in (pk, study.slug)}
     for job in failed_for_good(since=clock.now() - FAILED_WITHIN):
         if (pk := subjects.get(job.subject)) is not None:
-            failed = told("failed-job", subject_pk=job.pk, among=WORDS)
-            yield Waiting(found=failed, study=studies[pk], path=reverse("jobs:job", args=[job.pk]), about=job.kind)
+            failed = in_words("failed-job", WORDS, subject_pk=job.pk, about=job.kind)
+            yield pk, replace(failed, study=studies[pk], url=reverse("jobs:job", args=[job.pk]))
     for pk, count in sorted(flagged_in(studies.values()).items()):
-        yield _of_study(studies[pk], told("flagged", count=count, among=WORDS))
+        yield pk, in_words("flagged", WORDS, count=count).within(studies[pk])
     collecting = {
         pk for pk, study in studies.items() if study.state == StudyState.COLLECTING and study.planned_sessions
     }
@@ -151,9 +123,9 @@ def _outside_recruitment(studies: Mapping[int, Study]) -> Iterator[Waiting]:
         places[campaign.study_id] += campaign.assignments
     for pk in sorted(collecting):
         if finished.get(pk, 0) >= studies[pk].planned_sessions:
-            yield _of_study(studies[pk], told("all-finished", among=WORDS))
+            yield pk, in_words("all-finished", WORDS).within(studies[pk])
         elif taken[pk] >= NEARLY_TAKEN * places[pk]:
-            yield _of_study(studies[pk], told("nearly-full", among=WORDS))
+            yield pk, in_words("nearly-full", WORDS).within(studies[pk])
 
 
 def _taken(live: Collection[Campaign]) -> Counter[int]:
@@ -166,55 +138,81 @@ def _taken(live: Collection[Campaign]) -> Counter[int]:
 
 def waiting_here() -> list[Waiting]:
     """At the installation: for administrators."""
-    return list(_here())
-
-
-def _here() -> Iterator[Waiting]:
-    faults = {name: fault for name, fault in probes.faults().items() if fault and name != "disk"}
-    for name, fault in faults.items():
-        if name in HERE:
-            yield _at(name, fault=fault)
-        else:
-            yield _at("fault", about=name, question=name, fault=fault)
+    found = {one.key: one for one in probes.problems()}
     if (free_mb := machine.machine.free_mb()) < NEARLY_FULL_MB:
-        yield _at("disk", free=f"{free_mb:.0f}")
-    yield from _observed()
-    yield from _backup()
-    failed = [job for job in failed_for_good(since=clock.now() - FAILED_WITHIN) if not job.subject.startswith("study:")]
-    if failed:
-        yield _at("failed-job", count=len(failed))
+        found["disk"] = replace(probes.nearly_full(free_mb), key="disk")
+    return [_here(one) for one in (*found.values(), *_observed(), *_backup(), *_failed_jobs())]
 
 
-def _at(
-    name: str, *, about: str = "", count: int = 1, fault: str = "", free: str = "", day: str = "", question: str = ""
-) -> Waiting:
-    words = told(name, among=HERE, count=count, fault=fault, free=free, day=day, question=question)
-    found = replace(words, actions=())
-    return Waiting(found=found, study=None, path=reverse(HERE[name].page), about=about)
+def _here(found: Problem) -> Waiting:
+    url = found.url or reverse("notices:waiting")
+    return Waiting(**vars(found) | {"url": url, "button": found.button or "Look"}, words=OF_ADMINISTRATORS)
 
 
-def _observed() -> Iterator[Waiting]:
+def _observed() -> Iterator[Problem]:
     seen = {row.name: row.seen for row in Observation.objects.filter(name__in=[CERTIFICATE, ALIVE])}
     certificate, alive = seen.get(CERTIFICATE, {}), seen.get(ALIVE, {})
     if settings.PUBLIC_URL.startswith("https://") and certificate:
         if certificate.get("fault"):
-            yield _at("certificate", fault=certificate["fault"])
+            yield Problem(
+                key="certificate",
+                severity=Severity.BAD,
+                text=f"The certificate of this site could not be checked: {certificate['fault']}.",
+                remedy="Open the public address in a browser, and renew or repair the certificate.",
+                notice="The certificate of this site could not be checked.",
+            )
         elif certificate.get("ends_at"):
             ends = datetime.fromisoformat(certificate["ends_at"])
             if ends - clock.now() < CERTIFICATE_ENDS_WITHIN:
-                yield _at("certificate-ends", day=date_format(ends, "j F Y"))
+                yield Problem(
+                    key="certificate-ends",
+                    severity=Severity.WARN,
+                    text=f"The certificate of this site ends on {date_format(ends, 'j F Y')}.",
+                    remedy="Renew it; then check that the renewal runs by itself.",
+                )
     if settings.ALIVE_URL and alive.get("error"):
-        yield _at("alive", fault=alive["error"])
+        yield Problem(
+            key="alive",
+            severity=Severity.WARN,
+            text=f"The address of ALIVE_URL was not called successfully: {alive['error']}",
+            remedy="Check the address, and whether this server can reach it.",
+            url=reverse("notices:settings"),
+            button="Notices",
+            notice="The address that is called while all is well could not be called.",
+        )
 
 
-def _backup() -> Iterator[Waiting]:
+def _backup() -> Iterator[Problem]:
     """By the rules of doctor: without people's answers nothing would be lost."""
     proved = Backup.objects.exclude(verified_at=None).first()
     if proved is None:
         if Session.objects.filter(is_scripted=False).exists():
-            yield _at("no-backup")
+            yield Problem(
+                key="no-backup",
+                severity=Severity.BAD,
+                text="People have taken part, and no backup was ever verified.",
+                remedy="Set up a backup every night: docs/operate/backup.md says how.",
+            )
     elif clock.now() - proved.made_at > timedelta(hours=settings.BACKUP_MAX_AGE_HOURS):
-        yield _at("backup", day=date_format(proved.made_at, "j F Y, H:i"))
+        yield Problem(
+            key="backup",
+            severity=Severity.BAD,
+            text=f"The last verified backup is from {date_format(proved.made_at, 'j F Y, H:i')} UTC.",
+            remedy="Look at the log of the backup, and run it again.",
+        )
+
+
+def _failed_jobs() -> Iterator[Problem]:
+    failed = [job for job in failed_for_good(since=clock.now() - FAILED_WITHIN) if not job.subject.startswith("study:")]
+    if failed:
+        yield Problem(
+            key="failed-job",
+            severity=Severity.BAD,
+            text=f"{len(failed)} job{'' if len(failed) == 1 else 's'} failed.",
+            remedy="The page of the job says why. Remove the cause and resume it.",
+            url=reverse("jobs:jobs"),
+            button="Jobs",
+        )
 
 
 def waiting_count(user: User) -> int:

@@ -1,45 +1,12 @@
-"""What an alert is, where it is looked for, and its sentences as data."""
+"""Sentences about what waits for a person in recruiting, as data."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping
 
-from django.urls import reverse
-from django.utils.translation import ngettext_lazy
-
-from humanexp.ledger.payments import Tally
-from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
-from humanexp.studies.models import Study
+from humanexp.core.problems import Severity
 from humanexp.studies.roles import Action
-
-
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """Of one kind. Both sentences name what was found, and how many: `%(count)d`."""
-
-    #: a string, be it translated or with a plural; the type checker knows none of the lazy ones
-    text: Any
-    resolution: Any
-    tone: str = "warn"
-    #: under which pages know it, where it is not its own name
-    kind: str = ""
-    #: any of these lets a member solve it; none: administrators
-    actions: tuple[Action, ...] = (Action.EVIDENCE,)
-    #: where it is solved: the name of an address that takes the study's name, and what follows it; and the button there
-    page: str = "recruitment:monitor"
-    button: Any = "Look"
-    #: the name of an address that takes the study's name and the first of what was found: instead of `page` where there
-    #: is only one, or where no page has them all
-    first: str = ""
-    #: who sees the button in the study
-    seen_by: Action = Action.EVIDENCE
-    #: for messages that leave the site, where `text` names a sum, an id or a file, or what a recruiter said
-    notice: Any = ""
-
+from humanexp.studies.waiting import Words
 
 _RESTORE = (
     "Restore it from the backup, and look at the whole set with verify_stimuli %(set)s; people go on where they "
@@ -49,7 +16,7 @@ WORDS: Mapping[str, Words] = {
     "approval-withdrawn": Words(
         kind="approval",
         text="The ethics approval was withdrawn: no one new can start.",
-        tone="bad",
+        tone=Severity.BAD,
         resolution=(
             "People who have begun can finish, and get what was promised. Enter a last day once it is given again."
         ),
@@ -61,7 +28,7 @@ WORDS: Mapping[str, Words] = {
     "approval-ended": Words(
         kind="approval",
         text="The ethics approval ended on %(day)s: no one new can start.",
-        tone="bad",
+        tone=Severity.BAD,
         resolution=(
             "People who have begun can finish, and get what was promised. Enter its new last day once it is extended."
         ),
@@ -81,37 +48,32 @@ WORDS: Mapping[str, Words] = {
     ),
     "keys": Words(
         text="%(where)s: %(why)s",
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Nothing is sent. Set keys that are accepted; sending continues automatically within a minute.",
         actions=(Action.PAY, Action.LAUNCH),
         notice="A recruiter does not accept the keys of an account: nothing is sent through it.",
     ),
     "paused": Words(
         text="%(where)s is paused: no places are opened and nobody is paid through it.",
-        tone="bad",
+        tone=Severity.BAD,
         resolution="An administrator resumes it on the page Recruiters; what waits is then sent.",
         actions=(),
         notice="An account with a recruiter is paused: no places are opened and no one is paid through it.",
     ),
     "not-asked": Words(
-        text=ngettext_lazy(
-            "The recruiter has not been asked for %(minutes)d minute.",
-            "The recruiter has not been asked for %(minutes)d minutes.",
-            "minutes",
-        ),
-        tone="bad",
+        text="The recruiter has not been asked for %(minutes)d minutes.",
+        tone=Severity.BAD,
         resolution=(
             "Submissions since then are unknown here, and none of them is paid. The job runner "
             "(python manage.py run_jobs) asks every minute; its log says what prevents it."
         ),
     ),
     "places-kept": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d person who did not take part has kept the place at %(where)s, and is paid there from %(day)s "
             "on.",
             "%(count)d people who did not take part have kept their places at %(where)s, and are paid there from "
             "%(day)s on.",
-            "count",
         ),
         resolution=(
             "They were asked to give them back. Ask them again on the recruiter's site, or reject them there; else the "
@@ -120,12 +82,11 @@ WORDS: Mapping[str, Words] = {
         actions=(Action.LAUNCH, Action.PAY),
     ),
     "ledger": Words(
-        text=ngettext_lazy(
+        text=(
             "The ledger and the recruiter differ about %(count)d payment.",
             "The ledger and the recruiter differ about %(count)d payments.",
-            "count",
         ),
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is.",
         actions=(Action.PAY,),
         page="recruitment:ledger#differences",
@@ -134,50 +95,46 @@ WORDS: Mapping[str, Words] = {
     ),
     "damaged-picture": Words(
         text="The file %(file)s is missing since %(when)s UTC: its picture is no longer shown. %(stopped)s",
-        tone="bad",
+        tone=Severity.BAD,
         resolution=_RESTORE,
         actions=(Action.LAUNCH,),
-        notice=ngettext_lazy(
+        notice=(
             "%(count)d picture is missing or was changed on the disk, and is no longer shown.",
             "%(count)d pictures are missing or were changed on the disk, and are no longer shown.",
-            "count",
         ),
     ),
     "changed-picture": Words(
         kind="damaged-picture",
         text="The file %(file)s was changed, seen on %(when)s UTC: its picture is no longer shown. %(stopped)s",
-        tone="bad",
+        tone=Severity.BAD,
         resolution=_RESTORE,
         actions=(Action.LAUNCH,),
-        notice=ngettext_lazy(
+        notice=(
             "%(count)d picture is missing or was changed on the disk, and is no longer shown.",
             "%(count)d pictures are missing or were changed on the disk, and are no longer shown.",
-            "count",
         ),
     ),
     "money": Words(
         text="%(where)s: %(owed)s is due, and %(left)s is in the account.",
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Add %(missing)s there; everything waiting is paid then.",
         actions=(Action.PAY,),
         notice="An account with a recruiter holds less than is due through it.",
     ),
     "settle-cap": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d person is due to be paid, and the day's cap of this study is reached.",
             "%(count)d people are due to be paid, and the day's cap of this study is reached.",
-            "count",
         ),
         resolution="Pay them now, or let them wait: the job continues once 24 hours have passed.",
         actions=(Action.PAY,),
     ),
     "wage": Words(
-        text=ngettext_lazy(
+        text=(
             "%(where)s: the median hour of %(count)d person pays %(hourly)s; the minimum is %(least)s. %(paused)s",
             "%(where)s: the median hour of %(count)d people pays %(hourly)s; the minimum is %(least)s. %(paused)s",
-            "count",
         ),
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Pay everyone the same top-up, once. Nothing is paid before you confirm it.",
         actions=(Action.PAY,),
         notice="The median hourly pay of a campaign is below the minimum of the plan.",
@@ -186,14 +143,13 @@ WORDS: Mapping[str, Words] = {
         seen_by=Action.PAY,
     ),
     "wage-again": Words(
-        text=ngettext_lazy(
+        text=(
             "%(where)s: after its top-up, the median hour of %(count)d person still pays %(hourly)s; the minimum is "
             "%(least)s. %(paused)s",
             "%(where)s: after its top-up, the median hour of %(count)d people still pays %(hourly)s; the minimum is "
             "%(least)s. %(paused)s",
-            "count",
         ),
-        tone="bad",
+        tone=Severity.BAD,
         resolution=(
             "There is no second top-up for everyone. Stop the campaign and launch another one with a higher reward; "
             "the link next to the hourly pay tops up each person below the minimum."
@@ -202,12 +158,11 @@ WORDS: Mapping[str, Words] = {
         notice="After its top-up, the median hourly pay of a campaign is still below the minimum of the plan.",
     ),
     "top-up-held": Words(
-        text=ngettext_lazy(
+        text=(
             "%(where)s: %(count)d person has not got the top-up of everyone, because it is beyond a cap.",
             "%(where)s: %(count)d people have not got the top-up of everyone, because it is beyond a cap.",
-            "count",
         ),
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Raise the cap of the campaign, the study or the month; it is then paid within a minute.",
         actions=(Action.LAUNCH,),
         first="recruitment:extend",
@@ -230,7 +185,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "cut-hit": Words(
         text="%(hit)s: %(error)s",
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Remove the cause and have it sent again, or stop the campaign.",
         actions=(Action.LAUNCH,),
         notice="The recruiter refused to publish places of a campaign.",
@@ -243,26 +198,24 @@ WORDS: Mapping[str, Words] = {
         notice="It is not known whether places of a campaign were published.",
     ),
     "open-hit": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d stopped offer can still be taken: the recruiter has not ended it (%(error)s)",
             "%(count)d stopped offers can still be taken: the recruiter has not ended them (%(error)s)",
-            "count",
         ),
-        tone="bad",
+        tone=Severity.BAD,
         resolution=(
             "The request is repeated every minute. If it keeps failing, end the offer on the recruiter's own page; "
             "this page will notice."
         ),
         actions=(Action.STOP,),
-        notice=ngettext_lazy(
+        notice=(
             "%(count)d stopped offer can still be taken: the recruiter has not ended it.",
             "%(count)d stopped offers can still be taken: the recruiter has not ended them.",
-            "count",
         ),
     ),
     "refused-payment": Words(
         text="A %(what)s was refused: %(error)s",
-        tone="bad",
+        tone=Severity.BAD,
         resolution="Remove the cause and have it sent again.",
         actions=(Action.PAY,),
         notice="The recruiter refused a payment.",
@@ -276,10 +229,9 @@ WORDS: Mapping[str, Words] = {
         page="recruitment:ledger?state=sending",
     ),
     "parked": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d bonus was sent, and nothing shows whether it was paid.",
             "%(count)d bonuses were sent, and nothing shows whether they were paid.",
-            "count",
         ),
         resolution=(
             "Look at what the recruiter listed before and lists now; then have them paid again, or note that they "
@@ -290,11 +242,7 @@ WORDS: Mapping[str, Words] = {
         button="Decide",
     ),
     "proposal": Words(
-        text=ngettext_lazy(
-            "%(count)d rejection waits for a second person.",
-            "%(count)d rejections wait for a second person.",
-            "count",
-        ),
+        text=("%(count)d rejection waits for a second person.", "%(count)d rejections wait for a second person."),
         resolution=(
             "Another owner or payer reads it and agrees, or not. Otherwise the first is approved automatically on "
             "%(until)s UTC."
@@ -313,10 +261,9 @@ WORDS: Mapping[str, Words] = {
         first="recruitment:assignment",
     ),
     "extra": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d submission is of a person who had done the work in another place at the same time.",
             "%(count)d submissions are of people who had done the work in another place at the same time.",
-            "count",
         ),
         resolution="One session of each person counts. Decide whether to pay; otherwise it is approved automatically.",
         actions=(Action.PAY,),
@@ -325,10 +272,9 @@ WORDS: Mapping[str, Words] = {
         first="recruitment:assignment",
     ),
     "no-pictures": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d person finished without fetching a single picture.",
             "%(count)d people finished without fetching a single picture.",
-            "count",
         ),
         resolution=(
             "They may be scripts, or their browsers may block pictures. Nobody is rejected for it by a rule: look and "
@@ -340,10 +286,9 @@ WORDS: Mapping[str, Words] = {
         first="recruitment:assignment",
     ),
     "unmatched": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d submission fits no finished session of ours.",
             "%(count)d submissions fit no finished session of ours.",
-            "count",
         ),
         resolution="Look at each and pay it (it may have been our fault); otherwise it is approved automatically.",
         actions=(Action.PAY,),
@@ -352,10 +297,9 @@ WORDS: Mapping[str, Words] = {
         first="recruitment:assignment",
     ),
     "not-submitted": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d person did their work and never submitted it.",
             "%(count)d people did their work and never submitted it.",
-            "count",
         ),
         resolution="Pay a compensation, as a bonus; whom no bonus reaches can still submit, or is paid by hand.",
         actions=(Action.PAY,),
@@ -363,21 +307,19 @@ WORDS: Mapping[str, Words] = {
         button="Compensate",
     ),
     "taken-over": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d place was returned and taken by another person under the same id.",
             "%(count)d places were returned and taken by another person under the same id.",
-            "count",
         ),
-        tone="note",
+        tone=Severity.NOTE,
         resolution="Nothing has to be done: each person has a row, and only the one whom the recruiter lists is paid.",
         first="recruitment:assignment",
         button="Decide",
     ),
     "rivals": Words(
-        text=ngettext_lazy(
+        text=(
             "Under the id of %(count)d person several sessions were answered: somebody else may have used it.",
             "Under the ids of %(count)d people several sessions were answered: somebody else may have used them.",
-            "count",
         ),
         resolution=(
             "The session whose answers counted first stands for the id; only that one is analysed and paid. Look at "
@@ -386,123 +328,16 @@ WORDS: Mapping[str, Words] = {
         first="recruitment:assignment",
     ),
     "notice": Words(
-        text=ngettext_lazy(
+        text=(
             "%(count)d message did not reach its person, or this is not known: %(why)s",
             "%(count)d messages did not reach their people, or this is not known: %(why)s",
-            "count",
         ),
-        tone="note",
+        tone=Severity.NOTE,
         resolution="Write again where it matters.",
         actions=(Action.LAUNCH,),
-        notice=ngettext_lazy(
+        notice=(
             "%(count)d message did not reach its person, or this is not known.",
             "%(count)d messages did not reach their people, or this is not known.",
-            "count",
         ),
     ),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attention:
-    """A sentence about what waits for a person, and one about what can be done."""
-
-    text: str
-    tone: str = "warn"
-    #: under which pages know it
-    kind: str = ""
-    #: a name of `WORDS`
-    name: str = ""
-    resolution: str = ""
-    #: of the payment, the assignment or the HIT, by kind
-    subject_pk: int | None = None
-    count: int = 1
-    #: of a recruiter's account: pauses and money
-    environment: str = ""
-    #: the same without sums, ids and files
-    notice: str = ""
-    actions: tuple[Action, ...] = ()
-    page: str = ""
-    button: str = ""
-    first: str = ""
-    seen_by: Action = Action.EVIDENCE
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether there is more to see than on the monitor as a whole."""
-        return bool(self.first) or self.page != Words.page
-
-    def address(self, slug: str) -> str:
-        """Where it is solved in a study of this name."""
-        if self.first and self.subject_pk is not None and (self.count == 1 or self.page == Words.page):
-            return reverse(self.first, args=[slug, self.subject_pk])
-        name = re.split("[#?]", self.page)[0]
-        return reverse(name, args=[slug]) + self.page.removeprefix(name)
-
-
-#: The key of a study, and what was found there.
-Found = tuple[int, Attention]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Looked:
-    """Where it is looked: studies that have campaigns, by their keys, and all their campaigns."""
-
-    studies: Mapping[int, Study]
-    campaigns: Sequence[Campaign]
-    #: of the only study, where a page has made one
-    tally: Tally | None = None
-
-    @cached_property
-    def by_study(self) -> Mapping[int, list[Campaign]]:
-        found: dict[int, list[Campaign]] = {}
-        for campaign in self.campaigns:
-            found.setdefault(campaign.study_id, []).append(campaign)
-        return found
-
-    @cached_property
-    def accounts(self) -> list[RecruiterAccount]:
-        used = {campaign.environment for campaign in self.campaigns}
-        return list(RecruiterAccount.objects.filter(environment__in=used))
-
-    def studies_at(self, environment: str) -> list[int]:
-        """Those that were published through an account."""
-        return list(dict.fromkeys(one.study_id for one in self.campaigns if one.environment == environment))
-
-
-def told(
-    name: str,
-    *,
-    subject_pk: int | None = None,
-    count: int = 1,
-    environment: str = "",
-    among: Mapping[str, Words] = WORDS,
-    **named: object,
-) -> Attention:
-    """In the words of its name, which use `named` and the count."""
-    words, named = among[name], {"count": count, **named}
-    text = str(words.text % named)
-    return Attention(
-        text=text,
-        tone=words.tone,
-        kind=words.kind or name,
-        name=name,
-        resolution=str(words.resolution % named),
-        subject_pk=subject_pk,
-        count=count,
-        environment=environment,
-        notice=str(words.notice % named) if words.notice else text,
-        actions=words.actions,
-        page=words.page,
-        button=str(words.button),
-        first=words.first,
-        seen_by=words.seen_by,
-    )
-
-
-def counted(name: str, keys: Iterable[tuple[int, int]]) -> Iterator[Found]:
-    """All of a study in one sentence, about the first of them; nothing where there are none."""
-    by_study: dict[int, list[int]] = {}
-    for study, key in keys:
-        by_study.setdefault(study, []).append(key)
-    return ((study, told(name, subject_pk=pks[0], count=len(pks))) for study, pks in by_study.items())

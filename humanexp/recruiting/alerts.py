@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils.formats import date_format
@@ -23,15 +25,54 @@ from humanexp.ledger.wages import awaiting_top_ups
 from humanexp.participation.models import DamagedPicture, SessionState
 from humanexp.participation.selectors.faults import damaged_files_of
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit, Pause
+from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruiters.states import UNSETTLED, AssignmentState, CampaignState, WriteState
-from humanexp.recruiting.alert_words import Attention, Found, Looked, counted, told
+from humanexp.recruiting.alert_words import WORDS
 from humanexp.recruiting.approvals import approvals_of
 from humanexp.recruiting.watch import open_holds
 from humanexp.studies.models import Study
+from humanexp.studies.waiting import Waiting, in_words
 
 #: Of one kind, so many are told one by one.
 MOST = 5
+
+
+#: The key of a study, and what was found there.
+Found = tuple[int, Waiting]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """Where it is looked: studies that have campaigns, by their keys, and all their campaigns."""
+
+    studies: Mapping[int, Study]
+    campaigns: Sequence[Campaign]
+    #: of the only study, where a page has made one
+    tally: Tally | None = None
+
+    @cached_property
+    def by_study(self) -> Mapping[int, list[Campaign]]:
+        found: dict[int, list[Campaign]] = {}
+        for campaign in self.campaigns:
+            found.setdefault(campaign.study_id, []).append(campaign)
+        return found
+
+    @cached_property
+    def accounts(self) -> list[RecruiterAccount]:
+        used = {campaign.environment for campaign in self.campaigns}
+        return list(RecruiterAccount.objects.filter(environment__in=used))
+
+    def studies_at(self, environment: str) -> list[int]:
+        """Those that were published through an account."""
+        return list(dict.fromkeys(one.study_id for one in self.campaigns if one.environment == environment))
+
+
+def counted(name: str, keys: Iterable[tuple[int, int]]) -> Iterator[Found]:
+    """All of a study in one sentence, about the first of them; nothing where there are none."""
+    by_study: dict[int, list[int]] = {}
+    for study, key in keys:
+        by_study.setdefault(study, []).append(key)
+    return ((study, in_words(name, WORDS, subject_pk=pks[0], count=len(pks))) for study, pks in by_study.items())
 
 
 def due_money(looked: Looked) -> Iterator[Found]:
@@ -43,8 +84,9 @@ def due_money(looked: Looked) -> Iterator[Found]:
         for study in looked.studies_at(account.environment):
             due = due_in.get((study, currency), 0)
             if left < due:
-                one = told(
+                one = in_words(
                     "money",
+                    WORDS,
                     subject_pk=account.pk,
                     environment=account.environment,
                     where=registry.name_of(account.environment),
@@ -96,12 +138,12 @@ def hits(looked: Looked) -> Iterator[Found]:
         found.setdefault((which, study), []).append((hit, name, error))
     for (which, study), some in found.items():
         if which == "open-hit":
-            yield study, told(which, subject_pk=some[0][0], count=len(some), error=some[0][2])
+            yield study, in_words(which, WORDS, subject_pk=some[0][0], count=len(some), error=some[0][2])
     for kind in ("cut-hit", "doubtful-hit"):
         for (which, study), some in found.items():
             if which == kind:
                 for hit, name, error in some[:MOST]:
-                    yield study, told(kind, subject_pk=hit, hit=name, error=error)
+                    yield study, in_words(kind, WORDS, subject_pk=hit, hit=name, error=error)
 
 
 def payments(looked: Looked) -> Iterator[Found]:
@@ -116,7 +158,7 @@ def payments(looked: Looked) -> Iterator[Found]:
             told_of[study] += 1
             if told_of[study] <= MOST:
                 what = Payment(kind=kind).get_kind_display()
-                yield study, told("refused-payment", subject_pk=pk, what=what, error=error)
+                yield study, in_words("refused-payment", WORDS, subject_pk=pk, what=what, error=error)
     if parked:
         yield from counted("parked", waiting.filter(state=WriteState.PARKED).values_list("campaign__study", "pk"))
     if sending:
@@ -125,7 +167,7 @@ def payments(looked: Looked) -> Iterator[Found]:
         for study, pk, at, error in stuck.values_list("campaign__study", "pk", "created_at", "last_error"):
             if study not in seen:
                 seen.add(study)
-                yield study, told("stuck-payment", subject_pk=pk, since=f"{at:%d %B %H:%M}", error=error)
+                yield study, in_words("stuck-payment", WORDS, subject_pk=pk, since=f"{at:%d %B %H:%M}", error=error)
 
 
 #: The recruiter is asked every minute; not for so long, and something is wrong.
@@ -134,7 +176,7 @@ ASKED_WITHIN = timedelta(minutes=5)
 APPROVAL_ENDS_WITHIN = timedelta(days=30)
 
 
-def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
+def attention(study: Study, tally: Tally | None = None) -> list[Waiting]:
     """The gravest first; empty when all is well. `tally`: of the page, where it has made one.
 
     With it, nothing is looked for in a state that nothing is in.
@@ -142,12 +184,12 @@ def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     return _attention([study], tally).get(study.pk, [])
 
 
-def attention_of(studies: Collection[Study]) -> Mapping[int, list[Attention]]:
+def attention_of(studies: Collection[Study]) -> Mapping[int, list[Waiting]]:
     """The same of many studies, by their keys, in as many queries as of one; without those in which all is well."""
     return _attention(studies, None)
 
 
-def _attention(studies: Collection[Study], tally: Tally | None) -> dict[int, list[Attention]]:
+def _attention(studies: Collection[Study], tally: Tally | None) -> dict[int, list[Waiting]]:
     campaigns = list(
         tally.campaigns.values() if tally is not None else Campaign.objects.filter(study__in=studies) if studies else ()
     )
@@ -158,9 +200,9 @@ def _attention(studies: Collection[Study], tally: Tally | None) -> dict[int, lis
     )
     for campaign in campaigns:
         campaign.study = of_all[campaign.study_id]
-    found: dict[int, list[Attention]] = {}
+    found: dict[int, list[Waiting]] = {}
     for study, one in _found(looked, of_all):
-        found.setdefault(study, []).append(one)
+        found.setdefault(study, []).append(one.within(of_all[study]))
     return found
 
 
@@ -186,7 +228,7 @@ def _found(looked: Looked, of_all: Mapping[int, Study]) -> Iterator[Found]:
         yield from _submissions(looked)
         policies = {pk: policy_of(study) for pk, study in looked.studies.items()}
         for study, held in held_by_policies(looked.studies.values(), policies).items():
-            yield study, told("settle-cap", count=held)
+            yield study, in_words("settle-cap", WORDS, count=held)
     if tally is None or tally.people(BEGUN):
         yield from _not_submitted(looked)
         yield from _taken_over(looked)
@@ -198,11 +240,11 @@ def _approval(looked: Looked) -> Iterator[Found]:
     for study, approval in approvals_of(looked.studies.values()).items():
         day = date_format(approval.until, "j F Y") if approval.until else ""
         if approval.is_withdrawn:
-            yield study, told("approval-withdrawn")
+            yield study, in_words("approval-withdrawn", WORDS)
         elif approval.is_expired:
-            yield study, told("approval-ended", day=day)
+            yield study, in_words("approval-ended", WORDS, day=day)
         elif approval.until and approval.until - clock.now().date() <= APPROVAL_ENDS_WITHIN:
-            yield study, told("approval-ends", day=day)
+            yield study, in_words("approval-ends", WORDS, day=day)
 
 
 def _pauses(looked: Looked) -> Iterator[Found]:
@@ -210,7 +252,7 @@ def _pauses(looked: Looked) -> Iterator[Found]:
         if row.pause != Pause.NO:
             where, why = registry.name_of(row.environment), row.pause_detail
             kind = "paused" if row.pause == Pause.HAND else "keys"
-            one = told(kind, subject_pk=row.pk, environment=row.environment, where=where, why=why)
+            one = in_words(kind, WORDS, subject_pk=row.pk, environment=row.environment, where=where, why=why)
             yield from ((study, one) for study in looked.studies_at(row.environment))
 
 
@@ -220,7 +262,7 @@ def _not_asked(looked: Looked) -> Iterator[Found]:
         live = [one for one in campaigns if one.state == CampaignState.LIVE and one.capabilities.vouches]
         waited = clock.now() - min((one.synced_at or one.launched_at for one in live), default=clock.now())
         if waited > ASKED_WITHIN:
-            yield study, told("not-asked", minutes=int(waited.total_seconds() // 60))
+            yield study, in_words("not-asked", WORDS, minutes=int(waited.total_seconds() // 60))
 
 
 def _places_kept(looked: Looked) -> Iterator[Found]:
@@ -228,15 +270,16 @@ def _places_kept(looked: Looked) -> Iterator[Found]:
     columns = ("campaign__study", "pk", "environment", "places_kept", "kept_until")
     for study, pk, environment, count, until in kept.order_by("pk").values_list(*columns):
         where = registry.name_of(environment)
-        yield study, told("places-kept", subject_pk=pk, count=count, where=where, day=f"{until:%d %B %Y}")
+        yield study, in_words("places-kept", WORDS, subject_pk=pk, count=count, where=where, day=f"{until:%d %B %Y}")
 
 
 def _holds(looked: Looked) -> Iterator[Found]:
     """What the program has found in campaigns that run, and paused them for, where their recruiter can do that."""
     for hold in open_holds(looked.campaigns):
         campaign = hold.campaign
-        one = told(
+        one = in_words(
             hold.reason,
+            WORDS,
             subject_pk=campaign.pk,
             count=hold.people,
             where=capfirst(registry.name_of(campaign.environment)),
@@ -251,7 +294,7 @@ def _holds(looked: Looked) -> Iterator[Found]:
     for campaign in looked.campaigns:
         if count := waiting.get(campaign.pk):
             where = capfirst(registry.name_of(campaign.environment))
-            yield campaign.study_id, told("top-up-held", subject_pk=campaign.pk, count=count, where=where)
+            yield campaign.study_id, in_words("top-up-held", WORDS, subject_pk=campaign.pk, count=count, where=where)
 
 
 def _differences(looked: Looked) -> Iterator[Found]:
@@ -263,8 +306,9 @@ def _pictures(studies: Mapping[int, Study]) -> Iterator[Found]:
     for study, damaged in damaged_files_of(studies.values()).items():
         for one in damaged[:MOST]:
             stopped = "It has stopped %(n)d person." if one.sessions == 1 else "It has stopped %(n)d people."
-            found = told(
+            found = in_words(
                 "damaged-picture" if one.is_missing else "changed-picture",
+                WORDS,
                 count=len(damaged),
                 file=one.file,
                 when=date_format(one.since, "j F, H:i"),
@@ -283,7 +327,7 @@ def _proposals(looked: Looked) -> Iterator[Found]:
     for study, found in waiting.items():
         first, approved_at = found[0]
         until = date_format(approved_at, "j F, H:i") if approved_at else "–"
-        yield study, told("proposal", subject_pk=first, count=len(found), until=until)
+        yield study, in_words("proposal", WORDS, subject_pk=first, count=len(found), until=until)
 
 
 def _submissions(looked: Looked) -> Iterator[Found]:
@@ -293,7 +337,7 @@ def _submissions(looked: Looked) -> Iterator[Found]:
     for study, pk, evidence in rows.values_list("campaign__study", "pk", "evidence"):
         keys[kinds.get(evidence, "unmatched")].setdefault(study, []).append(pk)
     for study, pks in keys.pop("other-worker").items():
-        yield from ((study, told("other-worker", subject_pk=pk)) for pk in pks[:MOST])
+        yield from ((study, in_words("other-worker", WORDS, subject_pk=pk)) for pk in pks[:MOST])
     for kind, found in keys.items():
         yield from counted(kind, [(study, pk) for study, pks in found.items() for pk in pks])
 
@@ -325,7 +369,7 @@ def _taken_over(looked: Looked) -> Iterator[Found]:
     rows = of_campaigns.filter(assignment_id__in=firsts).order_by("pk")
     last = {(study, name): pk for study, name, pk in rows.values_list("campaign__study", "assignment_id", "pk")}
     for study, found in ids.items():
-        yield study, told("taken-over", subject_pk=last.get((study, found[0])), count=len(found))
+        yield study, in_words("taken-over", WORDS, subject_pk=last.get((study, found[0])), count=len(found))
 
 
 def _rivals(looked: Looked) -> Iterator[Found]:
@@ -343,4 +387,4 @@ def _messages(looked: Looked) -> Iterator[Found]:
     for study, assignment, error in of_studies.values_list(*columns):
         lost.setdefault(study, []).append((assignment, error))
     for study, found in lost.items():
-        yield study, told("notice", subject_pk=found[0][0], count=len(found), why=found[0][1])
+        yield study, in_words("notice", WORDS, subject_pk=found[0][0], count=len(found), why=found[0][1])

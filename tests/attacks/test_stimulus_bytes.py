@@ -82,7 +82,7 @@ def test_the_alarm_is_kept_until_the_file_is_restored_and_the_session_goes_on(ta
     (one,) = damaged_files_of([study])[study.pk]
     assert (one.file, one.is_missing, one.sessions) == (stimulus.file, False, 1)
     (told,) = [entry for entry in attention(study) if entry.kind == "damaged-picture"]
-    assert told.tone == "bad" and stimulus.file in told.text and "It has stopped 1 person." in told.text
+    assert told.severity == "bad" and stimulus.file in told.text and "It has stopped 1 person." in told.text
     client.force_login(get_user_model().objects.create_user("ada", is_staff=True))
     assert stimulus.file in client.get(f"/studies/{study.slug}/monitor/").content.decode()
     assert showing.look_again() == {"damaged": 1, "mended": 0}
@@ -104,11 +104,11 @@ def test_a_job_sees_that_a_file_was_restored(tab, session, damaged):
 
 
 def test_the_doctor_names_the_file(tab, damaged):
-    assert damaged_pictures().state == "ok"
+    assert damaged_pictures().severity == "good"
     damaged("no file")
     tab.get("trials/0-3/pictures/")
     found = damaged_pictures()
-    assert found.state == "fault" and found.detail.startswith("1 that participants needed: tests/pictures/")
+    assert found.severity == "bad" and found.text.startswith("1 that participants needed: tests/pictures/")
 
 
 def test_others_whose_picture_is_whole_go_on(client, tab, study, session, damaged):

@@ -187,7 +187,7 @@ def test_a_file_that_the_database_names_and_that_is_not_there_is_told(lab: Tab, 
     made = save(tmp_path / "archives")
     assert set(made.manifest.lost) - originals() == {plan}
     assert Backup.objects.get().lost_files == len(originals()) + 1
-    assert backups.backup().state == "note"
+    assert backups.backup().severity == "note"
 
 
 class TestRefused:
@@ -447,28 +447,28 @@ class TestDoctor:
         return Backup.objects.create(made_at=at, **{**facts, **more})
 
     def test_nothing_to_lose(self) -> None:
-        assert backups.backup().state == "note"
+        assert backups.backup().severity == "note"
 
     def test_answers_without_an_archive(self, lab: Tab) -> None:
         told = backups.backup()
-        assert told.state == "fault" and "answers are on this machine only" in told.detail and told.remedy
+        assert told.severity == "bad" and "answers are on this machine only" in told.text and told.remedy
 
     def test_a_fresh_archive(self, lab: Tab) -> None:
         self.row(20)
         told = backups.backup()
-        assert told.state == "ok" and "20 hours old, in /archives" in told.detail
+        assert told.severity == "good" and "20 hours old, in /archives" in told.text
 
     def test_an_old_archive(self, lab: Tab) -> None:
         self.row(49)
         told = backups.backup()
-        assert told.state == "fault" and "2 days old" in told.detail
+        assert told.severity == "bad" and "2 days old" in told.text
 
     def test_a_fresh_archive_that_nobody_proved(self, lab: Tab) -> None:
         self.row(1, verified_at=None)
-        assert backups.backup().state == "fault"
+        assert backups.backup().severity == "bad"
         self.row(49)
         self.row(1, verified_at=None)
-        assert backups.backup().state == "fault"
+        assert backups.backup().severity == "bad"
         self.row(20)
         self.row(1, verified_at=None)
-        assert backups.backup().state == "ok"
+        assert backups.backup().severity == "good"

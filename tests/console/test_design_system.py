@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOKENS = dict(re.findall(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,6})\b", (ROOT / "humanexp/static/css/tokens.css").read_text()))
-TEMPLATES = sorted((ROOT / "humanexp").rglob("templates/**/*.html"))
+TOKENS = dict(re.findall(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,6})\b", (ROOT / "static/css/tokens.css").read_text()))
+TEMPLATES = sorted([*(ROOT / "templates").rglob("*.html"), *(ROOT / "humanexp/sites").rglob("templates/**/*.html")])
 STYLES = [
-    ROOT / "humanexp/static/css" / name
+    ROOT / "static/css" / name
     for name in ("base.css", "frame.css", "components.css", "forms.css", "charts.css", "stimuli.css", "pictures.css")
 ]
 
@@ -84,5 +84,5 @@ def test_colours_come_from_the_tokens(path: Path) -> None:
     text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b", text) == []
     named = set(re.findall(r"var\(--([\w-]+)", text))
-    every = set(re.findall(r"--([\w-]+):", (ROOT / "humanexp/static/css/tokens.css").read_text()))
+    every = set(re.findall(r"--([\w-]+):", (ROOT / "static/css/tokens.css").read_text()))
     assert named <= every

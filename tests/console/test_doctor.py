@@ -15,7 +15,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from humanexp.console.doctor_checks import files, keys, operation
-from humanexp.console.doctor_checks.finding import Finding, examine
+from humanexp.console.doctor_checks.questions import examine
+from humanexp.core.problems import Problem
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs.models import Runner
 from humanexp.participation.models import DamagedPicture, Trial
@@ -32,7 +33,7 @@ def study(django_user_model: Any) -> Study:
     return make_study(by=django_user_model.objects.create_user("lab"))
 
 
-def found() -> dict[str, Finding]:
+def found() -> dict[str, Problem]:
     return {finding.subject: finding for finding in examine()}
 
 
@@ -50,19 +51,19 @@ def test_a_missing_or_altered_file_is_told_by_name(study: Study, settings: Any, 
         pictures.model.objects.bulk_update(pictures, ["file", "sha256"])
     study.plan_file, study.plan_digest = store("plans/plan.jsonl", b"plan")
     study.save()
-    assert files.files().state == "ok"
+    assert files.files().severity == "good"
     plan = media_path(study.plan_file)
     plan.unlink()
     told = files.files()
-    assert told.state == "fault" and "1 missing" in told.detail and study.plan_file in told.detail and told.remedy
+    assert told.severity == "bad" and "1 missing" in told.text and study.plan_file in told.text and told.remedy
     plan.write_bytes(b"another plan")
     told = files.files()
-    assert told.state == "fault" and "1 altered" in told.detail
+    assert told.severity == "bad" and "1 altered" in told.text
     plan.write_bytes(b"plan")
     for stimulus in Stimulus.objects.all():  # more than are drawn: whichever are, some are among them
         media_path(stimulus.file).write_bytes(b"another picture")
     told = files.files()
-    assert told.state == "fault" and f"{min(files.SAMPLE, Stimulus.objects.count())} altered" in told.detail
+    assert told.severity == "bad" and f"{min(files.SAMPLE, Stimulus.objects.count())} altered" in told.text
 
 
 @pytest.fixture
@@ -77,63 +78,63 @@ def own_root(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_key_that_others_can_read_is_a_fault(own_root: Path) -> None:
-    assert keys.file_modes().state == "ok"
+    assert keys.file_modes().severity == "good"
     own_root.chmod(0o755)
-    assert keys.file_modes().state == "note"
+    assert keys.file_modes().severity == "note"
     key = own_root / "keys" / "secret_key"
     key.chmod(0o644)
     told = keys.file_modes()
-    assert told.state == "fault" and told.remedy == f"chmod go= {key}"
+    assert told.severity == "bad" and told.remedy == f"chmod go= {key}"
 
 
 def test_a_database_that_others_can_read_is_a_fault(own_root: Path) -> None:
     for name in ("humanexp.sqlite3", "humanexp.sqlite3-wal"):
         (own_root / name).touch(mode=0o600)
-    assert keys.file_modes().state == "ok"
+    assert keys.file_modes().severity == "good"
     (own_root / "humanexp.sqlite3-wal").chmod(0o640)
     told = keys.file_modes()
-    assert told.state == "fault" and "humanexp.sqlite3-wal" in told.detail
+    assert told.severity == "bad" and "humanexp.sqlite3-wal" in told.text
 
 
 @pytest.mark.parametrize(
-    ("public_url", "state"),
+    ("public_url", "severity"),
     [
-        ("http://127.0.0.1:8000", "ok"),
-        ("http://[::1]:8000", "ok"),
-        ("http://localhost:8000", "ok"),
-        ("https://lab.example", "ok"),
-        ("http://lab.example", "fault"),
-        ("http://192.0.2.7", "fault"),
+        ("http://127.0.0.1:8000", "good"),
+        ("http://[::1]:8000", "good"),
+        ("http://localhost:8000", "good"),
+        ("https://lab.example", "good"),
+        ("http://lab.example", "bad"),
+        ("http://192.0.2.7", "bad"),
     ],
 )
-def test_an_address_without_tls_is_for_this_machine_alone(settings: Any, public_url: str, state: str) -> None:
+def test_an_address_without_tls_is_for_this_machine_alone(settings: Any, public_url: str, severity: str) -> None:
     settings.PUBLIC_URL = public_url
-    assert operation.address().state == state
+    assert operation.address().severity == severity
 
 
 def test_a_silent_runner_is_a_fault(study: Study) -> None:
-    assert operation.job_runner().state == "fault"
+    assert operation.job_runner().severity == "bad"
     now = timezone.now()
     runner = Runner.objects.create(name="one", started_at=now, beat_at=now, prompt_at=now, long_at=now)
-    assert operation.job_runner().state == "ok"
+    assert operation.job_runner().severity == "good"
     Runner.objects.filter(pk=runner.pk).update(prompt_at=now - timedelta(minutes=2))
     told = operation.job_runner()
-    assert told.state == "fault" and "no one is paid" in told.detail
+    assert told.severity == "bad" and "no one is paid" in told.text
 
 
 def test_a_picture_that_people_were_not_shown_is_told_once(study: Study) -> None:
-    def told() -> list[Finding]:
+    def told() -> list[Problem]:
         return [finding for subject, finding in found().items() if subject.startswith("Pictures")]
 
     (well,) = told()
-    assert well.state == "ok"
+    assert well.severity == "good"
     for trial in Trial.objects.filter(session__study=study, position=0)[:2]:
         DamagedPicture.objects.create(
             session=trial.session, trial=trial, stimulus=trial.stimulus, is_missing=True, found_at=timezone.now()
         )
     (fault,) = told()
     first = Trial.objects.filter(session__study=study, position=0)[0].stimulus
-    assert fault.state == "fault" and first.file in fault.detail and "missing" in fault.detail
+    assert fault.severity == "bad" and first.file in fault.text and "missing" in fault.text
     assert f"verify_stimuli {first.stimulus_set.name}" in fault.remedy
     DamagedPicture.objects.update(mended_at=timezone.now())
     assert told() == [well]
@@ -142,28 +143,28 @@ def test_a_picture_that_people_were_not_shown_is_told_once(study: Study) -> None
 def test_keys_of_a_storage_are_no_money(study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of the pictures")
     settings.PUBLIC_URL = "https://lab.example"
-    assert operation.money().state == "ok"
+    assert operation.money().severity == "good"
     campaign = Campaign.objects.create(
         study=study, environment="production", entry="entry", title="Pictures", description="Pictures",
         reward_cents=120, assignments=10, assignments_per_hit=9, estimated_minutes=8, assignment_duration_s=1800,
         lifetime_s=86_400, quoted_cents=1440, cap_cents=2000, launched_at=timezone.now(),
     )  # fmt: skip
-    assert operation.money().state == "note" and study.slug in operation.money().detail
+    assert operation.money().severity == "note" and study.slug in operation.money().text
     Campaign.objects.filter(pk=campaign.pk).update(state="stopped")
-    assert operation.money().state == "ok"
+    assert operation.money().severity == "good"
 
 
 def test_a_proxy_that_is_not_trusted_is_a_fault(settings: Any) -> None:
     """TLS is always a proxy's: whoever has an address with it has one."""
     settings.PUBLIC_URL, settings.SECURE_PROXY_SSL_HEADER = "https://lab.example", None
     told = operation.proxy()
-    assert told.state == "fault" and "count as one" in told.detail and "TRUST_PROXY_HEADER=1" in told.remedy
+    assert told.severity == "bad" and "count as one" in told.text and "TRUST_PROXY_HEADER=1" in told.remedy
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    assert operation.proxy().state == "ok" and "the last address" in operation.proxy().detail
+    assert operation.proxy().severity == "good" and "the last address" in operation.proxy().text
     settings.TRUSTED_PROXIES = 2
-    assert "2 proxies" in operation.proxy().detail
+    assert "2 proxies" in operation.proxy().text
     settings.PUBLIC_URL, settings.SECURE_PROXY_SSL_HEADER = "http://127.0.0.1:8000", None
-    assert operation.proxy().state == "ok"
+    assert operation.proxy().severity == "good"
 
 
 def test_strict_ends_with_a_fault_and_without_it_nothing_changes(settings: Any) -> None:

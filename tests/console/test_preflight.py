@@ -98,32 +98,32 @@ def test_people_from_outside_are_invited_only_to_a_study_that_states_its_blocks(
     settings.PUBLIC_URL = "https://lab.example.org"
     for to in ("link", "marketplace", "production"):
         found = terms.ethics(Launch(study=study, to=to))
-        assert (found.tone, found.detail) == ("bad", "The table [ethics] of the study lacks: approval.")
+        assert (found.severity, found.text) == ("bad", "The table [ethics] of the study lacks: approval.")
         assert found.remedy and found.url == reverse("studies:change", args=[study.slug])
-    assert terms.ethics(Launch(study=study, to="sandbox")).tone == "warn"
+    assert terms.ethics(Launch(study=study, to="sandbox")).severity == "warn"
     settings.PUBLIC_URL = "http://127.0.0.1:8000"
-    assert terms.ethics(Launch(study=study, to="link")).tone == "warn", "a rehearsal on this machine"
+    assert terms.ethics(Launch(study=study, to="link")).severity == "warn", "a rehearsal on this machine"
     with_blocks(study, **STATED, approval="Exempt, says the board.")
     settings.PUBLIC_URL = "https://lab.example.org"
-    assert terms.ethics(Launch(study=study, to="production")).tone == "good"
+    assert terms.ethics(Launch(study=study, to="production")).severity == "good"
 
 
 def test_scripted_participants_need_no_blocks(study: Study, settings: Any) -> None:
     settings.PUBLIC_URL = "https://lab.example.org"
-    assert terms.ethics(Launch(study=study, to="production")).tone == "bad"
+    assert terms.ethics(Launch(study=study, to="production")).severity == "bad"
     with_blocks(study).population = "scripted"
-    assert terms.ethics(Launch(study=study, to="production")).tone == "good"
+    assert terms.ethics(Launch(study=study, to="production")).severity == "good"
 
 
 def test_an_approval_that_is_over_makes_the_check_red_wherever_people_come_from(study: Study) -> None:
     with_blocks(study, approved_until="2020-01-31")
     for to in ("link", "marketplace", "sandbox", "production"):
         found = terms.approval(Launch(study=study, to=to))
-        assert found.tone == "bad" and "ended on 31 January 2020" in found.detail
+        assert found.severity == "bad" and "ended on 31 January 2020" in found.text
     renew_approval(study=study, until=None, by=None)
-    assert terms.approval(Launch(study=study, to="link")).tone == "good"
+    assert terms.approval(Launch(study=study, to="link")).severity == "good"
     withdraw_approval(study=study, by=None)
-    assert "withdrawn" in terms.approval(Launch(study=study, to="link")).detail
+    assert "withdrawn" in terms.approval(Launch(study=study, to="link")).text
 
 
 def test_a_launch_wants_a_green_check_that_still_holds(study: Study, user: User, monkeypatch: Any) -> None:
@@ -163,14 +163,14 @@ def test_an_account_that_may_not_spend_so_much_this_month_is_named_before_the_la
     assert 119 < total < account.balance_cents()
     found = operation.account(launch)
     places = launch.price.assignments
-    assert (found.tone, found.url) == ("bad", reverse("console:account", args=["memory"]))
-    assert found.detail == (
+    assert (found.severity, found.url) == ("bad", reverse("console:account", args=["memory"]))
+    assert found.text == (
         f"The account may spend $1.19 more this month; all {places} places cost {money.shown(total, 'USD')} with fees."
     )
     set_month_cap(environment="memory", cap_cents=total, by=None)
-    assert operation.account(launch).tone == "good", "just enough"
+    assert operation.account(launch).severity == "good", "just enough"
     set_month_cap(environment="memory", cap_cents=None, by=None)
-    assert operation.account(launch).tone == "good"
+    assert operation.account(launch).severity == "good"
 
 
 def test_a_change_of_study_stimuli_or_recruiter_makes_the_result_stale(study: Study, settings: Any) -> None:
@@ -233,10 +233,10 @@ def test_a_header_that_a_proxy_adds_is_named(study: Study) -> None:
 
     launch = Launch(study=study, to="marketplace")
     said = _framing(launch, Reply())  # type: ignore[arg-type]
-    assert said.tone == "bad" and "X-Frame-Options: DENY" in said.detail
+    assert said.severity == "bad" and "X-Frame-Options: DENY" in said.text
     Reply.headers = {"Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'"}
     said = _framing(launch, Reply())  # type: ignore[arg-type]
-    assert said.tone == "bad" and "may be framed by 'none'" in said.detail
+    assert said.severity == "bad" and "may be framed by 'none'" in said.text
 
 
 def test_the_entry_page_of_no_campaign_is_shown_and_opens_nothing(study: Study, client: Client) -> None:

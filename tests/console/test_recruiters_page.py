@@ -245,12 +245,12 @@ def test_a_button_that_the_page_does_not_have_is_said(ada: Client, own_ground: s
 
 @pytest.mark.process
 def test_the_doctor_reads_every_account_and_says_which_site_is_silent(ada: Client, own_ground: str) -> None:
-    assert (operation.panel().state, operation.recruiter_accounts().state) == ("note", "ok")
-    assert operation.recruiter_accounts().detail == "without keys: own marketplace, Prolific, practice panel"
+    assert (operation.panel().severity, operation.recruiter_accounts().severity) == ("note", "good")
+    assert operation.recruiter_accounts().text == "without keys: own marketplace, Prolific, practice panel"
     ada.post(reverse("console:site", args=["panel"]), {"start": "1"})
     runner.run_waiting()
-    assert operation.panel().state == "ok"
-    assert operation.recruiter_accounts().detail.startswith("works: practice panel; without keys: own marketplace")
+    assert operation.panel().severity == "good"
+    assert operation.recruiter_accounts().text.startswith("works: practice panel; without keys: own marketplace")
     keys.store({"PANEL_TOKEN": "another"})
     told = operation.recruiter_accounts()
-    assert told.state == "fault" and "another" not in told.detail and "Recruiters" in told.remedy
+    assert told.severity == "bad" and "another" not in told.text and "Recruiters" in told.remedy

@@ -159,18 +159,18 @@ def test_an_archive_mends_what_the_storage_has_lost(
 
 def test_doctor_reads_a_sample_of_the_storage(pets: SourceSet, go_to: Go, server: ObjectServer) -> None:
     storage_mark.make()
-    assert looks.storage().state == "ok" and "whole" in looks.storage().detail
+    assert looks.storage().severity == "good" and "whole" in looks.storage().text
     for sha256 in StoredObject.objects.values_list("pk", flat=True):
         server.spoil(sha256)
     found = looks.storage()
-    assert found.state == "fault" and "missing or damaged: originals/pets/" in found.detail
+    assert found.severity == "bad" and "missing or damaged: originals/pets/" in found.text
     go_to("second")
     storage_mark.make()
-    assert looks.files().detail.startswith("of 8 files looked at, 8 altered")
+    assert looks.files().text.startswith("of 8 files looked at, 8 altered")
     server.go_away()
     try:
-        assert "FILE_STORE cannot be used" in looks.storage().detail
-        assert looks.files().state == "fault"
+        assert "FILE_STORE cannot be used" in looks.storage().text
+        assert looks.files().severity == "bad"
     finally:
         server.come_back()
 
@@ -179,10 +179,11 @@ def test_an_empty_disk_becomes_a_copy_and_another_installations_does_not(go_to: 
     storage_mark.make()
     go_to("second")
     storage_mark.make()
-    assert not storage_mark.fault()
+    assert storage_mark.problem() is None
     write_whole(go_to("third") / storage_mark.FILE, b"of another database\n")
     storage_mark.make()
-    assert "is not the folder" in storage_mark.fault()
+    problem = storage_mark.problem()
+    assert problem is not None and "is not the folder" in problem.text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -24,11 +24,11 @@ APART = (
     *(f"humanexp/recruiters/{port}.py" for port in ("port", "registry", "keys", "tickets", "memory")),
     "humanexp/sites/marketplace/",
     "humanexp/sites/panel/",
-    "humanexp/templates/marketplace/",
-    "humanexp/templates/panel/",
-    "humanexp/templates/recruitment/take/consent/",
-    "humanexp/static/vendor/",
-    "humanexp/static/js/marketplace/",
+    "templates/marketplace/",
+    "templates/panel/",
+    "templates/recruitment/take/consent/",
+    "static/vendor/",
+    "static/js/marketplace/",
 )
 #: The sites that this distribution brings along have to be started, watched, tried out and given keys by somebody.
 OF_THE_SITE = {
@@ -56,8 +56,8 @@ MEANT_OTHERWISE = {
     "analysis/study/link.py": "the presets of links that a study file can name",
     "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
     "humanexp/entry/pages/take.py": "the same fact, told to the page",
-    "humanexp/templates/recruitment/take/_device.html": "the same fact",
-    "humanexp/templates/recruitment/take/_small.html": "the same fact",
+    "templates/recruitment/take/_device.html": "the same fact",
+    "templates/recruitment/take/_small.html": "the same fact",
 }
 
 

@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_LINES = 400
-SHEETS = sorted(path for path in (ROOT / "humanexp").rglob("static/**/*.css") if "vendor" not in path.parts)
+#: What pages are made of.
+FOLDERS = [ROOT / name for name in ("humanexp", "static", "templates")]
+SHEETS = sorted(path for top in FOLDERS for path in top.rglob("*.css") if "vendor" not in path.parts)
 #: Set by libraries.
 THEIRS = {"htmx-request", "js-plotly-plot", "main-svg", "svg-container"}
 _WORDS = r"[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -26,7 +28,7 @@ def classes(selector: str) -> list[str]:
 
 
 def sources() -> str:
-    found = (path for kind in ("html", "js", "py") for path in (ROOT / "humanexp").rglob(f"*.{kind}"))
+    found = (path for kind in ("html", "js", "py") for top in FOLDERS for path in top.rglob(f"*.{kind}"))
     return "\n".join(path.read_text(encoding="utf-8") for path in found if "vendor" not in path.parts)
 
 

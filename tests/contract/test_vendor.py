@@ -1,4 +1,4 @@
-"""What pages load from others is what was published, and everything under humanexp/static/vendor is declared."""
+"""What pages load from others is what was published, and everything under static/vendor is declared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-VENDOR = Path(__file__).resolve().parents[2] / "humanexp" / "static" / "vendor"
+VENDOR = Path(__file__).resolve().parents[2] / "static" / "vendor"
 PACKAGES = tomllib.loads((VENDOR / "vendor.toml").read_text(encoding="utf-8"))["package"]
 
 

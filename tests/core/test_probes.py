@@ -51,7 +51,7 @@ class TestReadiness:
     def test_a_silent_runner(self, client: Client) -> None:
         Runner.objects.update(prompt_at=clock.now() - timedelta(minutes=2))
         status, told = ready(client)
-        assert status == 503 and told["checks"]["runner"] == "is silent: no one is paid"
+        assert status == 503 and told["checks"]["runner"] == "The job runner is silent: no one is paid."
 
     def test_other_files_than_those_of_this_database(self, client: Client, settings: Any, tmp_path: Path) -> None:
         storage_mark.make()

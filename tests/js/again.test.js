@@ -1,10 +1,10 @@
 /** One press lets another page go on; without the secret, or the press, nothing is sent. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { askAgain } from "../../humanexp/static/js/participation/trial/again.js";
-import { Refusal } from "../../humanexp/static/js/participation/trial/api.js";
-import { requestIn } from "../../humanexp/static/js/participation/trial/resume.js";
-import { Stop } from "../../humanexp/static/js/participation/trial/stop.js";
+import { askAgain } from "../../static/js/participation/trial/again.js";
+import { Refusal } from "../../static/js/participation/trial/api.js";
+import { requestIn } from "../../static/js/participation/trial/resume.js";
+import { Stop } from "../../static/js/participation/trial/stop.js";
 import { Storage } from "./support.js";
 
 const REQUEST = { ask: "ask", name: "abc.R-1" };

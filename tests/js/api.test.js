@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { NoReply, Refusal, RunApi } from "../../humanexp/static/js/participation/trial/api.js";
+import { NoReply, Refusal, RunApi } from "../../static/js/participation/trial/api.js";
 
 function make(reply) {
   const calls = [];

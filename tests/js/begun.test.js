@@ -1,7 +1,7 @@
 /** A trial that has begun is remembered until it is answered, by session, whatever the storage holds. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Begun, cutOff } from "../../humanexp/static/js/participation/trial/begun.js";
+import { Begun, cutOff } from "../../static/js/participation/trial/begun.js";
 import { Storage } from "./support.js";
 
 test("another page of the session finds the trial that has begun, until it is answered", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { calibrate, forgetCalibration, pxPerMmOf } from "../../humanexp/static/js/participation/trial/calibration.js";
+import { calibrate, forgetCalibration, pxPerMmOf } from "../../static/js/participation/trial/calibration.js";
 import { Storage } from "./support.js";
 
 test("a card of 323.5 CSS pixels lies on a screen of 96 dpi", () => {

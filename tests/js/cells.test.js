@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { destination, enter } from "../../humanexp/static/js/stimuli/cells.js";
+import { destination, enter } from "../../static/js/stimuli/cells.js";
 
 const ROWS = [40, 40, 3];
 const go = (row, place, key) => destination(ROWS, { row, place }, key);

@@ -1,7 +1,7 @@
 /** The last pages say why a session ended before its last trial. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { tellEnding } from "../../humanexp/static/js/participation/trial/closing.js";
+import { tellEnding } from "../../static/js/participation/trial/closing.js";
 
 for (const [end, shown] of [
   [{ qualified: null, practised: true }, "whole"],

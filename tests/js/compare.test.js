@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Comparison, TURN_MS } from "../../humanexp/static/js/stimuli/compare.js";
+import { Comparison, TURN_MS } from "../../static/js/stimuli/compare.js";
 
 function comparison() {
   const classes = new Set(["compare", "is-side"]);

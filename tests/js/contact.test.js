@@ -1,7 +1,7 @@
 /** A letter names its visit by the session's code, or by the id that the page came with. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { idOfVisit, quoteIn } from "../../humanexp/static/js/participation/trial/contact.js";
+import { idOfVisit, quoteIn } from "../../static/js/participation/trial/contact.js";
 
 function pageWith(href) {
   const code = { textContent: "" };

@@ -1,7 +1,7 @@
 /** What fits before the end of a place, and when the person is told. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Deadline, endInTime, tellOfDeadline, tellPayInTime, timeOf } from "../../humanexp/static/js/participation/trial/deadline.js";
+import { Deadline, endInTime, tellOfDeadline, tellPayInTime, timeOf } from "../../static/js/participation/trial/deadline.js";
 
 const MINUTE = 60_000;
 

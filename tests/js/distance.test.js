@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { distanceMm, forgetDistance, measureDistance } from "../../humanexp/static/js/participation/trial/distance.js";
+import { distanceMm, forgetDistance, measureDistance } from "../../static/js/participation/trial/distance.js";
 import { Storage } from "./support.js";
 
 test("a dot that vanishes 144 mm from the square is seen from 600 mm", () => {

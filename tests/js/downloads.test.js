@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { addressOfShown } from "../../humanexp/static/js/console/downloads.js";
+import { addressOfShown } from "../../static/js/console/downloads.js";
 
 const observers = ["people", "net & more"];
 

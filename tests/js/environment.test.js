@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { describeEnvironment, deviceFault, fits, lacksRoom, neededWindow, timerResolution } from "../../humanexp/static/js/participation/trial/environment.js";
+import { describeEnvironment, deviceFault, fits, lacksRoom, neededWindow, timerResolution } from "../../static/js/participation/trial/environment.js";
 import { PROTOCOL } from "./support.js";
 
 const view = ({ media = [], width = 1440, height = 900, ...rest } = {}) => ({

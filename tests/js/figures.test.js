@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FigureView, visibleEntries } from "../../humanexp/static/js/console/figures.js";
+import { FigureView, visibleEntries } from "../../static/js/console/figures.js";
 
 const entry = (kind, observer, band = "") => ({ meta: { kind, observer, band } });
 const ENTRIES = [entry("band", "people", "95 %"), entry("band", "people", "83 %"), entry("line", "people"), entry("line", "vgg")];

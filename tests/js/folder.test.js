@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { filesBelow, filesOf, packed } from "../../humanexp/static/js/stimuli/folder.js";
+import { filesBelow, filesOf, packed } from "../../static/js/stimuli/folder.js";
 
 const file = (name) => new File([`content of ${name}`], name);
 const leaf = (path) => ({

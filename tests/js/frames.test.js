@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { estimateRefresh, framesFor, lowerQuartile, measureRefresh, median, refreshFaults } from "../../humanexp/static/js/participation/trial/frames.js";
+import { estimateRefresh, framesFor, lowerQuartile, measureRefresh, median, refreshFaults } from "../../static/js/participation/trial/frames.js";
 import { Display } from "./support.js";
 
 test("median of odd and even lists, by hand", () => {

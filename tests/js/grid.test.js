@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ChoiceGrid } from "../../humanexp/static/js/participation/trial/grid.js";
+import { ChoiceGrid } from "../../static/js/participation/trial/grid.js";
 import { GRID, PAIR, Page } from "./support.js";
 
 async function shown(choices = GRID, clock = () => 2000) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { frameTaken } from "../../humanexp/static/js/participation/trial/handover.js";
+import { frameTaken } from "../../static/js/participation/trial/handover.js";
 
 /** Delivers when the test says so. */
 class Channel {

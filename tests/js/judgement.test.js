@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { DOUBLE_CLICK_MS, Judgement } from "../../humanexp/static/js/participation/trial/judgement.js";
+import { DOUBLE_CLICK_MS, Judgement } from "../../static/js/participation/trial/judgement.js";
 
 const begin = () => new Judgement({ shownAt: 1000 });
 const shows = (answer, at) => ({ question: "shows", answer, at, input: "pointer" });

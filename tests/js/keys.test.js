@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readKey } from "../../humanexp/static/js/participation/trial/keys.js";
+import { readKey } from "../../static/js/participation/trial/keys.js";
 import { CATEGORIES, GRID, PAIR } from "./support.js";
 
 const read = (key, cursor, choices = GRID, columns = 4, more = {}) => readKey({ key, cursor, row: null, columns, choices, ...more });

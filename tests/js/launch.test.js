@@ -1,7 +1,7 @@
 /** The launch form: a study that was found by its title is added to the ids of a field. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addFound } from "../../humanexp/static/js/recruitment/launch.js";
+import { addFound } from "../../static/js/recruitment/launch.js";
 
 const FOUND = "Pictures · Prolific · 3 May 2026 · 66aa00bb11cc22dd33ee44ff";
 

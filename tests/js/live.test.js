@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Live } from "../../humanexp/static/js/console/live.js";
+import { Live } from "../../static/js/console/live.js";
 
 function stage() {
   const document = Object.assign(new EventTarget(), { visibilityState: "visible", activeElement: "elsewhere" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Outbox } from "../../humanexp/static/js/participation/trial/outbox.js";
+import { Outbox } from "../../static/js/participation/trial/outbox.js";
 import { Storage, Timers, settled } from "./support.js";
 
 const passing = Object.assign(new Error("no reply"), { mayPass: true });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { backOff, patiently } from "../../humanexp/static/js/participation/trial/pause.js";
+import { backOff, patiently } from "../../static/js/participation/trial/pause.js";
 
 test("pauses double up to a ceiling, spread over their upper half", () => {
   assert.deepEqual([1, 2, 3, 10].map((attempt) => backOff(attempt, () => 1)), [400, 800, 1600, 15_000]);

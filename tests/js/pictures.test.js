@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { PictureStore } from "../../humanexp/static/js/participation/trial/pictures.js";
+import { PictureStore } from "../../static/js/participation/trial/pictures.js";
 
 const passing = () => Object.assign(new Error("no reply"), { mayPass: true });
 

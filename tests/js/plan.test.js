@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { blockNumber, isRepeated, nextStep, openPositions, safeAnswers } from "../../humanexp/static/js/participation/trial/plan.js";
+import { blockNumber, isRepeated, nextStep, openPositions, safeAnswers } from "../../static/js/participation/trial/plan.js";
 
 const BLOCKS = [
   { index: 0, kind: "practice", task: "categorisation", first: 0, last: 9 },

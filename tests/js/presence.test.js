@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Presence } from "../../humanexp/static/js/participation/trial/presence.js";
+import { Presence } from "../../static/js/participation/trial/presence.js";
 
 /** A trial every 5 s; an input where a test says so. */
 function make() {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ProgressLine } from "../../humanexp/static/js/participation/trial/progress.js";
+import { ProgressLine } from "../../static/js/participation/trial/progress.js";
 
 function make() {
   const parts = { count: { textContent: "" }, saved: { textContent: "" } };

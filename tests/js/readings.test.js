@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readingsAt } from "../../humanexp/static/js/console/readings.js";
+import { readingsAt } from "../../static/js/console/readings.js";
 
 const line = (observer, y) => ({ meta: { kind: "line", observer, band: "" }, x: [0, 0.5, 1], y });
 const band = (observer, meaning, lower, upper) => ({

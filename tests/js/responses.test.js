@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MOST_CLICKS, ResponseWindow } from "../../humanexp/static/js/participation/trial/responses.js";
+import { MOST_CLICKS, ResponseWindow } from "../../static/js/participation/trial/responses.js";
 
 const opened = (options) => {
   const window = new ResponseWindow({ policy: "first", windowMs: 4000, fixed: false, ...options });

@@ -1,7 +1,7 @@
 /** What a browser keeps to go on, and the request of another page. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { hashFor, keepSecret, requestIn, secretOf } from "../../humanexp/static/js/participation/trial/resume.js";
+import { hashFor, keepSecret, requestIn, secretOf } from "../../static/js/participation/trial/resume.js";
 import { Storage } from "./support.js";
 
 test("a secret is kept under the server's name, and found again under it alone", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Sequence, contrastOf } from "../../humanexp/static/js/participation/trial/sequence.js";
+import { Sequence, contrastOf } from "../../static/js/participation/trial/sequence.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
 const PICTURE = { name: "stimulus" };

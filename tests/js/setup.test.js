@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { foundBy, zoomOf } from "../../humanexp/static/js/participation/trial/setup.js";
+import { foundBy, zoomOf } from "../../static/js/participation/trial/setup.js";
 
 function view({ outer = 1280, inner = 1280, isFramed = false } = {}) {
   const own = { innerWidth: inner, innerHeight: 800, outerWidth: outer, screen: { width: 1920, height: 1080 }, devicePixelRatio: 1.5 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Shortcuts } from "../../humanexp/static/js/console/shortcuts.js";
+import { Shortcuts } from "../../static/js/console/shortcuts.js";
 
 function stage({ kept = {}, elements = [], control = null } = {}) {
   const storage = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { sorted } from "../../humanexp/static/js/console/sorting.js";
+import { sorted } from "../../static/js/console/sorting.js";
 
 const value = (row) => row.value;
 const rows = (...values) => values.map((one) => ({ value: one }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { NoReply, Refusal } from "../../humanexp/static/js/participation/trial/api.js";
-import { Stop, screenFor } from "../../humanexp/static/js/participation/trial/stop.js";
+import { NoReply, Refusal } from "../../static/js/participation/trial/api.js";
+import { Stop, screenFor } from "../../static/js/participation/trial/stop.js";
 
 test("every error has a page that says what to do", () => {
   const refusal = (status, type = "") => new Refusal({ status, type });

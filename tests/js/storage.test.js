@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { nameOf, openDurableStorage, openStorage } from "../../humanexp/static/js/participation/trial/storage.js";
+import { nameOf, openDurableStorage, openStorage } from "../../static/js/participation/trial/storage.js";
 import { Storage } from "./support.js";
 
 test("the browser's storage where it works, memory where it is forbidden or full", () => {

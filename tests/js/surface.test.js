@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Surface, geometry, greyOf } from "../../humanexp/static/js/participation/trial/surface.js";
+import { Surface, geometry, greyOf } from "../../static/js/participation/trial/surface.js";
 import { PROTOCOL } from "./support.js";
 
 test("a picture pixel is a whole number of device pixels at every pixel ratio", () => {

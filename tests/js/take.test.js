@@ -1,10 +1,10 @@
 /** The entry page: what it remembers, when it asks, what it opens, and what it puts into the recruiter's form. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { NoReply, Refusal, TakeApi } from "../../humanexp/static/js/recruitment/take/api.js";
-import { Entry } from "../../humanexp/static/js/recruitment/take/entry.js";
-import { Memory } from "../../humanexp/static/js/recruitment/take/memory.js";
-import { Poll } from "../../humanexp/static/js/recruitment/take/poll.js";
+import { NoReply, Refusal, TakeApi } from "../../static/js/recruitment/take/api.js";
+import { Entry } from "../../static/js/recruitment/take/entry.js";
+import { Memory } from "../../static/js/recruitment/take/memory.js";
+import { Poll } from "../../static/js/recruitment/take/poll.js";
 import { Storage } from "./support.js";
 
 const HIT = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { areTimed, register, taskOf } from "../../humanexp/static/js/participation/trial/tasks/index.js";
-import { runTrial } from "../../humanexp/static/js/participation/trial/trial.js";
+import { areTimed, register, taskOf } from "../../static/js/participation/trial/tasks/index.js";
+import { runTrial } from "../../static/js/participation/trial/trial.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
 test("every task has the whole interface", () => {

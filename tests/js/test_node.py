@@ -42,7 +42,7 @@ def test_the_trial_engine_passes_its_own_tests() -> None:
 
 
 def test_every_module_with_logic_has_its_tests() -> None:
-    modules = {path.stem for path in (ROOT / "humanexp" / "static" / "js" / "participation" / "trial").glob("*.js")}
+    modules = {path.stem for path in (ROOT / "static" / "js" / "participation" / "trial").glob("*.js")}
     tested = {path.name.removesuffix(".test.js") for path in TESTS}
     # These need a whole page: tests/browser walks through them.
     on_the_page = (

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { ENGINE_VERSION, runTrial } from "../../humanexp/static/js/participation/trial/trial.js";
-import { Watch } from "../../humanexp/static/js/participation/trial/watch.js";
+import { ENGINE_VERSION, runTrial } from "../../static/js/participation/trial/trial.js";
+import { Watch } from "../../static/js/participation/trial/watch.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
 const TABLES = readFileSync(new URL("../../analysis/tables/trials.py", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { attachUpload, areTooLarge } from "../../humanexp/static/js/stimuli/upload.js";
+import { attachUpload, areTooLarge } from "../../static/js/stimuli/upload.js";
 
 function element() {
   const listeners = {};

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { filled, shortened, shown, Walker } from "../../humanexp/static/js/stimuli/walker.js";
+import { filled, shortened, shown, Walker } from "../../static/js/stimuli/walker.js";
 
 /** A server that answers when the test says so. */
 function server() {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Watch } from "../../humanexp/static/js/participation/trial/watch.js";
+import { Watch } from "../../static/js/participation/trial/watch.js";
 
 function make() {
   const view = new EventTarget();

@@ -1,7 +1,7 @@
 /** Two windows of one browser: the younger one learns of the older one, and only as long as that goes on. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { OpenWindows } from "../../humanexp/static/js/participation/trial/windows.js";
+import { OpenWindows } from "../../static/js/participation/trial/windows.js";
 
 /** BroadcastChannel, but at once. */
 function browser() {

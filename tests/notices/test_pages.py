@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from humanexp.console.preflight.check import CHECKS, Launch
+from humanexp.console.preflight.check import Launch, check
 from humanexp.core.models import AuditEvent, User
 from humanexp.notices import preflight, selectors  # noqa: F401  (preflight registers its check)
 from humanexp.notices.models import Address, Event, Mute
@@ -177,12 +177,12 @@ class TestMail:
 
 class TestThePreFlightCheck:
     def ask(self, study: Any) -> Any:
-        [entry] = [entry for entry in CHECKS if entry.key == "notices"]
-        return entry.look(Launch(study=study, to="marketplace"))
+        [entry] = [entry for entry in check if entry.key == "notices"]
+        return entry.ask(Launch(study=study, to="marketplace"))
 
     def test_says_that_no_one_would_hear(self, owner: User) -> None:
         found = self.ask(new_study("one", owner))
-        assert found.tone == "warn" and found.url == "/account/notices/"
+        assert found.severity == "warn" and found.url == "/account/notices/"
 
     def test_sends_a_test_to_those_who_can_pay_and_shows_the_outcome(self, owner: User, receiver: Receiver) -> None:
         study = new_study("one", owner)
@@ -190,11 +190,11 @@ class TestThePreFlightCheck:
         study.memberships.create(user=viewer, role="viewer")
         address_of(owner, f"{receiver.url}/olga")
         address_of(viewer, f"{receiver.url}/vera")
-        assert self.ask(study).tone == "good"
+        assert self.ask(study).severity == "good"
         assert [call.path for call in receiver.calls] == ["/olga"]
         receiver.mood = 500
         found = self.ask(study)
-        assert found.tone != "good" and "status 500" in found.detail
+        assert found.severity != "good" and "status 500" in found.text
 
 
 def fill(studies: int, owner: User) -> None:

@@ -125,8 +125,28 @@ def _make_repository(machine: Machine) -> None:
     """The working tree as a repository, with the ports and folders of this machine in the files of `deploy`."""
     folder = machine.root / "repository"
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "analysis", "humanexp", "deploy"]
-        + ["requirements", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "docs/operate"],
+        [
+            "git",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "analysis",
+            "humanexp",
+            "static",
+            "templates",
+        ]
+        + [
+            "deploy",
+            "requirements",
+            "pyproject.toml",
+            "setup.py",
+            "README.md",
+            "LICENSE",
+            "MANIFEST.in",
+            "docs/operate",
+        ],
         cwd=ROOT,
         check=True,
         capture_output=True,

@@ -149,6 +149,6 @@ def test_after_the_last_answer_no_round_is_left_that_could_lack_time(tab, sessio
 
 
 def test_page_and_server_spare_the_same():
-    page = (Path(settings.BASE_DIR) / "humanexp/static/js/participation/trial/deadline.js").read_text()
+    page = (Path(settings.BASE_DIR) / "static/js/participation/trial/deadline.js").read_text()
     found = re.search(r"SPARE_MS = (\d+) \* 60_000", page)
     assert found is not None and timedelta(minutes=int(found[1])) == SPARE

@@ -132,7 +132,7 @@ def test_refused_calls_are_counted_by_study(client, study, tab, session):
     (others,) = refused_calls(None)
     assert (others.reason, others.count, others.sessions) == ("forged", 1, 0)
     finding = operation.refused_calls()
-    assert finding.state == "note" and finding.detail.startswith("1 forged or damaged token, the latest ")
+    assert finding.severity == "note" and finding.text.startswith("1 forged or damaged token, the latest ")
 
 
 def test_tokens_and_codes_from_the_future_are_good(client, study, monkeypatch):

@@ -80,10 +80,11 @@ def _built(folder: Path) -> Path:
     (wheel,), (other,) = dist.glob("*.whl"), (dist / "sdist").glob("*.whl")
     contents = _contents(wheel)
     check("the sdist makes the wheel that the repository makes", contents == _contents(other))
+    inside = {"analysis": "", "humanexp": "", "static": "humanexp/", "templates": "humanexp/"}
     own = {
-        path.relative_to(project).as_posix()
-        for package in ("analysis", "humanexp")
-        for path in (project / package).rglob("*")
+        where + path.relative_to(project).as_posix()
+        for folder, where in inside.items()
+        for path in (project / folder).rglob("*")
         if path.is_file()
     }
     installed = {name for name in contents if ".dist-info/" not in name}

@@ -24,12 +24,12 @@ from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
 from humanexp.participation.services.leaving import leave_session
 from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiting.alert_words import Attention
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.people import notify
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
+from humanexp.studies.waiting import Waiting
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.studies import Visitor
 from tests.recruitment.workers import Worker
@@ -50,15 +50,15 @@ def send() -> Any:
     return sender.send(environment="marketplace")
 
 
-def told(study: Study, kind: str) -> Attention:
+def told(study: Study, kind: str) -> Waiting:
     [found] = [one for one in attention(study) if one.kind == kind]
     assert found.text
-    assert found.resolution
+    assert found.remedy
     return found
 
 
 def nothing_waits(study: Study) -> bool:
-    return not [one for one in attention(study) if one.tone != "note"]
+    return not [one for one in attention(study) if one.severity != "note"]
 
 
 def let_the_deadline_pass(campaign: Campaign) -> None:
@@ -240,7 +240,7 @@ class TestReturnedAndAcceptedAgainUnderTheSameId:
         assert states == {first.worker_id: "returned", second.worker_id: "submitted"}
         assert Session.objects.get(pk=before.session.pk).state == "withdrawn"
         found = told(campaign.study, "taken-over")
-        assert (found.tone, found.count) == ("note", 1)
+        assert (found.severity, found.count) == ("note", 1)
         assert settle(study=campaign.study).planned == 1
         send()
         assert Payment.objects.get().assignment.person.worker_id == second.worker_id
@@ -297,7 +297,7 @@ class TestKeys:
         settle(study=campaign.study)
         marketplace.arm("*", "expired_key", times=1_000)
         send()
-        assert "Nothing is sent" in told(campaign.study, "keys").resolution
+        assert "Nothing is sent" in told(campaign.study, "keys").remedy
         assert Payment.objects.get().state in ("planned", "sending")
         for _ in range(2):  # nobody writes while it lasts
             assert send().confirmed == 0
@@ -428,6 +428,6 @@ def test_a_recruiter_that_nobody_asks_is_an_alarm_while_a_campaign_is_live(launc
     assert not [one for one in attention(campaign.study) if one.kind == "not-asked"]
     Campaign.objects.update(synced_at=timezone.now() - timedelta(minutes=12))
     found = told(campaign.study, "not-asked")
-    assert found.tone == "bad" and "for 12 minutes" in found.text
+    assert found.severity == "bad" and "for 12 minutes" in found.text
     stop(study=campaign.study)
     assert not [one for one in attention(campaign.study) if one.kind == "not-asked"]

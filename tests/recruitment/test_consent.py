@@ -283,7 +283,7 @@ class TestApproval:
         campaign = link(approved_until=(TODAY + timedelta(days=365)).isoformat())
         campaign.study.configuration["ethics"]["approved_until"] = until.isoformat()
         found = [one for one in attention(campaign.study) if one.kind == "approval"]
-        assert [one.tone for one in found] == said
+        assert [one.severity for one in found] == said
         assert all("no one new can start" in one.text for one in found)
 
 

@@ -201,7 +201,7 @@ class TestRefusals:
         assert "keys" in report.remarks[0]
         lease = RecruiterAccount.objects.get(environment="marketplace")
         assert (lease.pause, lease.holder) == (Pause.KEYS, "")
-        assert attention(campaign.study)[0].tone == "bad"
+        assert attention(campaign.study)[0].severity == "bad"
         assert "keys" in sync(study=campaign.study).remarks[0]
         settings.MARKETPLACE_SECRET_ACCESS_KEY = right
         assert send().confirmed == 1

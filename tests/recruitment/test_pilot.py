@@ -10,10 +10,10 @@ import pytest
 from analysis.campaigns import reward_for
 from analysis.errors import InvalidInput
 from analysis.study.terms import Terms
-from humanexp.console.models import Tone
 from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import pilot
 from humanexp.core.errors import StudyRefused
+from humanexp.core.problems import Severity
 from humanexp.ledger.terms import pilot_of, planned_pilot, suggested_terms
 from humanexp.participation.models import Session
 from humanexp.recruiters.models.campaigns import Campaign
@@ -64,7 +64,7 @@ def test_five_people_suggest_the_reward_and_the_time(study: Study) -> None:
     assert suggested_terms(study).reward_cents == 208
     words = found.words("GBP")
     assert "Of 5 people" in words and "10.4 minutes" in words and "£2.08" in words and "£12.00 an hour" in words
-    assert line(study).tone == Tone.GOOD and "10.4" in line(study).detail
+    assert line(study).severity == Severity.GOOD and "10.4" in line(study).text
 
 
 def test_four_people_suggest_nothing_and_are_said_to_be_too_few(study: Study) -> None:
@@ -74,7 +74,7 @@ def test_four_people_suggest_nothing_and_are_said_to_be_too_few(study: Study) ->
     assert (found.people, found.working_minutes, found.reward_cents, found.least_minutes) == (4, None, None, None)
     assert suggested_terms(study).reward_cents == before
     assert "4 people" in found.words("GBP") and "from 5 people on" in found.words("GBP")
-    assert "pilot of at most 8" in line(study).detail
+    assert "pilot of at most 8" in line(study).text
 
 
 def test_the_plan_lets_nobody_launch_more_before_the_pilot(study: Study) -> None:
@@ -105,16 +105,16 @@ def test_a_reward_below_the_suggestion_is_warned_of(study: Study) -> None:
     study.configuration["recruitment"]["reward_cents"] = 207
     study.save(update_fields=["configuration"])
     found = line(study, "marketplace")
-    assert found.tone == Tone.WARN and "2.08" in found.remedy
+    assert found.severity == Severity.WARN and "2.08" in found.remedy
     study.configuration["recruitment"]["reward_cents"] = 208
     study.save(update_fields=["configuration"])
-    assert line(study, "marketplace").tone == Tone.GOOD
+    assert line(study, "marketplace").severity == Severity.GOOD
 
 
 def test_scripted_participants_are_no_pilot() -> None:
     scripted = make_study("pilot-scripted", population="scripted", recruitment=Terms(pilot_places=5))
     assert planned_pilot(scripted) is None
-    assert "Scripted" in line(scripted).detail
+    assert "Scripted" in line(scripted).text
 
 
 def test_a_plan_has_a_pilot_of_five_to_ten() -> None:

@@ -115,7 +115,7 @@ def test_after_a_launch_another_currency_is_a_fault(lab: Lab, panel: PanelServer
     row = RecruiterAccount.objects.get(environment="panel")
     assert (row.fault, row.balance_cents) == (said, None)
     line = operation.account(Launch(study=study, to="panel"))
-    assert (line.tone, line.detail) == ("bad", said)
+    assert (line.severity, line.text) == ("bad", said)
 
 
 def test_a_further_account_is_in_its_own_currency(dollars: Lab, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,10 +182,10 @@ def test_where_it_cannot_be_asked_its_published_minimum_counts(lab: Lab, study: 
 
 
 def test_the_pre_flight_says_what_the_launch_would(lab: Lab, study: Study, panel: PanelServer) -> None:
-    assert pay(Launch(study=study, to="panel")).tone != "bad"
+    assert pay(Launch(study=study, to="panel")).severity != "bad"
     panel.control("switches", least_hourly_cents=50_000)
     line = pay(Launch(study=study, to="panel"))
-    assert line.tone == "bad" and "nothing below £500.00 an hour" in line.detail
+    assert line.severity == "bad" and "nothing below £500.00 an hour" in line.text
 
 
 def test_a_balance_in_another_currency_is_no_balance(dollars: Lab, transactional_db: None) -> None:

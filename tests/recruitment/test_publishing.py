@@ -116,8 +116,8 @@ class TestStopping:
         run_sync(progress=lambda *_: None)
         campaign.refresh_from_db()
         [told] = [one for one in attention(campaign.study) if one.kind == "open-hit"]
-        assert (campaign.state, told.count, told.tone) == ("stopping", 1, "bad")
-        assert "can still be taken" in told.text and "every minute" in told.resolution
+        assert (campaign.state, told.count, told.severity) == ("stopping", 1, "bad")
+        assert "can still be taken" in told.text and "every minute" in told.remedy
         run_sync(progress=lambda *_: None)
         campaign.refresh_from_db()
         assert campaign.state == "stopped"

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 
 from analysis.study.ethics import Ethics
-from humanexp.console.models import Tone
 from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import own_result
 from humanexp.core.errors import InvalidRequest, StudyRefused
+from humanexp.core.problems import Severity
 from humanexp.entry import visitors
 from humanexp.entry.pages.volunteers import open_campaigns
 from humanexp.entry.resumption import name_of
@@ -69,7 +69,7 @@ def test_a_curve_is_promised_where_its_pictures_are_asked_for(client: Client, se
         reply = client.get(address)
         assert reply.status_code == 200 and ("no eye test" in reply.text.replace("not an", "no")) == is_promised
     line = own_result(Launch(study=campaign.study, to="volunteer"))
-    assert line.tone == (Tone.GOOD if is_promised else Tone.WARN)
+    assert line.severity == (Severity.GOOD if is_promised else Severity.WARN)
 
 
 def test_a_study_without_places_or_approval_is_not_listed(client: Client) -> None:

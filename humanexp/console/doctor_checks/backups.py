@@ -6,31 +6,32 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from humanexp.console.doctor_checks.finding import Finding, State, question
+from humanexp.console.doctor_checks.questions import question
 from humanexp.console.models import Backup
 from humanexp.core import clock
+from humanexp.core.problems import Problem, bad, good, note
 from humanexp.participation.models import Session
 
 _REMEDY = "python manage.py backup --to DIR, every night (docs/operate/backup.md)"
 
 
 @question("Backup")
-def backup() -> Finding:
+def backup() -> Problem:
     """The age of the last archive, and of the last one that was proved."""
     last, proved = Backup.objects.first(), Backup.objects.exclude(verified_at=None).first()
     if last is None:
         at_stake = Session.objects.filter(is_scripted=False).exists()
         detail = "no archive was ever made" + ("; people's answers are on this machine only" if at_stake else "")
-        return Finding(subject="Backup", state="fault" if at_stake else "note", detail=detail, remedy=_REMEDY)
+        return (bad if at_stake else note)(detail, _REMEDY)
     told = f"the last archive is {_age(last)} old, in {last.place}"
     if proved is None:
-        return Finding(subject="Backup", state="fault", detail=f"{told}; none was ever verified", remedy=_REMEDY)
+        return bad(f"{told}; none was ever verified", _REMEDY)
     told += f"; the last verified one is {_age(proved)} old"
     if clock.now() - proved.made_at > timedelta(hours=settings.BACKUP_MAX_AGE_HOURS):
-        return Finding(subject="Backup", state="fault", detail=told, remedy=_REMEDY)
-    state: State = "note" if last.lost_files else "ok"
-    lost = f"; {last.lost_files} files were missing or altered by then" if last.lost_files else ""
-    return Finding(subject="Backup", state=state, detail=told + lost, remedy="see Files" if lost else "")
+        return bad(told, _REMEDY)
+    if last.lost_files:
+        return note(f"{told}; {last.lost_files} files were missing or altered by then", "see Files")
+    return good(told)
 
 
 def _age(row: Backup) -> str:

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from django.conf import settings
 
-from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.console.doctor_checks.questions import question
 from humanexp.console.named_files import named_files
 from humanexp.core import file_store, storage_mark
 from humanexp.core.errors import FileRefused, FilesAway
 from humanexp.core.objects import objects
+from humanexp.core.problems import Problem, bad, good, missing, note
 from humanexp.core.storage import current_path
 from humanexp.participation.selectors.faults import DamagedFile, damaged_files
 
@@ -28,48 +29,41 @@ NAMED = 3
 
 
 @question("Disk")
-def disk() -> Finding:
+def disk() -> Problem:
     root = Path(settings.MEDIA_ROOT)
     free_gb = shutil.disk_usage(root).free / 1e9
     if not os.access(root, os.W_OK):
-        return Finding(subject="Disk", state="missing", detail=f"{root} is not writable", remedy="set MEDIA_ROOT")
-    return Finding(subject="Disk", state="ok" if free_gb > 1 else "note", detail=f"{root}, {free_gb:.0f} GB free")
+        return missing(f"{root} is not writable", "set MEDIA_ROOT")
+    return (good if free_gb > 1 else note)(f"{root}, {free_gb:.0f} GB free")
 
 
 @question("Storage")
-def storage() -> Finding:
-    if fault := storage_mark.fault():
-        return Finding(
-            subject="Storage",
-            state="fault",
-            detail=fault,
-            remedy="mount the right folder as MEDIA_ROOT, or restore it from the backup",
-        )
+def storage() -> Problem:
+    if (problem := storage_mark.problem()) is not None:
+        return problem
     if settings.FILE_STORE:
         return _file_store()
-    return Finding(subject="Storage", state="ok", detail="the files are those of this database")
+    return good("the files are those of this database")
 
 
-def _file_store() -> Finding:
+def _file_store() -> Problem:
     if fault := objects().fault():
         remedy = "look at the address, the keys and the network; whoever needs a file waits meanwhile"
-        return Finding(subject="Storage", state="fault", detail=fault, remedy=remedy)
+        return bad(fault, remedy)
     try:
         wrong = [path for path, _error in file_store.damaged(sample=STORED_SAMPLE)]
     except FilesAway as error:
-        return Finding(subject="Storage", state="fault", detail=error.message)
+        return bad(error.message)
     if wrong:
-        return Finding(
-            subject="Storage",
-            state="fault",
-            detail=f"of {STORED_SAMPLE} contents drawn from FILE_STORE, missing or damaged: {_named(wrong)}",
-            remedy="files --check tells of all; restore --files and files --check --mend bring them back",
+        return bad(
+            f"of {STORED_SAMPLE} contents drawn from FILE_STORE, missing or damaged: {_named(wrong)}",
+            "files --check tells of all; restore --files and files --check --mend bring them back",
         )
-    return Finding(subject="Storage", state="ok", detail="FILE_STORE answers, and what was drawn from it is whole")
+    return good("FILE_STORE answers, and what was drawn from it is whole")
 
 
 @question("Files")
-def files() -> Finding:
+def files() -> Problem:
     looked_at, wrong = 0, []
     try:
         for relative, digest in named_files(sample=SAMPLE):
@@ -77,31 +71,27 @@ def files() -> Finding:
             if (fault := _fault(relative, digest)) is not None:
                 wrong.append((fault, relative))
     except FilesAway as error:
-        return Finding(subject="Files", state="fault", detail=error.message)
+        return bad(error.message)
     if not wrong:
-        return Finding(subject="Files", state="ok", detail=f"{looked_at} files are as the database knows them")
+        return good(f"{looked_at} files are as the database knows them")
     counts = Counter(fault for fault, _relative in wrong)
     told = " and ".join(f"{count} {fault}" for fault, count in sorted(counts.items()))
-    return Finding(
-        subject="Files",
-        state="fault",
-        detail=f"of {looked_at} files looked at, {told}: {_named([relative for _fault, relative in wrong])}",
-        remedy="restore them from the backup; verify_stimuli SET looks at all of a set",
+    return bad(
+        f"of {looked_at} files looked at, {told}: {_named([relative for _fault, relative in wrong])}",
+        "restore them from the backup; verify_stimuli SET looks at all of a set",
     )
 
 
 @question("Pictures not shown")
-def damaged_pictures() -> Finding:
+def damaged_pictures() -> Problem:
     """What people met: their trials take no answer until the file is the one that was made."""
     found = damaged_files()
     if not found:
-        return Finding(subject="Pictures not shown", state="ok", detail="none")
+        return good("none")
     sets = sorted({damaged.stimulus_set for damaged in found})
-    return Finding(
-        subject="Pictures not shown",
-        state="fault",
-        detail=f"{len(found)} that participants needed: {_named([_damage(damaged) for damaged in found])}",
-        remedy=f"restore them from the backup, then verify_stimuli {' and '.join(sets)}; trials go on by themselves",
+    return bad(
+        f"{len(found)} that participants needed: {_named([_damage(damaged) for damaged in found])}",
+        f"restore them from the backup, then verify_stimuli {' and '.join(sets)}; trials go on by themselves",
     )
 
 

@@ -15,55 +15,43 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import DatabaseError
 
 from analysis.errors import install
-from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.console.doctor_checks.questions import question
+from humanexp.core.problems import Problem, good, missing, note
 from humanexp.migrating import OtherTables, check_tables
 
 
 @question("Python")
-def python() -> Finding:
+def python() -> Problem:
     version = ".".join(map(str, sys.version_info[:3]))
-    new_enough = sys.version_info >= (3, 11)
-    return Finding(
-        subject="Python", state="ok" if new_enough else "missing", detail=version, remedy="" if new_enough else "3.11+"
-    )
+    return good(version) if sys.version_info >= (3, 11) else missing(version, "3.11+")
 
 
 @question("Database")
-def database() -> Finding:
+def database() -> Problem:
     engine = connection.vendor
     try:
         check_tables(connection)
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except OtherTables as refusal:
-        return Finding(subject="Database", state="missing", detail=str(refusal))
+        return missing(str(refusal))
     except DatabaseError as error:
-        return Finding(subject="Database", state="missing", detail=f"{engine}: {error}", remedy="check DATABASE_URL")
+        return missing(f"{engine}: {error}", "check DATABASE_URL")
     if pending:
-        return Finding(
-            subject="Database",
-            state="missing",
-            detail=f"{engine}, {len(pending)} migrations to apply",
-            remedy="python manage.py migrate",
-        )
+        return missing(f"{engine}, {len(pending)} migrations to apply", "python manage.py migrate")
     name = settings.DATABASES[DEFAULT_DB_ALIAS]["NAME"]
-    return Finding(subject="Database", state="ok", detail=f"{engine}, {name}")
+    return good(f"{engine}, {name}")
 
 
 @question("torch")
-def torch() -> Finding:
+def torch() -> Problem:
     if importlib.util.find_spec("torch") is None:
-        return Finding(
-            subject="torch",
-            state="note",
-            detail="not installed: networks cannot be run, retrained or searched here",
-            remedy=install("torch"),
-        )
-    return Finding(subject="torch", state="ok", detail=importlib.metadata.version("torch"))
+        return note("not installed: networks cannot be run, retrained or searched here", install("torch"))
+    return good(importlib.metadata.version("torch"))
 
 
 @question("Published networks")
-def published_networks() -> Finding:
+def published_networks() -> Problem:
     wanted = {
         "torchvision": "torchvision",
         "timm": "timm",
@@ -72,25 +60,20 @@ def published_networks() -> Finding:
     }
     absent = [package for module, package in wanted.items() if importlib.util.find_spec(module) is None]
     if absent:
-        return Finding(
-            subject="Published networks",
-            state="note",
-            detail=f"not installed: {', '.join(absent)}",
-            remedy=install("classifiers"),
-        )
-    return Finding(subject="Published networks", state="ok", detail="all adapters")
+        return note(f"not installed: {', '.join(absent)}", install("classifiers"))
+    return good("all adapters")
 
 
 @question("Chromium")
-def browser() -> Finding:
+def browser() -> Problem:
     found = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     if found is None:
-        return Finding(subject="Chromium", state="note", detail="not found: browser tests are skipped")
-    return Finding(subject="Chromium", state="ok", detail=found)
+        return note("not found: browser tests are skipped")
+    return good(found)
 
 
 @question("PostgreSQL")
-def postgres() -> Finding:
+def postgres() -> Problem:
     found = shutil.which("initdb") or next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))), None)
     detail = str(found) if found else "server programs not found: its tests are skipped"
-    return Finding(subject="PostgreSQL", state="ok" if found else "note", detail=detail)
+    return (good if found else note)(detail)

@@ -9,9 +9,10 @@ from django.conf import settings
 from django.core.mail import get_connection
 
 from humanexp.addresses import is_loopback
-from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.console.doctor_checks.questions import question
 from humanexp.console.sites import answers
 from humanexp.core.errors import RecruiterError
+from humanexp.core.problems import Problem, bad, good, note
 from humanexp.jobs import selectors
 from humanexp.jobs.selectors import unfinished
 from humanexp.participation.selectors import faults
@@ -21,99 +22,79 @@ from humanexp.recruiters.states import CampaignState
 
 
 @question("Job runner")
-def job_runner() -> Finding:
+def job_runner() -> Problem:
     silence = selectors.silence()
     waiting = unfinished().exclude(subject="periodic").count()
     told = f"{waiting} jobs unfinished; compute: {settings.COMPUTE}"
     if silence is not None:
         since = f"silent since {silence.since:%Y-%m-%d %H:%M} UTC" if silence.since else "none has been heard of"
         stands = "no one is paid, no recruiter is polled" if silence.nobody_is_paid else "nothing long is computed"
-        return Finding(
-            subject="Job runner",
-            state="fault",
-            detail=f"{since}: {stands}; {told}",
-            remedy="python manage.py run_jobs",
-        )
-    return Finding(subject="Job runner", state="ok", detail=f"runs; {told}")
+        return bad(f"{since}: {stands}; {told}", "python manage.py run_jobs")
+    return good(f"runs; {told}")
 
 
 @question("Address")
-def address() -> Finding:
+def address() -> Problem:
     public = urlsplit(settings.PUBLIC_URL)
     if public.scheme == "https" or is_loopback(public.hostname or ""):
-        return Finding(subject="Address", state="ok", detail=settings.PUBLIC_URL)
-    return Finding(
-        subject="Address",
-        state="fault",
-        detail=f"{settings.PUBLIC_URL} is open to others without TLS: passwords and answers can be read on their way",
-        remedy="put a TLS proxy in front and set PUBLIC_URL=https://...",
+        return good(settings.PUBLIC_URL)
+    return bad(
+        f"{settings.PUBLIC_URL} is open to others without TLS: passwords and answers can be read on their way",
+        "put a TLS proxy in front and set PUBLIC_URL=https://...",
     )
 
 
 @question("Proxy")
-def proxy() -> Finding:
+def proxy() -> Problem:
     """The web process speaks no TLS: where the address has it, a proxy stands in front."""
     is_trusted = bool(getattr(settings, "SECURE_PROXY_SSL_HEADER", None))
     if is_trusted and settings.TRUSTED_PROXIES > 1:
         told = f"callers are told apart by what the first of {settings.TRUSTED_PROXIES} proxies saw"
-        return Finding(subject="Proxy", state="ok", detail=told)
+        return good(told)
     if is_trusted:
-        return Finding(subject="Proxy", state="ok", detail="callers are told apart by the last address that it appends")
+        return good("callers are told apart by the last address that it appends")
     if urlsplit(settings.PUBLIC_URL).scheme != "https":
-        return Finding(subject="Proxy", state="ok", detail="none")
-    return Finding(
-        subject="Proxy",
-        state="fault",
-        detail="it keeps TLS and is not trusted: all callers count as one, and one of them can lock out all others",
-        remedy="set TRUST_PROXY_HEADER=1, behind a proxy that sets the headers (docs/operate/proxy.md)",
+        return good("none")
+    return bad(
+        "it keeps TLS and is not trusted: all callers count as one, and one of them can lock out all others",
+        "set TRUST_PROXY_HEADER=1, behind a proxy that sets the headers (docs/operate/proxy.md)",
     )
 
 
 @question("Mail")
-def mail() -> Finding:
+def mail() -> Problem:
     if not settings.EMAIL_HOST:
-        return Finding(
-            subject="Mail",
-            state="ok",
-            detail="not set up: forgotten passwords are for administrators",
-        )
+        return good("not set up: forgotten passwords are for administrators")
     try:
         connection = get_connection()
         connection.open()
         connection.close()
     except (SMTPException, OSError) as error:
-        return Finding(
-            subject="Mail",
-            state="fault",
-            detail=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT} takes none: {error}",
-            remedy="check EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS and the account",
+        return bad(
+            f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT} takes none: {error}",
+            "check EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS and the account",
         )
-    return Finding(subject="Mail", state="ok", detail=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}")
+    return good(f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}")
 
 
 @question("Marketplace")
-def marketplace() -> Finding:
+def marketplace() -> Problem:
     return _own_site("Marketplace", settings.MARKETPLACE_URL, "marketplace")
 
 
 @question("Practice panel")
-def panel() -> Finding:
+def panel() -> Problem:
     return _own_site("Practice panel", settings.PANEL_URL, "panel")
 
 
-def _own_site(subject: str, address: str, command: str) -> Finding:
+def _own_site(subject: str, address: str, command: str) -> Problem:
     if answers(address):
-        return Finding(subject=subject, state="ok", detail=address)
-    return Finding(
-        subject=subject,
-        state="note",
-        detail=f"no answer at {address}",
-        remedy=f"python manage.py {command}, or start it on the page Recruiters",
-    )
+        return good(address)
+    return note(f"no answer at {address}", f"python manage.py {command}, or start it on the page Recruiters")
 
 
 @question("Accounts with recruiters")
-def recruiter_accounts() -> Finding:
+def recruiter_accounts() -> Problem:
     """One cheap read through each that has keys; those that nobody has set up are only named."""
     works, without, faults = [], [], []
     for account in registry.accounts():
@@ -131,31 +112,26 @@ def recruiter_accounts() -> Finding:
     told = [f"works: {', '.join(works)}"] if works else []
     told += [f"without keys: {', '.join(without)}"] if without else []
     if faults:
-        return Finding(
-            subject="Accounts with recruiters",
-            state="fault",
-            detail="; ".join([*faults, *told]),
-            remedy="repair the account on the page Recruiters",
-        )
-    return Finding(subject="Accounts with recruiters", state="ok", detail="; ".join(told) or "none is needed")
+        return bad("; ".join([*faults, *told]), "repair the account on the page Recruiters")
+    return good("; ".join(told) or "none is needed")
 
 
 @question("Real money")
-def money() -> Finding:
+def money() -> Problem:
     """Can real money move? Only through a recruiter that pays, for a study that was published there."""
     paying = Campaign.objects.filter(registry.at(asks_for_total=True)).exclude(state=CampaignState.STOPPED)
     studies = sorted(set(paying.values_list("study__slug", flat=True)))
     if studies:
         where = ", ".join(sorted({registry.name_of(campaign.environment) for campaign in paying}))
         detail = f"can move, on {where}: {', '.join(studies)} recruits"
-        return Finding(subject="Real money", state="note", detail=detail)
-    return Finding(subject="Real money", state="ok", detail="cannot move: no study recruits where the total is typed")
+        return note(detail)
+    return good("cannot move: no study recruits where the total is typed")
 
 
 @question("Refused calls")
-def refused_calls() -> Finding:
+def refused_calls() -> Problem:
     """Forged and repeated tokens that belong to no study; those of a study stand on its monitor."""
     kinds = faults.refused_calls(None)
     told = ", ".join(f"{kind.count} {kind.reason.label}" for kind in kinds)
     latest = f", the latest {max(kind.latest for kind in kinds):%Y-%m-%d %H:%M} UTC" if kinds else ""
-    return Finding(subject="Refused calls", state="note" if kinds else "ok", detail=(told or "none kept") + latest)
+    return (note if kinds else good)((told or "none kept") + latest)

@@ -27,6 +27,7 @@ from humanexp.results.selectors import findings, latest_run, trial_import_of
 from humanexp.screening.selectors import accepted_sessions, verdict_counts
 from humanexp.studies.models import Origin, Study, StudyState
 from humanexp.studies.selectors import subject_of, visible_to
+from humanexp.studies.waiting import Waiting, in_words
 
 
 @dataclass(frozen=True)
@@ -70,25 +71,25 @@ def _waiting(
     study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None, tally: Tally | None
 ) -> Iterator[Step]:
     for found in attention(study, tally):
-        yield Step(found.text, "Look", tab_address("monitor", study.slug), found.tone)
+        yield Step(found.text, "Look", tab_address("monitor", study.slug), found.severity)
     failed = latest_for(subject_of(study))
     if failed is not None and failed.state == JobState.FAILED:
-        words = WORDS["failed-job"]
-        yield Step(str(words.text), str(words.button), reverse("jobs:job", args=[failed.pk]), words.tone)
+        yield _step(in_words("failed-job", WORDS), reverse("jobs:job", args=[failed.pk]))
     if flagged:
-        words = WORDS["flagged"]
-        text = str(words.text % {"count": flagged})
-        yield Step(text, str(words.button), tab_address("review", study.slug), words.tone)
+        yield _step(in_words("flagged", WORDS, count=flagged), tab_address("review", study.slug))
     is_collecting = study.state == StudyState.COLLECTING and is_recruiting(study, tally)
     if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
-        words = WORDS["all-finished"]
-        yield Step(str(words.text), str(words.button), tab_address("recruit", study.slug), words.tone)
+        yield _step(in_words("all-finished", WORDS), tab_address("recruit", study.slug))
     elif is_collecting and not sessions["opened"]:
         yield Step("Collecting; no one has started yet.", "Monitor", tab_address("monitor", study.slug))
     if study.stimulus_set is not None and not completed_runs(study.stimulus_set).exists():
         yield Step("No model has classified these stimuli yet.", "Evaluate one", reverse("evaluations:classifiers"))
     if sessions["completed"]:
         yield analysis_step(study, run, finished=sessions["completed"])
+
+
+def _step(found: Waiting, url: str) -> Step:
+    return Step(found.text, found.button, url, found.severity)
 
 
 def _launch_step(study: Study) -> Step:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -15,9 +13,10 @@ from django.conf import settings
 from django.db.models import Count, Max
 
 from analysis.study.study import StudyConfiguration
-from humanexp.console.models import Preflight, Tone
+from humanexp.console.models import Preflight
 from humanexp.core import clock
 from humanexp.core.models import User
+from humanexp.core.problems import Problem, Questions
 from humanexp.ledger.terms import SuggestedTerms, suggested_terms
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.money import Quote
@@ -163,50 +162,17 @@ class Launch:
         return registry.kind_of(self.to).address
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """What one check found."""
-
-    tone: Tone
-    detail: str
-    #: what to do about it
-    remedy: str = ""
-    #: where to do it, and what the link is called
-    url: str = ""
-    action: str = ""
+#: Pre-flight's own; those of other apps register theirs in a module `preflight`.
+check = Questions[[Launch]]()
 
 
-@dataclass(frozen=True)
-class Check:
-    key: str
-    title: str
-    look: Callable[[Launch], Line]
-
-
-CHECKS: list[Check] = []
-
-
-def check(title: str) -> Callable[[Callable[[Launch], Line]], Callable[[Launch], Line]]:
-    """Register a check under the name of its function."""
-
-    def register(look: Callable[[Launch], Line]) -> Callable[[Launch], Line]:
-        CHECKS.append(Check(look.__name__.replace("_", "-"), title, look))
-        return look
-
-    return register
-
-
-def good(detail: str) -> Line:
-    return Line(tone=Tone.GOOD, detail=detail)
-
-
-def warn(detail: str, remedy: str = "", *, url: str = "", action: str = "") -> Line:
-    return Line(tone=Tone.WARN, detail=detail, remedy=remedy, url=url, action=action)
-
-
-def bad(detail: str, remedy: str, *, url: str = "", action: str = "") -> Line:
-    return Line(tone=Tone.BAD, detail=detail, remedy=remedy, url=url, action=action)
-
-
-def as_stored(entry: Check, line: Line) -> dict[str, str]:
-    return {"key": entry.key, "title": str(entry.title), **dataclasses.asdict(line), "tone": str(line.tone)}
+def as_stored(found: Problem) -> dict[str, str]:
+    return {
+        "key": found.key,
+        "title": found.subject,
+        "tone": found.severity,
+        "detail": found.text,
+        "remedy": found.remedy,
+        "url": found.url,
+        "action": found.button,
+    }

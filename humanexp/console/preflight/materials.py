@@ -13,9 +13,10 @@ from django.conf import settings
 from django.urls import reverse
 
 from humanexp.addresses import is_loopback
-from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, check
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError
+from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.core.storage import current_path
 from humanexp.entry.pages.take import preview_entry
 from humanexp.ledger.payments import free_sessions
@@ -33,7 +34,7 @@ SKEW_NOTED, SKEW_REFUSED = timedelta(seconds=30), timedelta(minutes=5)
 
 
 @check("Address")
-def address(launch: Launch) -> Line:
+def address(launch: Launch) -> Problem:
     url = settings.PUBLIC_URL
     if url.startswith("https://"):
         return good(f"{url} is encrypted.")
@@ -52,7 +53,7 @@ def address(launch: Launch) -> Line:
 
 
 @check("Entry page")
-def entry_page(launch: Launch) -> Line:
+def entry_page(launch: Launch) -> Problem:
     """The page itself, fetched as a browser does, through whatever stands in front of this server."""
     name = preview_entry(study=launch.study, to=launch.to)
     url = settings.PUBLIC_URL + reverse("recruitment:take", args=[name])
@@ -73,7 +74,7 @@ def entry_page(launch: Launch) -> Line:
     return _framing(launch, reply)
 
 
-def _framing(launch: Launch, reply: requests.Response) -> Line:
+def _framing(launch: Launch, reply: requests.Response) -> Problem:
     """A proxy that adds a header of its own is what most often keeps a page out of its frame."""
     remedy = "Take the header out where the proxy adds it; the application sends the right one."
     if "X-Frame-Options" in reply.headers:
@@ -97,7 +98,7 @@ def _ancestors(policy: str) -> list[str] | None:
 
 
 @check("Clocks")
-def clocks(launch: Launch) -> Line:
+def clocks(launch: Launch) -> Problem:
     if not launch.can.vouches:
         return good("A plain link asks no other clock.")
     try:
@@ -126,13 +127,13 @@ MASKS = 3
 
 
 @check("Plan")
-def plan(launch: Launch) -> Line:
+def plan(launch: Launch) -> Problem:
     study = launch.study
     change = reverse("studies:change", args=[study.slug])
     try:
         planned = planned_stimuli(study)
     except ApplicationError as error:
-        return bad(error.message, "Or make a new version of the study.", url=change, action="Change it")
+        return bad(error.message, "Or make a new version of the study.", url=change, button="Change it")
     known = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=planned).count()
     if known < len(planned):
         lost = {"n": len(planned) - known}
@@ -140,7 +141,7 @@ def plan(launch: Launch) -> Line:
             "{n} pictures of the plan are no longer in the stimulus set.".format(**lost),
             "Make a new version of the study, which gets a new plan.",
             url=change,
-            action="Change it",
+            button="Change it",
         )
     free = free_sessions(study)
     if not free:
@@ -148,11 +149,11 @@ def plan(launch: Launch) -> Line:
             "Every planned session is taken or promised.",
             "Make a new version with more sessions.",
             url=change,
-            action="Change it",
+            button="Change it",
         )
     notes = plan_head(study)["notes"]
     if notes:
-        return warn(" ".join(notes), "Decide whether you can live with it.", url=change, action="Change it")
+        return warn(" ".join(notes), "Decide whether you can live with it.", url=change, button="Change it")
     counts = {"n": free, "pictures": len(planned)}
     return good(
         "{n} sessions are free; the plan shows {pictures} pictures, and the originals suffice.".format(**counts)
@@ -160,7 +161,7 @@ def plan(launch: Launch) -> Line:
 
 
 @check("What it could show")
-def power(launch: Launch) -> Line:
+def power(launch: Launch) -> Problem:
     """How often this size would say that a model matches people: told before anybody is invited."""
     study = launch.study
     if planned_answers(study) is None:
@@ -172,16 +173,16 @@ def power(launch: Launch) -> Line:
             "The power of a study of this size has not been simulated; a model like people may stay undecided.",
             "Simulate its power before money is spent.",
             url=url,
-            action="Simulate its power",
+            button="Simulate its power",
         )
     told = " ".join((*page.on_models, page.on_equal_corruptions))
     if page.is_outdated or not page.on_models:
-        return warn(told, "This was another design: simulate it again.", url=url, action="Simulate its power")
+        return warn(told, "This was another design: simulate it again.", url=url, button="Simulate its power")
     return good(told)
 
 
 @check("Stimuli")
-def stimuli(launch: Launch) -> Line:
+def stimuli(launch: Launch) -> Problem:
     """A sample is opened as the browser will: the bytes are those of the record, and decode in the protocol's size."""
     from PIL import Image, UnidentifiedImageError
 
@@ -212,14 +213,14 @@ def stimuli(launch: Launch) -> Line:
             detail % {"n": len(sample), "bad": len(faults), "which": ", ".join(faults[:3])},
             "Restore the files from the backup, or generate the set again; verify_stimuli looks at all of them.",
             url=reverse("stimuli:stimulus_sets"),
-            action="Stimuli",
+            button="Stimuli",
         )
     counts = {"n": len(sample), "all": len(names), "px": side}
     return good("{n} of {all} open in {px} px with the recorded digest.".format(**counts))
 
 
 @check("Noise masks")
-def masks(launch: Launch) -> Line:
+def masks(launch: Launch) -> Problem:
     from PIL import Image
 
     protocol = launch.configuration.protocol
@@ -233,6 +234,6 @@ def masks(launch: Launch) -> Line:
                     f"A mask of {mask.size} px is not the noise that was asked for.",
                     "Check the protocol of the study.",
                     url=reverse("studies:change", args=[launch.study.slug]),
-                    action="Change it",
+                    button="Change it",
                 )
     return good(f"Drawn in {protocol.size_px} px.")

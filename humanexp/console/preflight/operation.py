@@ -10,8 +10,9 @@ from django.conf import settings
 from django.urls import reverse
 
 from humanexp.console import scripted
-from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, check
 from humanexp.core.errors import KeysRefused, RecruiterError
+from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.jobs.selectors import silence
 from humanexp.ledger.budgets import month_budget
 from humanexp.participation.models import Preview
@@ -25,7 +26,7 @@ from humanexp.simulation.workers import ParticipationFailed, PatientConnection
 
 
 @check("Recruiter's account")
-def account(launch: Launch) -> Line:
+def account(launch: Launch) -> Problem:
     if not launch.can.vouches:
         return good("No money goes through a plain link.")
     settings_page = "An administrator repairs the account on the page Recruiters."
@@ -47,7 +48,7 @@ def account(launch: Launch) -> Line:
             "The account holds {held}; all {places} places cost {total} with fees.".format(**numbers),
             "Add money to the account, or plan fewer places or a lower reward.",
             url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
-            action="Recruit",
+            button="Recruit",
         )
     left = month_budget(launch.to).left_cents
     if left is not None and left < total:
@@ -57,7 +58,7 @@ def account(launch: Launch) -> Line:
             ),
             "A treasurer or an administrator sets its limit on its page.",
             url=reverse("console:account", args=[launch.to]),
-            action="Open the account",
+            button="Open the account",
         )
     if held is None:
         return good("The keys are accepted.")
@@ -65,7 +66,7 @@ def account(launch: Launch) -> Line:
 
 
 @check("Job runner")
-def job_runner(launch: Launch) -> Line:
+def job_runner(launch: Launch) -> Problem:
     found = silence()
     if found is None:
         return good("Runs.")
@@ -76,12 +77,12 @@ def job_runner(launch: Launch) -> Line:
         else "The job runner does no long work: no analysis would be made.",
         "Start one: python manage.py run_jobs",
         url=reverse("jobs:jobs"),
-        action="Jobs",
+        button="Jobs",
     )
 
 
 @check("Dry run")
-def dry_run(launch: Launch) -> Line:
+def dry_run(launch: Launch) -> Problem:
     """Scripted participants take planned sessions over HTTP, through the calls that people's pages make."""
     slots = sorted({0, launch.study.planned_sessions - 1})
     trials = 0
@@ -93,7 +94,7 @@ def dry_run(launch: Launch) -> Line:
                 f"A scripted participant could not finish session {slot + 1}: {error}.",
                 "Take the session yourself and see where it stops.",
                 url=reverse("console:preview", args=[launch.study.slug]),
-                action="Take it yourself",
+                button="Take it yourself",
             )
     numbers = {"n": len(slots), "trials": trials}
     return good("{n} sessions were taken to their end, {trials} trials; nothing of them is stored.".format(**numbers))

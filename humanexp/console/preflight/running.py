@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from django.db import transaction
 from django.utils.module_loading import autodiscover_modules
 
-from humanexp.console.models import Preflight, Tone
-from humanexp.console.preflight.check import CHECKS, Check, Launch, Line, as_stored, bad, fingerprint_of
+from humanexp.console.models import Preflight
+from humanexp.console.preflight.check import Launch, as_stored, check, fingerprint_of
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, StudyRefused
 from humanexp.core.models import User
+from humanexp.core.problems import Problem, Question, Severity, bad
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
@@ -45,8 +47,9 @@ def run_preflight(*, study: Study, to: str, by: User | None = None, report: Prog
     launch, began, lines = Launch(study=study, to=to, by=by), clock.now(), []
     fingerprint = fingerprint_of(study, to)
     for number, entry in enumerate(checks):
-        report(number, len(checks), str(entry.title))
-        lines.append(as_stored(entry, _look(entry, launch)))
+        report(number, len(checks), entry.subject)
+        found = _look(entry, launch)
+        lines.append(as_stored(replace(found, key=entry.key, subject=entry.subject)))
     report(len(checks), len(checks))
     with transaction.atomic():
         made = Preflight.objects.create(
@@ -56,7 +59,7 @@ def run_preflight(*, study: Study, to: str, by: User | None = None, report: Prog
             began_at=began,
             ended_at=clock.now(),
             lines=lines,
-            is_green=all(line["tone"] != Tone.BAD for line in lines),
+            is_green=all(line["tone"] != Severity.BAD for line in lines),
             fingerprint=fingerprint,
             balance_cents=launch.balance_cents,
         )
@@ -73,7 +76,7 @@ def run_preflight(*, study: Study, to: str, by: User | None = None, report: Prog
     return made
 
 
-def _every_check() -> list[Check]:
+def _every_check() -> list[Question[[Launch]]]:
     # They need everything that a launch depends on: who only queues them, or shows what they said, loads none of it.
     from humanexp.console.preflight import materials, operation, terms
 
@@ -81,22 +84,19 @@ def _every_check() -> list[Check]:
     # whatever was imported first: the page has one order, and a refusal names the first fault of it
     order = [module.__name__ for module in (materials, materials, operation, terms)]
     places = {name: place for place, name in enumerate(order)}
-    return sorted(CHECKS, key=lambda one: places.get(one.look.__module__, len(order)))
+    return sorted(check, key=lambda one: places.get(one.ask.__module__, len(order)))
 
 
-def _look(entry: Check, launch: Launch) -> Line:
+def _look(entry: Question[[Launch]], launch: Launch) -> Problem:
     """A check that itself breaks has found something, too."""
     try:
-        return entry.look(launch)
+        return entry.ask(launch)
     except ApplicationError as error:
         return bad(error.message, "Put this right, then check again.")
     except Exception as error:  # noqa: BLE001  one broken check must not keep the others from being made
         logger.exception("pre-flight check %s", entry.key)
-        detail = "The check itself broke: %(kind)s: %(what)s."
-        return bad(
-            detail % {"kind": type(error).__name__, "what": str(error)[:200]},
-            "The server's log says where.",
-        )
+        broke = f"The check itself broke: {type(error).__name__}: {str(error)[:200]}."
+        return bad(broke, "The server's log says where.")
 
 
 def _check(study: Study, to: str) -> None:

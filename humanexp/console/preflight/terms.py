@@ -10,7 +10,8 @@ from analysis.acceptance.rules import qualification_rule
 from analysis.own_performance import FEWEST_PICTURES
 from analysis.study.ethics import missing_blocks
 from analysis.study.terms import NO_REQUIREMENTS
-from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, check
+from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.ledger.terms import pilot_of, planned_pilot, policy_of
 from humanexp.ledger.wages import wage_at
 from humanexp.recruiters import money, registry
@@ -27,9 +28,9 @@ ROOM = 2.0
 
 
 @check("Consent")
-def consent(launch: Launch) -> Line:
+def consent(launch: Launch) -> Problem:
     text = consent_of(launch.study, launch.configuration.language, _facts(launch))
-    edit = {"url": reverse("console:preview", args=[launch.study.slug]), "action": "Read it"}
+    edit = {"url": reverse("console:preview", args=[launch.study.slug]), "button": "Read it"}
     if len(strip_tags(text.html).split()) < 10:
         return bad(
             "The consent text says next to nothing.",
@@ -54,11 +55,11 @@ def _facts(launch: Launch) -> StudyFacts:
 
 
 @check("Ethics")
-def ethics(launch: Launch) -> Line:
+def ethics(launch: Launch) -> Problem:
     """Strangers need to know who asks them, what for, and who approved it. A rehearsal at home may do without."""
     if launch.study.population == Population.SCRIPTED:
         return good("No blocks of consent are required of this study.")
-    change = {"url": reverse("studies:change", args=[launch.study.slug]), "action": "Change it"}
+    change = {"url": reverse("studies:change", args=[launch.study.slug]), "button": "Change it"}
     missing = missing_blocks(launch.configuration.ethics, launch.configuration.population)
     if not missing:
         return good("Purpose, storage, responsible people and approval are stated.")
@@ -77,9 +78,9 @@ def ethics(launch: Launch) -> Line:
 
 
 @check("Approval")
-def approval(launch: Launch) -> Line:
+def approval(launch: Launch) -> Problem:
     found = approval_of(launch.study)
-    recruit = {"url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}#approval", "action": "Recruit"}
+    recruit = {"url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}#approval", "button": "Recruit"}
     day = {"day": date_format(found.until, "j F Y") if found.until else ""}
     if found.is_withdrawn:
         return bad("The ethics approval was withdrawn.", "Enter a last day once it is given again.", **recruit)
@@ -102,7 +103,7 @@ def approval(launch: Launch) -> Line:
 
 
 @check("Contact")
-def contact(launch: Launch) -> Line:
+def contact(launch: Launch) -> Problem:
     if launch.terms.contact:
         return good(f"People can write to {launch.terms.contact}.")
     if launch.study.population == Population.SCRIPTED:
@@ -111,12 +112,12 @@ def contact(launch: Launch) -> Line:
         "The study has no contact address for participants.",
         "Fill in the study's contact.",
         url=reverse("studies:change", args=[launch.study.slug]),
-        action="Change it",
+        button="Change it",
     )
 
 
 @check("Own result")
-def own_result(launch: Launch) -> Line:
+def own_result(launch: Launch) -> Problem:
     """What volunteers are promised for taking part has to be what they get."""
     is_asked = launch.configuration.ending.own_result and "categorisation" in tasks_of(launch.study.configuration)
     if not (launch.can.is_public and is_asked):
@@ -129,13 +130,13 @@ def own_result(launch: Launch) -> Line:
             ),
             "Raise main_trials or the sessions of a person, or launch it so.",
             url=reverse("studies:change", args=[launch.study.slug]),
-            action="Change it",
+            button="Change it",
         )
     return good("Volunteers see how often they were right, by {n} pictures; {needed} are needed.".format(**numbers))
 
 
 @check("Pay")
-def pay(launch: Launch) -> Line:
+def pay(launch: Launch) -> Problem:
     if not launch.can.vouches:
         return good("People who come by the link are not paid through it.")
     wage = wage_at(
@@ -151,7 +152,7 @@ def pay(launch: Launch) -> Line:
     }
     recruit = {
         "url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
-        "action": "Recruit",
+        "button": "Recruit",
     }
     if wage.is_unpaid:
         return warn(
@@ -176,7 +177,7 @@ def pay(launch: Launch) -> Line:
 
 
 @check("When people are paid")
-def settling(launch: Launch) -> Line:
+def settling(launch: Launch) -> Problem:
     """Frozen with the study: said before anybody can start."""
     if not launch.can.vouches:
         return good("People who come by the link are not paid through it.")
@@ -189,16 +190,16 @@ def settling(launch: Launch) -> Line:
             "it.",
             "Raise settle_cap_cents, or leave it out.",
             url=reverse("studies:change", args=[launch.study.slug]),
-            action="Change it",
+            button="Change it",
         )
     return good(policy.words(price.currency))
 
 
 @check("Qualification")
-def qualification(launch: Launch) -> Line:
+def qualification(launch: Launch) -> Problem:
     rule = qualification_rule(launch.study.rule_set)
     rounds = launch.configuration.design.qualification_trials
-    design = {"url": reverse("studies:change", args=[launch.study.slug]), "action": "Change it"}
+    design = {"url": reverse("studies:change", args=[launch.study.slug]), "button": "Change it"}
     if launch.study.is_validation or rule is None:
         return good("The rules of this study ask for none.")
     if launch.configuration.design.main_trials == 0:
@@ -215,13 +216,13 @@ def qualification(launch: Launch) -> Line:
 
 
 @check("Time")
-def time_limit(launch: Launch) -> Line:
+def time_limit(launch: Launch) -> Problem:
     needed, told = session_minutes(launch.study), launch.terms.estimated_minutes
     allowed = place_duration_s(study=launch.study, to=launch.to, minutes=told) // 60
     numbers = {"needed": max(1, round(needed)), "told": told, "allowed": allowed}
     recruit = {
         "url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
-        "action": "Recruit",
+        "button": "Recruit",
     }
     if allowed < ROOM * needed:
         return bad(
@@ -243,7 +244,7 @@ def time_limit(launch: Launch) -> Line:
 
 
 @check("Pilot")
-def pilot(launch: Launch) -> Line:
+def pilot(launch: Launch) -> Problem:
     """What those who came first tell about the reward and the time; too few tell nothing."""
     if launch.study.population == Population.SCRIPTED:
         return good("Scripted participants are no measure of people's time.")
@@ -257,13 +258,13 @@ def pilot(launch: Launch) -> Line:
             words,
             f"Raise the reward to {money.shown(found.reward_cents, launch.price.currency)}.",
             url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
-            action="Recruit",
+            button="Recruit",
         )
     return good(words)
 
 
 @check("Batches")
-def batches(launch: Launch) -> Line:
+def batches(launch: Launch) -> Problem:
     """How the frozen plan opens the places, and whether this recruiter can do that."""
     plan = batch_plan(launch.study)
     if plan is None:
@@ -277,9 +278,9 @@ def batches(launch: Launch) -> Line:
 
 
 @check("Language")
-def language(launch: Launch) -> Line:
+def language(launch: Launch) -> Problem:
     configuration, names = launch.configuration, languages_of(launch.study)
-    page = {"url": reverse("studies:languages", args=[launch.study.slug]), "action": "Languages"}
+    page = {"url": reverse("studies:languages", args=[launch.study.slug]), "button": "Languages"}
     for tag in configuration.languages:
         if tag not in names:
             return bad(

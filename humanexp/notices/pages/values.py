@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from humanexp.core.models import User
 from humanexp.notices import selectors
 from humanexp.notices.models import Address, Way
-from humanexp.notices.selectors import ALIVE, Waiting
+from humanexp.notices.selectors import ALIVE
 from humanexp.studies.models import Study
+from humanexp.studies.waiting import Waiting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +33,10 @@ def groups_of(found: list[Waiting]) -> list[Group]:
         group = by_study.setdefault(one.study.pk if one.study else 0, Group(study=one.study, entries=[]))
         group.entries.append(one)
     for group in by_study.values():
-        group.entries.sort(key=lambda one: _GRAVEST.index(one.found.tone))
+        group.entries.sort(key=lambda one: _GRAVEST.index(one.severity))
     return sorted(
         by_study.values(),
-        key=lambda group: (group.study is not None, _GRAVEST.index(group.entries[0].found.tone)),
+        key=lambda group: (group.study is not None, _GRAVEST.index(group.entries[0].severity)),
     )
 
 

@@ -15,11 +15,14 @@ from humanexp.core import clock, probes
 from humanexp.core.ownership import is_head
 from humanexp.notices import machine, selectors, transport
 from humanexp.notices.models import Address, Change, Event, Mute, Notice, Observation, Pace
-from humanexp.notices.selectors import ALIVE, CERTIFICATE, Key, Waiting
+from humanexp.notices.selectors import ALIVE, CERTIFICATE
 from humanexp.notices.transport import DeliveryFailed
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role
+from humanexp.studies.waiting import Waiting
 
+#: What tells events apart: name, study, and what else it is about.
+Key = tuple[str, int | None, str]
 #: What was resolved longer ago is not said any more.
 SAID_WITHIN = timedelta(days=7)
 #: UTC hour of the daily message.
@@ -47,7 +50,7 @@ def _found() -> dict[Key, Waiting]:
     studies = list(Study.objects.order_by("-pk").defer("plan_notes", "rule_set"))
     found: dict[Key, Waiting] = {}
     for one in (*selectors.waiting_here(), *selectors.waiting_in(studies)):
-        found.setdefault(one.key, one)
+        found.setdefault(one.event, one)
     return found
 
 
@@ -78,14 +81,14 @@ _SHOWN = ("text", "tone", "path", "button", "actions", "studies")
 
 def _event(one: Waiting, *, now: datetime) -> Event:
     return Event(
-        name=one.found.name,
+        name=one.key,
         study=one.study,
         about=one.about,
-        text=one.found.notice[:300],
-        tone=one.found.tone,
-        path=one.path,
-        button=one.found.button,
-        actions=[str(action) for action in one.found.actions],
+        text=(one.notice or one.text)[:300],
+        tone=one.severity,
+        path=one.url,
+        button=one.button,
+        actions=[str(action) for action in one.words.actions],
         studies=sorted(one.studies),
         opened_at=now,
     )
@@ -215,7 +218,7 @@ def call_while_well() -> str:
 
 def not_well() -> list[str]:
     """Why the address is not called. That the database and the job runner work shows in that this is asked at all."""
-    faults = [f"{name}: {fault}" for name, fault in probes.faults().items() if fault]
+    faults = [f"{one.key}: {one.text}" for one in probes.problems()]
     return faults + [event.text for event in selectors.open_events().filter(name__in=NOT_WELL)]
 
 

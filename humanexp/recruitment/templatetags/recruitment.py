@@ -10,9 +10,7 @@ from django.utils.translation import gettext as _
 
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models.campaigns import Campaign
-from humanexp.recruiting.alert_words import Attention
 from humanexp.studies.facts import StudyFacts
-from humanexp.studies.models import Study
 
 register = template.Library()
 
@@ -72,12 +70,6 @@ def reward(terms: StudyFacts | Campaign) -> str:
 def typed(cents: int | None) -> str:
     """Minor units as somebody would type them into a field; nothing where there are none."""
     return "" if cents is None else money.decimal(cents)
-
-
-@register.filter
-def address_in(entry: Attention, study: Study) -> str:
-    """Where it is solved."""
-    return entry.address(study.slug)
 
 
 @register.filter

@@ -17,9 +17,10 @@ from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence,
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.registry import currency_of
 from humanexp.recruiters.states import AssignmentState
-from humanexp.recruiting.alert_words import WORDS, Words
+from humanexp.recruiting.alert_words import WORDS
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
+from humanexp.studies.waiting import Words
 
 pytestmark = pytest.mark.django_db
 
@@ -156,6 +157,7 @@ def test_whoever_recruits_on_a_marketplace_reads_of_hits_and_workers(study: Stud
 @pytest.mark.parametrize("name", sorted(WORDS))
 def test_no_alert_that_all_can_meet_speaks_of_hits(name: str) -> None:
     words: Words = WORDS[name]
-    for sentence in (words.text, words.resolution, words.notice, words.button):
+    texts = ((one,) if isinstance(one, str) else one for one in (words.text, words.resolution, words.notice))
+    for sentence in (words.button, *(form for forms in texts for form in forms)):
         told = str(sentence % Numbers())
         assert bool(told) is bool(sentence) and not OF_HITS.search(told), told

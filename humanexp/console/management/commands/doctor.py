@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import IO, Any, cast
 
 from django.core.management.base import CommandError, CommandParser
@@ -9,11 +8,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from humanexp.console.doctor_checks.finding import Finding, examine
+from humanexp.console.doctor_checks.questions import examine
 from humanexp.core import fingerprints
 from humanexp.core.commands import RefusableCommand
+from humanexp.core.problems import Problem, Severity
 
-MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fault": "[red]fault[/]", "missing": "[red]missing[/]"}
+#: As it says them, and in which colour.
+STATES = {
+    Severity.GOOD: ("ok", "green"),
+    Severity.NOTE: ("note", "yellow"),
+    Severity.BAD: ("fault", "red"),
+    Severity.MISSING: ("missing", "red"),
+}
 
 
 class Command(RefusableCommand):
@@ -36,20 +42,26 @@ class Command(RefusableCommand):
             fingerprints.record_keys(key_is_lost=options["key_is_lost"])
         findings = examine()
         if options["json"]:
-            self.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=1))
+            self.stdout.write(json.dumps([_as_json(finding) for finding in findings], indent=1))
         else:
             self._print(findings)
-        red = [finding.subject for finding in findings if finding.is_red]
-        missing = [finding.subject for finding in findings if finding.state == "missing"]
+        red = [finding.subject for finding in findings if finding.severity.is_red]
+        missing = [finding.subject for finding in findings if finding.severity == Severity.MISSING]
         if missing:
             raise CommandError(f"Missing: {', '.join(missing)}.")
         if options["strict"] and red:
             raise CommandError(f"At fault: {', '.join(red)}.")
 
-    def _print(self, findings: list[Finding]) -> None:
+    def _print(self, findings: list[Problem]) -> None:
         table = Table("", "", "", box=None, pad_edge=False, show_header=False)
         for finding in findings:
-            told = escape(finding.detail) + (f"\n[bold]→ {escape(finding.remedy)}[/]" if finding.remedy else "")
-            table.add_row(MARKS[finding.state], finding.subject, told)
+            state, colour = STATES[finding.severity]
+            told = escape(finding.text) + (f"\n[bold]→ {escape(finding.remedy)}[/]" if finding.remedy else "")
+            table.add_row(f"[{colour}]{state}[/]", finding.subject, told)
         # rich measures the terminal behind the stream; Django's wrapper passes writes on
         Console(file=cast("IO[str]", self.stdout)).print(table)
+
+
+def _as_json(finding: Problem) -> dict[str, str]:
+    state, _colour = STATES[finding.severity]
+    return {"subject": finding.subject, "state": state, "detail": finding.text, "remedy": finding.remedy}

@@ -5,14 +5,14 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.console.models import Tone
 from humanexp.console.preflight.running import run_preflight
 from humanexp.core.commands import RefusableCommand
+from humanexp.core.problems import Severity
 from humanexp.core.progress import ProgressLine
 from humanexp.recruitment.management.base import recruiter_code
 from humanexp.studies.selectors import study_by_slug
 
-_MARKS = {Tone.GOOD: "passed", Tone.WARN: "note", Tone.BAD: "FAILED"}
+_MARKS = {Severity.GOOD: "passed", Severity.WARN: "note", Severity.BAD: "FAILED"}
 
 
 class Command(RefusableCommand):
@@ -27,7 +27,7 @@ class Command(RefusableCommand):
         with ProgressLine(sys.stderr) as line:
             made = run_preflight(study=study, to=options["to"], report=line)
         for entry in made.lines:
-            self.stdout.write(f"{_MARKS[Tone(entry['tone'])]:7} {entry['title']}: {entry['detail']}")
+            self.stdout.write(f"{_MARKS[Severity(entry['tone'])]:7} {entry['title']}: {entry['detail']}")
             if entry["remedy"]:
                 self.stdout.write(f"        {entry['remedy']}")
         if not made.is_green:

@@ -1,6 +1,6 @@
 /**
  * What can be asked of a participant. A task is one module here and one in humanexp/studies/tasks, under the same name; its
- * page of instructions is humanexp/templates/participation/run/_instructions_<name>.html. docs/tasks.md says what else knows of it.
+ * page of instructions is templates/participation/run/_instructions_<name>.html. docs/tasks.md says what else knows of it.
  *
  * @typedef {object} Task
  * @property {string} name as the server calls it
