@@ -56,7 +56,7 @@ def predict_shards(
     ClassifierUnavailable, TableRefused
         If a classifier cannot be loaded or does not answer as it should.
     """
-    under_way: list[_Batch] = []
+    under_way: list[_SharedBatch] = []
 
     def batches() -> Iterator[Sequence[ShownStimulus]]:
         for group in groups:
@@ -88,7 +88,7 @@ def predict_group(group: Group) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _SharedBatch:
     """Stimuli that are read together, and the shards of the group that still need predictions for them."""
 
     group: Group
@@ -102,7 +102,7 @@ class _Batch:
         return any(isinstance(classifier, Classifier) for classifier in self.classifiers)
 
 
-def _batches(group: Group) -> Iterator[_Batch]:
+def _batches(group: Group) -> Iterator[_SharedBatch]:
     """Pictures are read 64 at a time for a processor, a shard at a time for an accelerator."""
     stimuli = group[0].stimuli
     if any(shard.stimuli != stimuli for shard in group[1:]):
@@ -111,21 +111,21 @@ def _batches(group: Group) -> Iterator[_Batch]:
         raise InvalidInput("Two shards of a group have one file: give each network its own folder.")
     shards = tuple(shard for shard in group if not shard.is_done)
     if not shards:
-        yield _Batch(group, (), (), (), is_last=True)
+        yield _SharedBatch(group, (), (), (), is_last=True)
         return
     classifiers = held([shard.asked for shard in group])
     wanted = [one for shard, one in zip(group, classifiers, strict=True) if shard in shards]
     size = SHARD_STIMULI if is_accelerator(group[0].asked.device) else BATCH
     for start in range(0, max(1, len(stimuli)), size):
         chosen = stimuli[start : start + size]
-        yield _Batch(group, shards, chosen, wanted, is_last=start + size >= len(stimuli))
+        yield _SharedBatch(group, shards, chosen, wanted, is_last=start + size >= len(stimuli))
 
 
 #: What each classifier says about a batch, and in how many seconds: None where its answers are on record.
 _Answers = list[tuple[NDArray[Any] | None, float]]
 
 
-def _answers(batch: _Batch, pictures: NDArray[np.uint8]) -> _Answers:
+def _answers(batch: _SharedBatch, pictures: NDArray[np.uint8]) -> _Answers:
     found: _Answers = []
     for classifier in batch.classifiers:
         started = time.perf_counter()
@@ -148,7 +148,7 @@ class _Desk:
 
     is_apart: bool
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="rows"))
-    _behind: list[tuple[_Batch, Future[None]]] = field(default_factory=list)
+    _behind: list[tuple[_SharedBatch, Future[None]]] = field(default_factory=list)
     _rows: dict[Path, list[dict[str, Any]]] = field(default_factory=dict)
     _seconds: dict[Path, float] = field(default_factory=dict)
 
@@ -158,7 +158,7 @@ class _Desk:
     def __exit__(self, *_error: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def take(self, batch: _Batch, answers: _Answers) -> None:
+    def take(self, batch: _SharedBatch, answers: _Answers) -> None:
         if self.is_apart:
             self._behind.append((batch, self._pool.submit(self._write, batch, answers)))
             return
@@ -178,7 +178,7 @@ class _Desk:
     def rest(self) -> Iterator[Group]:
         yield from self.finished(most_behind=0)
 
-    def _write(self, batch: _Batch, answers: _Answers) -> None:
+    def _write(self, batch: _SharedBatch, answers: _Answers) -> None:
         for shard, classifier, (values, seconds) in zip(batch.shards, batch.classifiers, answers, strict=True):
             started, path = time.perf_counter(), shard.path
             names = [one.stimulus for one in batch.stimuli]

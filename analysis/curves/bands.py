@@ -269,7 +269,7 @@ def _bias(basis: SplineBasis, cells: Cells, smooth: ChosenFit, weights: FloatArr
 
 
 @dataclass(frozen=True, eq=False)
-class _Errors:
+class _RateErrors:
     """Covariance of the cells' rates by cluster and over all, and that of independent answers (a diagonal)."""
 
     ways: tuple[FloatArray, ...]
@@ -302,7 +302,7 @@ class _Errors:
         return float(stdtrit(max(self.clusters - 1, 1), ndtr(normal)))
 
 
-def _errors(cells: Cells, trials: ClusteredTrials, rates: FloatArray, units: tuple[Unit, ...]) -> _Errors:
+def _errors(cells: Cells, trials: ClusteredTrials, rates: FloatArray, units: tuple[Unit, ...]) -> _RateErrors:
     """Errors of the cells' rates from the answers' residuals."""
     n = len(trials.cell)
     residual = (trials.outcome - rates[trials.cell]) / cells.trials[trials.cell]
@@ -315,7 +315,7 @@ def _errors(cells: Cells, trials: ClusteredTrials, rates: FloatArray, units: tup
         codes = np.arange(n) if unit == "trial" else trials.clusters[unit][0]
         ways.append(covariance(residual, codes, trials.cell, (counts[unit], len(cells.v))))
     total = ways[0] if len(ways) == 1 else ways[0] + ways[1] - np.diag(single)
-    return _Errors(tuple(ways), total, single, min(counts.values()), n / counts[units[0]])
+    return _RateErrors(tuple(ways), total, single, min(counts.values()), n / counts[units[0]])
 
 
 def _wilson(rate: FloatArray, n: FloatArray, critical: float) -> tuple[FloatArray, FloatArray]:

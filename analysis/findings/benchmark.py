@@ -19,7 +19,7 @@ from analysis.differences.family import Estimates
 from analysis.differences.ranks import RankSet as Places, places_left_open
 from analysis.findings.agreement import shape_bias_entries
 from analysis.findings.benchmark_parts import OF_PAIRS, Experiment, Measure, Part
-from analysis.findings.model.agreement import PooledMean, Standing
+from analysis.findings.model.agreement import AverageObserver, PooledMean
 from analysis.findings.model.comparisons import RankSet
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import Observations, joined
@@ -32,7 +32,7 @@ Found = dict[str, dict[Measure, Part]]
 
 def benchmark_table(
     answers: Mapping[str, tuple[Observations, Observations]], *, level: float = LEVEL, seed: int = 0
-) -> tuple[Standing, ...]:
+) -> tuple[AverageObserver, ...]:
     """Set every observer next to the people of the same experiments.
 
     Parameters
@@ -71,7 +71,7 @@ def benchmark_table(
     standings = []
     for name, own in found.items():
         kind = "humans" if name == HUMANS else "human" if name in persons else "classifier"
-        standing = Standing(
+        standing = AverageObserver(
             observer=name,
             kind=kind,  # type: ignore[arg-type]
             experiments=tuple(own),
@@ -87,7 +87,7 @@ def benchmark_table(
 
 def published_benchmark(
     study: str, people: Observations, classifiers: Observations, *, level: float, seed: int
-) -> tuple[Standing, ...]:
+) -> tuple[AverageObserver, ...]:
     """The table of one study; empty unless it has published conditions."""
     if not people.imported.any():
         return ()
@@ -95,7 +95,7 @@ def published_benchmark(
     return benchmark_table({study: both}, level=level, seed=seed)
 
 
-def _place(one: Standing) -> tuple[int, float, str]:
+def _place(one: AverageObserver) -> tuple[int, float, str]:
     accuracy = one.ood_accuracy.value if one.ood_accuracy and one.kind == "classifier" else 0.0
     return ("humans", "human", "classifier").index(one.kind), -accuracy, one.observer
 

@@ -15,7 +15,7 @@ from analysis.curves.curve import CurveFit
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.fits import CurveKey, FitSettings, StudyCurves, quiet_fit
 from analysis.findings.model.checks import (
-    Choice as ChoiceEntry,
+    Choice,
     ChoiceComparison,
     ChoiceCurve,
     ChoiceKind,
@@ -105,7 +105,7 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class TrialChoice:
     """One way to choose people's trials.
 
     Parameters
@@ -129,7 +129,7 @@ def sensitivity_entries(
     sessions: pd.DataFrame | None,
     settings: FitSettings,
     set_aside: Observations | None = None,
-) -> list[ChoiceEntry]:
+) -> list[Choice]:
     """Areas of people's curves, and HMRI and MRSI of every classifier, under each choice.
 
     Parameters
@@ -150,7 +150,7 @@ def sensitivity_entries(
 
     Returns
     -------
-    list of Choice
+    list of TrialChoice
         ``choice``, ``kind``, ``sessions`` (None without a table of them), ``answers``, ``curves``, ``comparisons`` and
         ``verdicts``; the first is the choice as reported. Choices that choose the same answers as the first are left
         out.
@@ -176,11 +176,11 @@ def sensitivity_entries(
     ]
 
 
-def choices(everyone: Observations, accepted: BoolArray, sessions: pd.DataFrame | None) -> list[Choice]:
+def choices(everyone: Observations, accepted: BoolArray, sessions: pd.DataFrame | None) -> list[TrialChoice]:
     """Choices of trials: as reported, then one thing changed at a time."""
     found = [
-        Choice("as reported", "headline", accepted),
-        Choice("all sessions", "screening", np.ones(len(everyone), dtype=np.bool_)),
+        TrialChoice("as reported", "headline", accepted),
+        TrialChoice("all sessions", "screening", np.ones(len(everyone), dtype=np.bool_)),
     ]
     if sessions is not None:
         reasons, flags = _told(sessions, "reasons"), _told(sessions, "flags")
@@ -188,29 +188,29 @@ def choices(everyone: Observations, accepted: BoolArray, sessions: pd.DataFrame 
             # A session that another rule excludes as well stays excluded.
             spared = {code for code, own in reasons.items() if own == {reason}}
             rows = accepted | np.isin(everyone.session, sorted(spared))
-            found.append(Choice(f"without the rule: {reason}", "screening", rows))
+            found.append(TrialChoice(f"without the rule: {reason}", "screening", rows))
         every = sorted({one for own in flags.values() for one in own})
         if len(every) > 1:
             rows = accepted & ~np.isin(everyone.session, sorted(flags))
-            found.append(Choice("strictest: no session with any flag", "screening", rows))
+            found.append(TrialChoice("strictest: no session with any flag", "screening", rows))
         for flag in every:
             flagged = {code for code, own in flags.items() if flag in own}
             rows = accepted & ~np.isin(everyone.session, sorted(flagged))
-            found.append(Choice(f"flagged sessions left out: {flag}", "screening", rows))
+            found.append(TrialChoice(f"flagged sessions left out: {flag}", "screening", rows))
     if np.isfinite(everyone.timing_ok).any():
-        found.append(Choice("timing in order only", "timing", accepted & (everyone.timing_ok == 1.0)))
-    found.append(Choice("misses dropped", "misses", accepted & (everyone.response != NO_ANSWER)))
+        found.append(TrialChoice("timing in order only", "timing", accepted & (everyone.timing_ok == 1.0)))
+    found.append(TrialChoice("misses dropped", "misses", accepted & (everyone.response != NO_ANSWER)))
     return found
 
 
 def _with_set_aside(
-    everyone: Observations, set_aside: Observations, own: list[Choice]
-) -> tuple[Observations, list[Choice]]:
+    everyone: Observations, set_aside: Observations, own: list[TrialChoice]
+) -> tuple[Observations, list[TrialChoice]]:
     """One more choice, which counts trials that were set aside as misses; every other one leaves them out."""
     none, all_of_them = np.zeros(len(set_aside), dtype=np.bool_), np.ones(len(set_aside), dtype=np.bool_)
     padded = [replace(one, rows=np.concatenate([one.rows, none])) for one in own]
     reported = own[0].rows
-    counted = Choice("set-aside trials as misses", "set aside", np.concatenate([reported, all_of_them]))
+    counted = TrialChoice("set-aside trials as misses", "set aside", np.concatenate([reported, all_of_them]))
     return joined([everyone, set_aside]), [*padded, counted]
 
 
@@ -225,8 +225,8 @@ def _told(sessions: pd.DataFrame, column: str) -> dict[str, set[str]]:
 
 
 def _entry(
-    study: StudyCurves, everyone: Observations, choice: Choice, reported: Choice | None, settings: FitSettings
-) -> ChoiceEntry:
+    study: StudyCurves, everyone: Observations, choice: TrialChoice, reported: TrialChoice | None, settings: FitSettings
+) -> Choice:
     chosen = everyone.select(choice.rows)
     fits: dict[CurveKey, CurveFit] = {}
     for key, curve in study.curves.items():
@@ -239,7 +239,7 @@ def _entry(
         fit = quiet_fit(outcomes, settings)
         if fit is not None:
             fits[key] = fit
-    return ChoiceEntry(
+    return Choice(
         choice=choice.name,
         kind=choice.kind,
         sessions=len(np.unique(chosen.session)) if (everyone.session != "").any() else None,

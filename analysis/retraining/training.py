@@ -63,7 +63,7 @@ def warnings_after(made: Retrained) -> list[str]:
 
 
 @dataclass(slots=True)
-class Standing:
+class TrainingState:
     """What has been trained, beside weights and optimiser.
 
     Attributes
@@ -83,7 +83,7 @@ class Standing:
     best: dict[str, Any] | None = None
 
 
-def save(path: Path, identity: str, module: Any, optimiser: Any, standing: Standing) -> None:
+def save(path: Path, identity: str, module: Any, optimiser: Any, standing: TrainingState) -> None:
     """Write the whole file or nothing."""
     import torch
 
@@ -95,18 +95,18 @@ def save(path: Path, identity: str, module: Any, optimiser: Any, standing: Stand
     unfinished.replace(path)
 
 
-def resumed(path: Path | None, identity: str, module: Any, optimiser: Any, device: str) -> Standing:
+def resumed(path: Path | None, identity: str, module: Any, optimiser: Any, device: str) -> TrainingState:
     """Where a checkpoint of this very training stands; its weights and its optimiser are taken over."""
     import torch
 
     if path is None or not path.is_file():
-        return Standing()
+        return TrainingState()
     state = torch.load(path, map_location=device, weights_only=True)
     if state["identity"] != identity:
-        return Standing()
+        return TrainingState()
     module.load_state_dict(state["weights"])
     optimiser.load_state_dict(state["optimiser"])
-    return Standing(
+    return TrainingState(
         list(state["losses"]), float(state["seconds"]), [Epoch(**one) for one in state["curve"]], state["best"]
     )
 
@@ -278,7 +278,7 @@ def _epoch(
     return total / len(examples)
 
 
-def _validate(learner: TorchNetwork, held_out: HeldOut, before: Looked, standing: Standing) -> None:
+def _validate(learner: TorchNetwork, held_out: HeldOut, before: Looked, standing: TrainingState) -> None:
     """Add a point to the curve, and remember the weights where this epoch is the one to keep so far."""
     number = len(standing.losses)
     standing.curve.append(epoch_of(number, look(learner, held_out), before, held_out.original_names))

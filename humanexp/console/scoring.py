@@ -20,7 +20,7 @@ from humanexp.results.services.importing import import_trials
 from humanexp.studies.models import Study
 
 if TYPE_CHECKING:
-    from analysis.findings.model.agreement import Standing
+    from analysis.findings.model.agreement import AverageObserver
 
 #: Folders of pictures next to the trial files.
 _PICTURES = ("pictures", "images", "stimuli")
@@ -90,7 +90,7 @@ def score(*, folders: Sequence[PublishedFolder], spec: str, name: str, how: How,
     return studies
 
 
-def report_pdf(standings: Sequence[Standing], *, title: str) -> bytes:
+def report_pdf(standings: Sequence[AverageObserver], *, title: str) -> bytes:
     """The table with its definitions on paper."""
     from analysis.claims.agreement import benchmark_caveats, benchmark_definitions
     from analysis.documents.pdf import to_pdf

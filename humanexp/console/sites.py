@@ -50,7 +50,7 @@ _children: dict[str, subprocess.Popen[bytes]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class SiteState:
     """What a page says of a site."""
 
     kind: Kind
@@ -85,11 +85,11 @@ def may_start(kind: Kind) -> bool:
     return bool(settings.LOCAL_SITES) and is_loopback(urlsplit(kind.address).hostname or "")
 
 
-def standing_of(kind: Kind, site: OwnSite) -> Standing:
+def standing_of(kind: Kind, site: OwnSite) -> SiteState:
     row = LocalSite.objects.filter(kind=kind.code).first() or LocalSite(kind=kind.code)
     may = may_start(kind)
     job = latest_for(f"recruiter:{kind.code}", JOB)
-    return Standing(
+    return SiteState(
         kind=kind,
         site=site,
         is_wanted=row.is_wanted,

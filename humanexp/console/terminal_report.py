@@ -8,7 +8,7 @@ from django.core.management.base import OutputWrapper
 from rich.console import Console
 from rich.table import Table
 
-from analysis.findings.model.agreement import Standing
+from analysis.findings.model.agreement import AverageObserver
 from analysis.findings.model.findings import Findings
 from analysis.reporting.results_text import recruiter_sentences
 from analysis.wording import words
@@ -54,7 +54,7 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: PaymentSumma
     out.write(captured.get())
 
 
-def print_standings(out: OutputWrapper, standings: Sequence[Standing]) -> None:
+def print_standings(out: OutputWrapper, standings: Sequence[AverageObserver]) -> None:
     """Observers next to people in published experiments."""
     console = Console(width=WIDTH, highlight=False)
     with console.capture() as captured:
@@ -64,7 +64,7 @@ def print_standings(out: OutputWrapper, standings: Sequence[Standing]) -> None:
     out.write(captured.get())
 
 
-def _standings(standings: Sequence[Standing]) -> Table:
+def _standings(standings: Sequence[AverageObserver]) -> Table:
     shown = benchmark_table(standings)
     return _table(shown.title if standings else "", [column.label for column in shown.columns], shown.texts)
 

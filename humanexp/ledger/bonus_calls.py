@@ -38,7 +38,7 @@ from humanexp.ledger.models.books import Difference
 from humanexp.ledger.models.calls import EXTRAS, Answer, CallKind, Payment
 from humanexp.ledger.outbox import Report
 from humanexp.recruiters import money
-from humanexp.recruiters.bonus_lists import BonusCalls, BonusLine, BonusPlan, Listing, Standing
+from humanexp.recruiters.bonus_lists import AccountMoney, BonusCalls, BonusLine, BonusPlan, Listing
 from humanexp.recruiters.models.campaigns import Hit, RecruiterAccount
 from humanexp.recruiters.port import Recruiter
 from humanexp.recruiters.states import UNSETTLED, DifferenceState, WriteState, advance
@@ -111,7 +111,7 @@ class CallRound:
 
     # Looking ----------------------------------------------------------------------------------------------------
 
-    def _look(self, row: Payment, standing: Standing | None = None) -> bool:
+    def _look(self, row: Payment, standing: AccountMoney | None = None) -> bool:
         """Whether there was an answer."""
         listed = self._patiently(lambda: self.calls.listed(_submission(row)))
         if listed is None:

@@ -255,7 +255,7 @@ def people_counts(study: Study, campaigns: Collection[int]) -> tuple[PeopleCount
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Standing:
+class _Spending:
     """Assignments of one campaign in one state, as its index tells them: no row and no session is read."""
 
     campaign: int
@@ -267,7 +267,7 @@ class _Standing:
     begun: int
 
 
-def _standing(campaigns: Collection[int]) -> Iterator[_Standing]:
+def _standing(campaigns: Collection[int]) -> Iterator[_Spending]:
     """Nearly everybody has a person and a session: the others lie in an index of their own."""
     groups = Assignment.objects.filter(campaign__in=list(campaigns)).order_by().values_list("campaign", "state")
     counted = list(groups.annotate(count=Count("*"), in_hits=Count("hit")))
@@ -278,7 +278,7 @@ def _standing(campaigns: Collection[int]) -> Iterator[_Standing]:
     for campaign, state, count, in_hits in counted:
         nobody, not_begun = without.get((campaign, state), (0, 0))
         people = count - nobody
-        yield _Standing(
+        yield _Spending(
             campaign=campaign, state=state, count=count, in_hits=in_hits, people=people, begun=people - not_begun
         )
 
@@ -292,7 +292,7 @@ def _hits(campaigns: Collection[int]) -> tuple[HitCount, ...]:
 
 
 def _places(
-    campaigns: Collection[int], standing: Iterable[_Standing], hits: Collection[HitCount]
+    campaigns: Collection[int], standing: Iterable[_Spending], hits: Collection[HitCount]
 ) -> Iterator[PlaceCount]:
     """By the size of their HITs: nearly all of a campaign have one size, and those of other sizes are looked at."""
     sizes: dict[int, Counter[int]] = {}
@@ -317,7 +317,7 @@ def _places(
                 yield PlaceCount(campaign=row.campaign, hit_size=hit_size, state=row.state, count=count)
 
 
-def _known(study: Study, standing: Iterable[_Standing]) -> Iterator[PeopleCount]:
+def _known(study: Study, standing: Iterable[_Spending]) -> Iterator[PeopleCount]:
     """Most have finished: those who have not are looked at."""
     unfinished = Session.objects.filter(study=study, state__in=[one for one in SessionState if one not in FINISHED])
     # By their sessions, which are few; those of other campaigns are in no row of `standing`.

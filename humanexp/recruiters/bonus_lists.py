@@ -20,7 +20,7 @@ class BonusLine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class AccountMoney:
     """Money of the account that is free, and all bonuses that the recruiter has paid on an offer."""
 
     balance_cents: int
@@ -43,7 +43,7 @@ class Listing:
     looks: int = 0
 
     @classmethod
-    def now(cls, cents: Sequence[int], standing: Standing | None = None, *, lines: int = 1) -> Self:
+    def now(cls, cents: Sequence[int], standing: AccountMoney | None = None, *, lines: int = 1) -> Self:
         money = {} if standing is None else asdict(standing)
         return cls(cents=tuple(cents), at=clock.now().isoformat(), lines=lines, **money)
 
@@ -71,7 +71,7 @@ class BonusPlan:
     plan_id: str
     #: by submission: cents of each bonus that it had
     listed: Mapping[str, tuple[int, ...]]
-    standing: Standing
+    standing: AccountMoney
 
 
 class BonusCalls(Protocol):
@@ -93,5 +93,5 @@ class BonusCalls(Protocol):
     def listed(self, submission_id: str) -> tuple[int, ...]:
         """Cents of each bonus that a submission has now."""
 
-    def standing(self, offer_id: str) -> Standing:
+    def standing(self, offer_id: str) -> AccountMoney:
         """As it is now."""

@@ -25,6 +25,10 @@ from humanexp.recruiters.tickets import Outcome
 Repeat = Literal["safe", "token", "never"]
 
 
+class CalledInTransaction(RuntimeError):
+    """A recruiter was called inside a database transaction: it would hold the writer's lock while the network waits."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
     """How often each write may be sent."""

@@ -86,7 +86,7 @@ def opened_places(campaign: Campaign) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchStanding:
+class BatchProgress:
     """How far a campaign has come with its batches."""
 
     opened: int
@@ -103,14 +103,14 @@ class BatchStanding:
         return self.next_at is not None and not self.held_by and self.next_at <= clock.now()
 
 
-def batch_standing(campaign: Campaign) -> BatchStanding | None:
+def batch_standing(campaign: Campaign) -> BatchProgress | None:
     """None of a campaign whose places were opened at once."""
     plan, last = batch_plan(campaign.study), campaign.batches.order_by("-number").first()
     if plan is None or last is None:
         return None
     opened = opened_places(campaign)
     if campaign.state != CampaignState.LIVE or opened >= campaign.assignments:
-        return BatchStanding(opened=opened, total=campaign.assignments, next_at=None)
+        return BatchProgress(opened=opened, total=campaign.assignments, next_at=None)
     # reasons to stop that hold still and that no person has looked at
     holds = list(campaign.holds.filter(ended_at=None, seen_at=None))
     if is_paused(campaign):
@@ -119,7 +119,7 @@ def batch_standing(campaign: Campaign) -> BatchStanding | None:
         held = "; ".join(hold.get_reason_display() for hold in holds)
     else:
         held = ""
-    return BatchStanding(
+    return BatchProgress(
         opened=opened,
         total=campaign.assignments,
         next_at=plan.times.next_after(last.opened_at),

@@ -10,7 +10,7 @@ from humanexp.results import tables
 from humanexp.studies.models import Origin, Study
 
 if TYPE_CHECKING:
-    from analysis.findings.model.agreement import Standing
+    from analysis.findings.model.agreement import AverageObserver
     from analysis.findings.observations import Observations
 
 
@@ -19,7 +19,7 @@ def imported_studies() -> list[Study]:
     return list(Study.objects.filter(origin=Origin.IMPORTED).select_related("stimulus_set").order_by("slug"))
 
 
-def pooled_standings(studies: Sequence[Study], *, seed: int = 0) -> tuple[Standing, ...]:
+def pooled_standings(studies: Sequence[Study], *, seed: int = 0) -> tuple[AverageObserver, ...]:
     """People and models on average over the published conditions of these studies."""
     from analysis.findings.benchmark import benchmark_table
 

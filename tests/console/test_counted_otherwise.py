@@ -20,7 +20,7 @@ from humanexp.ledger.payments import free_sessions, places_left, taken_places
 from humanexp.ledger.terms import suggested_terms
 from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.participation.models import Response, Session, SessionState, counting
-from humanexp.participation.pages.live.activity import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
+from humanexp.participation.pages.live.activity import Activity, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.rows import page_of
 from humanexp.participation.selectors.sessions import holding_slots, is_at_work, kept_slots, measured
 from humanexp.participation.services.sessions import keep_working_times
@@ -96,8 +96,8 @@ def test_where_people_stand(study: Study) -> None:
     assert counts_by_standing(groups_of(study)) == counts_by_standing(plain)
 
 
-@pytest.mark.parametrize("shown", [None, *Standing])
-def test_who_was_heard_of_last(study: Study, shown: Standing | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("shown", [None, *Activity])
+def test_who_was_heard_of_last(study: Study, shown: Activity | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("humanexp.participation.pages.live.rows.ROWS", 7)
     count = counts_by_standing(groups_of(study))
     total = sum(count.values()) if shown is None else count[shown]

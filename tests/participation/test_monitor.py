@@ -12,7 +12,7 @@ from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.pages.live import live_page, rows
-from humanexp.participation.pages.live.activity import Standing
+from humanexp.participation.pages.live.activity import Activity
 from tests.factories import collecting_study, make_stimulus_set, new_session
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
@@ -111,10 +111,10 @@ def test_everybody_stands_where_they_stopped(study):
     assert stopped["Qualified"] == (1, 0, 0, 0) and stopped["Round 1 done"] == (1, 0, 0, 0)
     page = live_page(study)
     assert page.counts == {
-        Standing.UNDER_WAY: 5,
-        Standing.SILENT: 1,
-        Standing.FINISHED: 3,
-        Standing.LEFT: 1,
+        Activity.UNDER_WAY: 5,
+        Activity.SILENT: 1,
+        Activity.FINISHED: 3,
+        Activity.LEFT: 1,
     }
     assert (page.begun, page.finished, page.unqualified, page.lost, page.lost_share) == (10, 2, 1, 2, 0.2)
 
@@ -243,14 +243,14 @@ def test_the_sessions_are_counted_once_and_a_page_of_them_is_told_by_its_keys(st
     assert len([sql for sql in mine if "standing" in sql and "COUNT(" in sql]) == 1
     (keys,) = [sql for sql in mine if "LIMIT" in sql and "ORDER BY" in sql]
     assert "blocks" not in keys and "environment" not in keys, "what is sorted is short"
-    assert page.rows.paginator.count == page.counts[Standing.FINISHED] == len(page.rows)
+    assert page.rows.paginator.count == page.counts[Activity.FINISHED] == len(page.rows)
 
 
 def test_who_left_and_kept_the_answers_has_left_and_is_not_under_way(study):
     someone(study, 1, cursor=3, left_at=clock.now())
     someone(study, 2, cursor=3)
     page = live_page(study)
-    assert (page.counts[Standing.LEFT], page.counts[Standing.UNDER_WAY], page.lost) == (1, 1, 1)
-    assert [row.standing for row in live_page(study, show="left").rows] == [Standing.LEFT]
+    assert (page.counts[Activity.LEFT], page.counts[Activity.UNDER_WAY], page.lost) == (1, 1, 1)
+    assert [row.standing for row in live_page(study, show="left").rows] == [Activity.LEFT]
     at = next(step for step in page.steps if step.left)
     assert (str(at.label), at.left, at.under_way) == ("Practice done", 1, 1)

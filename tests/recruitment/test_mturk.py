@@ -21,8 +21,8 @@ from humanexp.core.errors import (
     StateRefused,
 )
 from humanexp.recruiters.money import PUBLISHED_FEES
-from humanexp.recruiters.mturk.recruiter import CalledInTransaction, MTurkRecruiter
-from humanexp.recruiters.port import BonusOrder, OfferOrder, OfferTerms, RewardOrder
+from humanexp.recruiters.mturk.recruiter import MTurkRecruiter
+from humanexp.recruiters.port import BonusOrder, CalledInTransaction, OfferOrder, OfferTerms, RewardOrder
 from humanexp.recruiters.registry import capabilities_of, recruiter_for
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
 

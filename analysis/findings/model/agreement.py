@@ -198,7 +198,7 @@ class PooledMean(Entry):
     interval: Interval | None = None
 
 
-class Standing(Entry):
+class AverageObserver(Entry):
     """One observer next to people, on average over experiments.
 
     Attributes

@@ -11,6 +11,7 @@ from analysis.entry import Entry
 from analysis.findings.model.agreement import (
     Accuracy,
     Agreement,
+    AverageObserver,
     Confusion,
     Difficulty,
     ErrorConsistency,
@@ -19,7 +20,6 @@ from analysis.findings.model.agreement import (
     Participant,
     ResponseTimes,
     ShapeBias,
-    Standing,
 )
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
@@ -62,7 +62,7 @@ class Findings(Entry):
     error_consistency: tuple[ErrorConsistency, ...] = ()
     agreement: tuple[Agreement, ...] = ()
     #: of published trials: the table of the model-vs-human benchmark
-    benchmark: tuple[Standing, ...] = ()
+    benchmark: tuple[AverageObserver, ...] = ()
     #: classifiers over people's own accuracy, the hardest pictures first
     difficulty: tuple[Difficulty, ...] = ()
     shape_bias: tuple[ShapeBias, ...] = ()

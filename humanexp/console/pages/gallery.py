@@ -21,7 +21,13 @@ from humanexp.entry import visitors
 from humanexp.entry.admission import PlacesTaken
 from humanexp.entry.pages.take import entry_shell, preview_entry, previewed_campaign
 from humanexp.participation.pages.own_result import shares_tables
-from humanexp.participation.selectors.own_results import KEPT_DAYS, TASKS as WITH_RESULT, OwnResult, OwnShares, Part
+from humanexp.participation.selectors.own_results import (
+    KEPT_DAYS,
+    TASKS as WITH_RESULT,
+    AnswerGroup,
+    OwnResult,
+    OwnShares,
+)
 from humanexp.participation.services.leaving import questions_of
 from humanexp.participation.services.setting_up import offered_window_ms, steps_of
 from humanexp.recruiters.facts import facts_of
@@ -119,7 +125,9 @@ def _filled_in(study: Study, name: str) -> dict[str, Any]:
 
 def _shares(task: str) -> OwnShares:
     """What somebody might have answered."""
-    return OwnShares(task=task, answers=48, parts=(Part(first=0, end=1, of_ten=8), Part(first=1, end=2, of_ten=6)))
+    return OwnShares(
+        task=task, answers=48, parts=(AnswerGroup(first=0, end=1, of_ten=8), AnswerGroup(first=1, end=2, of_ten=6))
+    )
 
 
 def _is_met(study: Study, name: str) -> bool:

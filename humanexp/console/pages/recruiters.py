@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.console import sites
-from humanexp.console.sites import Standing
+from humanexp.console.sites import SiteState
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound
 from humanexp.core.ownership import is_head, keeps_money
 from humanexp.core.pages.rendering import render_part
@@ -127,7 +127,7 @@ class KindCard:
 
     kind: Kind
     accounts: list[AccountRow] = field(default_factory=list)
-    site: Standing | None = None
+    site: SiteState | None = None
 
     @property
     def is_changing(self) -> bool:

@@ -57,7 +57,7 @@ Name = Literal["none", "red", "stale", "green"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class LatestPreflight:
     """The newest pre-flight for one recruiter, and what it is worth now."""
 
     name: Name
@@ -75,16 +75,16 @@ def newest_of(study: Study) -> Preflight | None:
     return Preflight.objects.filter(study=study).defer("fingerprint").first()
 
 
-def standing_of(study: Study, to: str) -> Standing:
+def standing_of(study: Study, to: str) -> LatestPreflight:
     newest = Preflight.objects.filter(study=study, to=to).select_related("by").first()
     if newest is None:
-        return Standing(name="none")
+        return LatestPreflight(name="none")
     if newest.fingerprint != fingerprint_of(study, to):
         why = "The study, its stimuli or the recruiter have changed since."
-        return Standing(name="stale", preflight=newest, why=why)
+        return LatestPreflight(name="stale", preflight=newest, why=why)
     if clock.now() - newest.ended_at > HOLDS:
-        return Standing(name="stale", preflight=newest, why="It is more than a day old.")
-    return Standing(name="green" if newest.is_green else "red", preflight=newest)
+        return LatestPreflight(name="stale", preflight=newest, why="It is more than a day old.")
+    return LatestPreflight(name="green" if newest.is_green else "red", preflight=newest)
 
 
 def refuse(*, study: Study, to: str, price: Quote) -> str:

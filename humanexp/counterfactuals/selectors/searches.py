@@ -33,7 +33,7 @@ PAGE = 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class LeaderboardRow:
     """One row of the leaderboard; a number that is not known is None."""
 
     run: SearchRun
@@ -58,13 +58,13 @@ ORDERS: Mapping[str, bool] = {
 }
 
 
-def leaderboard(user: User | AnonymousUser, *, order: str = "oor") -> list[Standing]:
+def leaderboard(user: User | AnonymousUser, *, order: str = "oor") -> list[LeaderboardRow]:
     """Finished searches; what is not known comes last."""
     human = _human_scores(user)
     rows = [_standing(run, human) for run in SearchRun.objects.filter(completed_at__isnull=False)]
     key = order if order in ORDERS else "oor"
 
-    def place(row: Standing) -> tuple[bool, float]:
+    def place(row: LeaderboardRow) -> tuple[bool, float]:
         value = getattr(row, key)
         return value is None, 0.0 if value is None else (-value if ORDERS[key] else value)
 
@@ -218,11 +218,11 @@ def said_of_intervals(run: SearchRun) -> str:
     return str(run.scores.get("intervals_are", RESAMPLED_INTERVALS))
 
 
-def _standing(run: SearchRun, human: Mapping[str, tuple[float | None, float | None]]) -> Standing:
+def _standing(run: SearchRun, human: Mapping[str, tuple[float | None, float | None]]) -> LeaderboardRow:
     pooled = run.scores["pooled"]
     low, high = pooled["intervals"]["oor"]
     vcr, hmri = human.get(run.digests.get("classifier", ""), (None, None))
-    return Standing(
+    return LeaderboardRow(
         run=run,
         oor=pooled["oor"],
         oor_low=low,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from analysis.own_performance import OwnWindow
-from humanexp.participation.selectors.own_results import OwnResult, Part
+from humanexp.participation.selectors.own_results import AnswerGroup, OwnResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def shares_tables(found: OwnResult) -> tuple[SharesTable, ...]:
     )
 
 
-def _label(task: str, part: Part) -> str:
+def _label(task: str, part: AnswerGroup) -> str:
     amounts = (_("hardly changed"), _("changed a little"), _("changed a lot"), _("changed very much"))
     right = (_("changed in the same way"), _("changed in different ways"))
     kinds = {"categorisation": amounts, "discrimination": right}.get(task, ())
@@ -76,7 +76,7 @@ class Line:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class WindowRow:
     """One window in words: amounts of change and shares in percent."""
 
     start: int
@@ -91,8 +91,8 @@ class OwnCurvePage:
     """A person's own curve next to earlier ones, as a picture and its table."""
 
     pictures: int
-    whole: Row
-    rows: tuple[Row, ...]
+    whole: WindowRow
+    rows: tuple[WindowRow, ...]
     dots: tuple[Dot, ...]
     own_points: str
     lines: tuple[Line, ...]
@@ -132,8 +132,8 @@ def own_curve_page(found: OwnResult) -> OwnCurvePage | None:
     )
 
 
-def _row(window: OwnWindow) -> Row:
-    return Row(
+def _row(window: OwnWindow) -> WindowRow:
+    return WindowRow(
         start=round(100 * window.start),
         end=round(100 * window.end),
         rate=round(100 * window.rate),

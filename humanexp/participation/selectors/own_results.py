@@ -30,7 +30,7 @@ TASKS = ("categorisation", "discrimination", "abx")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class AnswerGroup:
     """Answers that are counted together: of neighbouring amounts of change, or by what was right.
 
     At least ten, and told in tenths: no single answer can be read off.
@@ -49,7 +49,7 @@ class OwnShares:
 
     task: str
     answers: int
-    parts: tuple[Part, ...]
+    parts: tuple[AnswerGroup, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,8 @@ def _shares(task: str, answers: Sequence[tuple[float | None, str, bool]]) -> Own
             kind = kinds.index(right) if right in kinds else 0
         cells[kind].append(correct)
     parts = tuple(
-        Part(first=first, end=end, of_ten=round(10 * sum(right) / len(right))) for first, end, right in joined(cells)
+        AnswerGroup(first=first, end=end, of_ten=round(10 * sum(right) / len(right)))
+        for first, end, right in joined(cells)
     )
     return OwnShares(task=task, answers=len(answers), parts=parts) if parts else None
 

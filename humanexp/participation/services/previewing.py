@@ -28,7 +28,7 @@ from humanexp.participation.selectors.answers import stimulus_pictures
 from humanexp.participation.services import qualifying
 from humanexp.participation.services.answering import StoredAnswer, answer_of, check_answer, check_lease
 from humanexp.participation.services.leaving import questions_of
-from humanexp.participation.services.qualifying import Standing
+from humanexp.participation.services.qualifying import NextRound
 from humanexp.participation.services.sessions import Exchanged
 from humanexp.participation.session_cache import Course, PlannedTrial
 from humanexp.studies import plans
@@ -146,7 +146,7 @@ def store_response(
 
 
 def _go_on(preview: Preview, course: Course, trial: PlannedTrial, correct: bool | None) -> int:
-    block, standing = course.blocks[trial.block], Standing(trial.position + 1)
+    block, standing = course.blocks[trial.block], NextRound(trial.position + 1)
     right = (0 if trial.position == block["first"] else preview.right) + bool(correct)
     if qualifying.ends_round(course.blocks, trial.block, standing.cursor):
         # Who only wants to see the screens answers at random, and passes.

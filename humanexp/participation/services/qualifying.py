@@ -14,7 +14,7 @@ from humanexp.participation.models import Response, Session, Trial
 KIND = "qualification"
 
 
-class Standing(NamedTuple):
+class NextRound(NamedTuple):
     """Where a session goes on after a round, and what is known of it by then; None where that is open."""
 
     cursor: int
@@ -53,7 +53,7 @@ def ends_round(blocks: Sequence[Mapping[str, Any]], index: int, cursor: int) -> 
 
 def after_round(
     blocks: Sequence[Mapping[str, Any]], index: int, *, rule_set: Mapping[str, Any], right: int
-) -> Standing:
+) -> NextRound:
     """Where a session goes on after a round with so many right answers, and what is known of it then."""
     block = blocks[index]
     following, end = block["last"] + 1, blocks[-1]["last"] + 1
@@ -62,14 +62,14 @@ def after_round(
     if block["kind"] == KIND:
         settings = qualification_rule(rule_set)
         if settings is None:
-            return Standing(following)
+            return NextRound(following)
         if right >= needed_of(block["last"] - block["first"] + 1, settings.pass_of):
-            return Standing(past, qualified=True)
-        return Standing(following) if later else Standing(end, qualified=False)
+            return NextRound(past, qualified=True)
+        return NextRound(following) if later else NextRound(end, qualified=False)
     if right >= block["needed"]:
-        return Standing(past, practised=True)
+        return NextRound(past, practised=True)
     # Not qualified either: whoever could not practise holds no place of the study.
-    return Standing(following) if later else Standing(end, qualified=False, practised=False)
+    return NextRound(following) if later else NextRound(end, qualified=False, practised=False)
 
 
 def _are_alike(block: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

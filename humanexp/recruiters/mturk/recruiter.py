@@ -47,6 +47,7 @@ from humanexp.recruiters.mturk.shapes import (
 )
 from humanexp.recruiters.port import (
     BonusReport,
+    CalledInTransaction,
     Capabilities,
     OfferOrder,
     OfferReport,
@@ -86,10 +87,6 @@ EVENTS = (
 READ_AGAIN_S = 0.1
 #: One call for hints takes at most so many messages; the rest is there for the next.
 MESSAGES_AT_ONCE = 100
-
-
-class CalledInTransaction(RuntimeError):
-    """A recruiter was called inside a database transaction: it would hold the writer's lock while the network waits."""
 
 
 @dataclass(frozen=True, kw_only=True)

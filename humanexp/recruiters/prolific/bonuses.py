@@ -10,10 +10,10 @@ from django.conf import settings
 
 from humanexp.core.errors import InsufficientFunds, OutcomeUnknown, RecruiterError, RecruiterUnavailable
 from humanexp.recruiters import money
-from humanexp.recruiters.bonus_lists import BonusLine, BonusPlan, Standing
+from humanexp.recruiters.bonus_lists import AccountMoney, BonusLine, BonusPlan
 from humanexp.recruiters.port import BonusReport
 from humanexp.recruiters.prolific.client import MOST_BONUSES, ProlificClient
-from humanexp.recruiters.prolific.replies import BonusPlan as PlannedThere
+from humanexp.recruiters.prolific.replies import BonusPlanReply
 
 T = TypeVar("T")
 #: So often something is asked before it counts as unanswered.
@@ -49,8 +49,8 @@ class ProlificMoney:
     def listed(self, submission_id: str) -> tuple[int, ...]:
         return tuple(_read(lambda: self._client.submission(submission_id)).bonus_payments)
 
-    def standing(self, offer_id: str) -> Standing:
-        return Standing(
+    def standing(self, offer_id: str) -> AccountMoney:
+        return AccountMoney(
             balance_cents=_read(lambda: self._client.balance(self._workspace)).available_balance,
             bonuses_cents=self._paid(offer_id),
         )
@@ -77,7 +77,7 @@ class ProlificMoney:
     def _paid(self, offer_id: str) -> int:
         return _read(lambda: self._client.study_cost(offer_id)).bonuses.rewards.amount
 
-    def _check(self, there: PlannedThere, offer_id: str, cents: int, standing: Standing) -> None:
+    def _check(self, there: BonusPlanReply, offer_id: str, cents: int, standing: AccountMoney) -> None:
         """What is added up there is what is meant here: the call that pays says nothing but the plan's id."""
         if (there.study, there.amount) != (offer_id, cents):
             raise RecruiterError(

@@ -16,7 +16,7 @@ from humanexp.core.errors import RecruiterUnavailable
 from humanexp.recruiters.prolific.replies import (
     Balance,
     BonusesInList,
-    BonusPlan,
+    BonusPlanReply,
     Count,
     Event,
     EventType,
@@ -28,7 +28,7 @@ from humanexp.recruiters.prolific.replies import (
     Message,
     NewSubscription,
     Project,
-    Quote,
+    QuoteReply,
     ReturnRequested,
     RewardRecommendation,
     Study,
@@ -93,9 +93,9 @@ class ProlificClient:
     def move_study(self, study: str, action: str) -> Study:
         return self._http.write("POST", f"studies/{_part(study)}/transition/", Study, 200, {"action": action})
 
-    def quote(self, *, reward_cents: int, places: int) -> Quote:
+    def quote(self, *, reward_cents: int, places: int) -> QuoteReply:
         body = {"reward": reward_cents, "total_available_places": places}
-        return self._http.ask("study-cost-calculator/", Quote, body)
+        return self._http.ask("study-cost-calculator/", QuoteReply, body)
 
     def study_cost(self, study: str, *, projected: bool = False) -> StudyCost:
         query = {"is_projected": "true" if projected else "false"}
@@ -187,14 +187,14 @@ class ProlificClient:
 
     # Bonuses
 
-    def plan_bonuses(self, study: str, lines: Sequence[tuple[str, int]]) -> BonusPlan:
+    def plan_bonuses(self, study: str, lines: Sequence[tuple[str, int]]) -> BonusPlanReply:
         """Of (submission, cents). This pays nobody and may be repeated."""
         _require_at_most(MOST_BONUSES, lines)
         # Decimal major units here, and here alone: "30" would pay 30.00.
         csv = "\n".join(f"{submission},{cents // 100}.{cents % 100:02}" for submission, cents in lines)
         ids = [submission for submission, _ in lines]
         body = {"study_id": study, "csv_bonuses": csv}
-        return self._http.write("POST", "submissions/bonus-payments/", BonusPlan, 201, body, unsaid=ids)
+        return self._http.write("POST", "submissions/bonus-payments/", BonusPlanReply, 201, body, unsaid=ids)
 
     def pay_bonuses(self, plan: str) -> None:
         """Each call that arrives pays everybody again. After `OutcomeUnknown` only evidence may decide."""

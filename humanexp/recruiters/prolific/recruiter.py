@@ -30,6 +30,7 @@ from humanexp.recruiters.money import FeeTable
 from humanexp.recruiters.port import (
     BonusOrder,
     BonusReport,
+    CalledInTransaction,
     Capabilities,
     OfferOrder,
     OfferReport,
@@ -60,10 +61,6 @@ from humanexp.recruiters.prolific.replies import (
 )
 from humanexp.recruiters.prolific.terms import asked_filters, body_of, differences, people_filters
 from humanexp.recruiters.prolific.transport import Refused
-
-
-class CalledInTransaction(RuntimeError):
-    """A recruiter was called inside a database transaction: it would hold the writer's lock while the network waits."""
 
 
 class ProlificRecruiter:

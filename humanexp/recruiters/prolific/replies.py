@@ -100,7 +100,7 @@ class StudyCost(Reply):
     bonuses: CostPart
 
 
-class Quote(Reply):
+class QuoteReply(Reply):
     total_cost: Cents
 
 
@@ -171,7 +171,7 @@ class ReturnRequested(Reply):
     status: str
 
 
-class BonusPlan(Reply):
+class BonusPlanReply(Reply):
     """The first step of a bonus payment. `study` and `amount` are compared with what was meant before the second."""
 
     id: Id

@@ -53,7 +53,7 @@ from humanexp.recruiting.personal_data import (
 )
 from humanexp.recruiting.ways_back import address_of, make_personal_link, may_be_let_in, open_ways_back, release, revoke
 from humanexp.screening import services
-from humanexp.screening.pages.panels import Mark, Narrowing, Panel
+from humanexp.screening.pages.panels import Narrowing, Panel, SessionTag
 from humanexp.screening.pages.review import place_of
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import check, may
@@ -81,11 +81,13 @@ def facts_of(session: Session, user: User) -> dict[str, Any]:
     }
 
 
-def marks_of(sessions: Sequence[Session]) -> Mapping[int, Mark]:
+def marks_of(sessions: Sequence[Session]) -> Mapping[int, SessionTag]:
     """The state of pay, for those whom a recruiter pays."""
     states = pay_states(sessions)
-    marks = {pk: Mark(text=_WORDS[state][0], tone=_WORDS[state][1]) for pk, state in states.items() if state in _WORDS}
-    proposed = Mark(text="rejection waits for a second person", tone="bad")
+    marks = {
+        pk: SessionTag(text=_WORDS[state][0], tone=_WORDS[state][1]) for pk, state in states.items() if state in _WORDS
+    }
+    proposed = SessionTag(text="rejection waits for a second person", tone="bad")
     return marks | dict.fromkeys(rejection_proposed(sessions), proposed)
 
 

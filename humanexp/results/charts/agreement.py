@@ -16,7 +16,7 @@ from analysis.claims.agreement import (
 )
 from analysis.claims.models import rank_words
 from analysis.figures.table import Cell, Column, Estimate, Table, estimate
-from analysis.findings.model.agreement import Agreement, PooledMean, Standing
+from analysis.findings.model.agreement import Agreement, AverageObserver, PooledMean
 from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import Chart, only_chart, population_label, readable
 
@@ -133,7 +133,7 @@ AGREEMENT = only_chart(
 )
 
 
-def benchmark_table(standings: Sequence[Standing]) -> Table:
+def benchmark_table(standings: Sequence[AverageObserver]) -> Table:
     """Every observer next to people: of one study, or on average over several."""
     experiments = {name for one in standings for name in one.experiments}
     pooled = len(experiments) > 1

@@ -15,7 +15,7 @@ from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import (
     PEOPLE,
     Chart,
-    Choice,
+    ChartChoice,
     Family,
     axis_label,
     only_chart,
@@ -105,10 +105,10 @@ def _label(entry: Confusion) -> str:
     return readable(entry.corruption) + span
 
 
-def _choices_confusion(findings: Findings) -> list[Choice]:
+def _choices_confusion(findings: Findings) -> list[ChartChoice]:
     entries = sorted(findings.confusion, key=lambda entry: entry.population != HUMANS)
     keys = population_keys(findings)
-    return [Choice(_key(keys, one), _label(one), population_label(one.population)) for one in entries]
+    return [ChartChoice(_key(keys, one), _label(one), population_label(one.population)) for one in entries]
 
 
 def _build_confusion(findings: Findings, key: str) -> Chart:
@@ -183,8 +183,8 @@ def _times_name(entry: ResponseTimes) -> str:
     return f"{name}, {_GIVEN[entry.input_kind]}" if entry.input_kind else name
 
 
-def _choices_times(findings: Findings) -> list[Choice]:
-    return [Choice(_times_key(entry), _times_name(entry)) for entry in _entries(findings)]
+def _choices_times(findings: Findings) -> list[ChartChoice]:
+    return [ChartChoice(_times_key(entry), _times_name(entry)) for entry in _entries(findings)]
 
 
 def _build_times(findings: Findings, key: str) -> Chart:

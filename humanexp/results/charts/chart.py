@@ -37,7 +37,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChartChoice:
     """A chart that can be chosen in its family's card."""
 
     key: str
@@ -51,7 +51,7 @@ class Family:
     """Charts of one kind: which of them a study has, and how one is built."""
 
     name: str
-    choices: Callable[[Findings], list[Choice]]
+    choices: Callable[[Findings], list[ChartChoice]]
     build: Callable[[Findings, str], Chart]
 
 
@@ -59,7 +59,7 @@ def only_chart(
     key: str, label: str, is_there: Callable[[Findings], object], build: Callable[[Findings, str], Chart]
 ) -> Family:
     """A family of a single chart, of the same name, which a study has or has not."""
-    return Family(key, lambda findings: [Choice(key, label)] if is_there(findings) else [], build)
+    return Family(key, lambda findings: [ChartChoice(key, label)] if is_there(findings) else [], build)
 
 
 #: Clean pictures among the corruptions.

@@ -14,7 +14,7 @@ from analysis.findings.model.findings import Findings
 from humanexp.core.errors import existing
 from humanexp.results.charts.chart import (
     Chart,
-    Choice,
+    ChartChoice,
     Family,
     FigureName,
     axis_label,
@@ -289,8 +289,8 @@ def _condition_table(findings: Findings) -> Table:
     )
 
 
-def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(name.key, name.label, name.measure) for name in figure_names(findings)]
+def _choices(findings: Findings) -> list[ChartChoice]:
+    return [ChartChoice(name.key, name.label, name.measure) for name in figure_names(findings)]
 
 
 FAMILY = Family("curves", _choices, _build)

@@ -21,7 +21,7 @@ from analysis.findings.model.comparisons import Comparison, Leader, ModelVerdict
 from analysis.findings.model.entry import Twin
 from analysis.findings.model.findings import Findings
 from analysis.wording import quoted
-from humanexp.results.charts.chart import Chart, Choice, Family, observers_of, readable
+from humanexp.results.charts.chart import Chart, ChartChoice, Family, observers_of, readable
 from humanexp.results.charts.curves import CONSISTENCY_CAVEAT
 
 _INDICES = (
@@ -243,8 +243,10 @@ def _pairs(findings: Findings) -> list[tuple[str, str]]:
     return sorted(pairs, key=lambda pair: pair[0] != "accuracy")
 
 
-def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(f"indices--{one}--{corruption}", readable(corruption), one) for one, corruption in _pairs(findings)]
+def _choices(findings: Findings) -> list[ChartChoice]:
+    return [
+        ChartChoice(f"indices--{one}--{corruption}", readable(corruption), one) for one, corruption in _pairs(findings)
+    ]
 
 
 def _build(findings: Findings, key: str) -> Chart:
@@ -272,9 +274,9 @@ def _build(findings: Findings, key: str) -> Chart:
     )
 
 
-def _leaderboards(findings: Findings) -> list[Choice]:
+def _leaderboards(findings: Findings) -> list[ChartChoice]:
     measures = dict.fromkeys(measure for measure, _corruption in _pairs(findings))
-    return [Choice(f"leaderboard--{one}", one) for one in measures if findings.own_comparisons(one)]
+    return [ChartChoice(f"leaderboard--{one}", one) for one in measures if findings.own_comparisons(one)]
 
 
 def _build_leaderboard(findings: Findings, key: str) -> Chart:

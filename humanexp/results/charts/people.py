@@ -18,16 +18,16 @@ from analysis.findings.model.people import Persons, RecruiterFindings, Recruiter
 from analysis.reporting.results_text import MOST_CURVES
 from analysis.wording import with_interval
 from humanexp.core.errors import existing
-from humanexp.results.charts.chart import Chart, Choice, Family, figure_names, only_chart, readable
+from humanexp.results.charts.chart import Chart, ChartChoice, Family, figure_names, only_chart, readable
 from humanexp.results.charts.curves import figure_of, name_of
 
 EACH = Observer("single participants", "participant")
 
 
-def _choices_participants(findings: Findings) -> list[Choice]:
+def _choices_participants(findings: Findings) -> list[ChartChoice]:
     drawn = dict.fromkeys(one.corruption for one in findings.participants if one.corruption and one.band)
     people = {curve.corruption for curve in findings.human_curves}
-    return [Choice(f"participants--{name}", readable(name)) for name in drawn if name in people]
+    return [ChartChoice(f"participants--{name}", readable(name)) for name in drawn if name in people]
 
 
 def _build_participants(findings: Findings, key: str) -> Chart:

@@ -14,7 +14,7 @@ from humanexp.results.charts import (
     people,
     similarity,
 )
-from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.chart import Chart, ChartChoice, Family
 
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -42,7 +42,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def choices_of(findings: Findings, family: str) -> list[Choice]:
+def choices_of(findings: Findings, family: str) -> list[ChartChoice]:
     return FAMILIES[family].choices(findings)
 
 

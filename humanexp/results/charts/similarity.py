@@ -8,7 +8,15 @@ from analysis.figures.table import Column, Table
 from analysis.findings.model.curves import Similarity
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
-from humanexp.results.charts.chart import Chart, Choice, Family, only_chart, population_keys, population_label, readable
+from humanexp.results.charts.chart import (
+    Chart,
+    ChartChoice,
+    Family,
+    only_chart,
+    population_keys,
+    population_label,
+    readable,
+)
 
 
 def entries_of(findings: Findings, measure: str, population: str) -> list[Similarity]:
@@ -75,13 +83,13 @@ def _overlap(value: bool) -> str:
     return "overlap" if value else "part"
 
 
-def _choices_similarity(findings: Findings) -> list[Choice]:
+def _choices_similarity(findings: Findings) -> list[ChartChoice]:
     pairs = dict.fromkeys(
         (entry.property, entry.population) for entry in (*findings.similarity, *findings.classifier_similarity)
     )
     keys = population_keys(findings)
     return [
-        Choice(f"similarity--{measure}--{keys[population]}", population_label(population), measure)
+        ChartChoice(f"similarity--{measure}--{keys[population]}", population_label(population), measure)
         for measure, population in sorted(pairs, key=lambda pair: (pair[0] != "accuracy", pair[1] != HUMANS))
     ]
 

@@ -19,7 +19,7 @@ from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.findings import Findings
 from humanexp.results.charts.chart import (
     Chart,
-    Choice,
+    ChartChoice,
     FigureName,
     conditions_of,
     corruptions_of,
@@ -54,11 +54,11 @@ class Card:
 
     family: str
     chart: Chart
-    choices: Sequence[Choice]
+    choices: Sequence[ChartChoice]
 
     @cached_property
-    def groups(self) -> dict[str, list[Choice]]:
-        by_label: dict[str, list[Choice]] = {}
+    def groups(self) -> dict[str, list[ChartChoice]]:
+        by_label: dict[str, list[ChartChoice]] = {}
         for choice in self.choices:
             by_label.setdefault(choice.group, []).append(choice)
         return by_label
@@ -73,7 +73,7 @@ class Card:
         return next(one.group for one in self.choices if one.key == self.chart.key)
 
     @property
-    def offered(self) -> dict[str, list[Choice]]:
+    def offered(self) -> dict[str, list[ChartChoice]]:
         """What else can be chosen; of many charts those of this group, without its name."""
         return {"": self.groups[self.group]} if self.is_large else self.groups
 

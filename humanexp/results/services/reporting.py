@@ -102,7 +102,7 @@ def report_facts(run: AnalysisRun) -> ReportFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class CountedSessions:
     """What an analysis counts, against what was fixed before."""
 
     title: str
@@ -113,17 +113,17 @@ class Choice:
         return f"{self.title}: {self.detail}." if self.detail else f"{self.title}."
 
 
-def choice_of(run: AnalysisRun, plan: AnalysisPlan | None, departures: Sequence[Deviation]) -> Choice:
+def choice_of(run: AnalysisRun, plan: AnalysisPlan | None, departures: Sequence[Deviation]) -> CountedSessions:
     """ "As planned" is said of nothing but the whole of an analysis that a frozen plan describes."""
     chosen = "; ".join(Selection.model_validate(run.selection).sentences)
     if plan is None:
         title = "Chosen, with no plan frozen" if chosen else "All that the rules count"
-        return Choice(title=title, detail=chosen or "no analysis plan was frozen")
+        return CountedSessions(title=title, detail=chosen or "no analysis plan was frozen")
     if chosen:
-        return Choice(title="Not as planned", detail=chosen)
+        return CountedSessions(title="Not as planned", detail=chosen)
     if departures:
-        return Choice(title="Not as planned", detail="; ".join(one.what for one in departures))
-    return Choice(title="As planned", detail="")
+        return CountedSessions(title="Not as planned", detail="; ".join(one.what for one in departures))
+    return CountedSessions(title="As planned", detail="")
 
 
 def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:

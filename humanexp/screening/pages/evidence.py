@@ -24,7 +24,7 @@ LONGEST_RT_MS, LONGEST_JUDGING_MS = 4000.0, 30_000.0
 
 
 @dataclass(frozen=True)
-class Mark:
+class StripMark:
     """One trial of the strip, or a column of a picture, in a box of one unit each and this height."""
 
     x: int
@@ -69,10 +69,10 @@ class Evidence:
         return max(1, len(self.record.trials))
 
     @cached_property
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[StripMark]:
         shapes = zip(self.record.trials, self._shapes, strict=True)
         return [
-            Mark(x=number, y=HEIGHT - height, height=height, fill=fill, title=_title(trial))
+            StripMark(x=number, y=HEIGHT - height, height=height, fill=fill, title=_title(trial))
             for number, (trial, (fill, height)) in enumerate(shapes)
         ]
 
@@ -232,7 +232,7 @@ def _right(value: float, trials: int, sessions: int) -> str:
 class Picture:
     """Columns side by side, and what they say in numbers."""
 
-    columns: tuple[Mark, ...]
+    columns: tuple[StripMark, ...]
     good: int
     of: int
 
@@ -309,6 +309,6 @@ def shape(record: SessionRecord) -> Picture:
     return Picture(columns=tuple(columns), good=most, of=total)
 
 
-def _column(x: int, share: float, fill: str, title: str) -> Mark:
+def _column(x: int, share: float, fill: str, title: str) -> StripMark:
     height = round(HEIGHT * share, 2)
-    return Mark(x, HEIGHT - height, height, fill, title)
+    return StripMark(x, HEIGHT - height, height, fill, title)

@@ -22,7 +22,7 @@ class Narrowing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class SessionTag:
     """A word about a session in the list."""
 
     text: str
@@ -38,7 +38,7 @@ class Panel:
     template: str
     facts_of: Callable[[Session, User], Mapping[str, Any]]
     #: by the session's primary key
-    marks_of: Callable[[Sequence[Session]], Mapping[int, Mark]]
+    marks_of: Callable[[Sequence[Session]], Mapping[int, SessionTag]]
     narrowings: tuple[Narrowing, ...] = ()
 
 
@@ -57,8 +57,8 @@ def narrowings() -> dict[str, Narrowing]:
     return {narrowing.key: narrowing for panel in _PANELS for narrowing in panel.narrowings}
 
 
-def marks_of(sessions: Sequence[Session]) -> dict[int, list[Mark]]:
-    found: dict[int, list[Mark]] = {}
+def marks_of(sessions: Sequence[Session]) -> dict[int, list[SessionTag]]:
+    found: dict[int, list[SessionTag]] = {}
     for panel in _PANELS:
         for pk, mark in panel.marks_of(sessions).items():
             found.setdefault(pk, []).append(mark)

@@ -22,7 +22,7 @@ from humanexp.screening import selectors
 from humanexp.screening.models import Verdict
 from humanexp.screening.pages import panels
 from humanexp.screening.pages.evidence import Evidence, evidence_of
-from humanexp.screening.pages.panels import Mark
+from humanexp.screening.pages.panels import SessionTag
 from humanexp.screening.selectors import VerdictCounts
 from humanexp.studies.models import Study
 
@@ -39,7 +39,7 @@ class Row:
     session: Session
     verdict: Verdict | None
     evidence: Evidence | None
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[SessionTag] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

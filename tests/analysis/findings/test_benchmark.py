@@ -14,7 +14,7 @@ from scipy.stats import t
 
 from analysis.findings.benchmark import benchmark_table, corrected_difference
 from analysis.findings.benchmark_parts import Experiment
-from analysis.findings.model.agreement import Standing
+from analysis.findings.model.agreement import AverageObserver
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import Observations, joined, read_predictions, read_trials
 from analysis.published_trials import read_published_trials
@@ -94,7 +94,7 @@ def recomputed(folders: list[Path]) -> dict[str, list[np.ndarray | float]]:
                 for name, rows in found.items()}  # fmt: skip
 
 
-def numbers(one: Standing) -> list[float]:
+def numbers(one: AverageObserver) -> list[float]:
     means = (one.ood_accuracy, one.accuracy_difference, one.observed_consistency, one.error_consistency)
     return [np.nan if mean is None else mean.value for mean in means]
 
@@ -167,7 +167,7 @@ def test_a_person_stands_next_to_the_others_and_few_people_widen_the_interval(tm
     few = {name: one for name, one in answers.items() if name in ("subject-0", "subject-1", "subject-2", "net")}
     part = {one.observer: one for one in benchmark_table({"edges": trials_of(tmp_path, few, "few")})}
 
-    def width(one: Standing) -> float:
+    def width(one: AverageObserver) -> float:
         assert one.error_consistency is not None and one.error_consistency.interval is not None
         return one.error_consistency.interval[1] - one.error_consistency.interval[0]
 
@@ -191,7 +191,7 @@ def test_nothing_is_claimed_of_pairs_that_share_few_pictures(tmp_path: Path) -> 
     assert all(one.error_consistency is None and one.ood_accuracy is not None for one in table)
 
 
-def estimates(one: Standing) -> tuple[float, tuple[float, float]]:
+def estimates(one: AverageObserver) -> tuple[float, tuple[float, float]]:
     corrected = one.corrected_accuracy_difference
     assert corrected is not None and corrected.interval is not None
     return corrected.value, corrected.interval
@@ -248,7 +248,7 @@ class TestSquaredDifference:
             answers = {f"subject-{k}": right(rng, 0.9, 60) for k in range(3)} | {"net": right(rng, share, 60)}
             tables[name] = trials_of(tmp_path, answers, name)
 
-        def net(chosen: list[str]) -> Standing:
+        def net(chosen: list[str]) -> AverageObserver:
             found = benchmark_table({name: tables[name] for name in chosen})
             return next(one for one in found if one.observer == "net")
 

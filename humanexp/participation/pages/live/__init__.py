@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from django.core.paginator import Page
 
 from humanexp.core.pages.navigation import tab_address
-from humanexp.participation.pages.live.activity import Standing, Step, counts_by_standing, groups_of, steps_of
+from humanexp.participation.pages.live.activity import Activity, Step, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.figures import Figures, kept_figures
-from humanexp.participation.pages.live.rows import Row, page_of
+from humanexp.participation.pages.live.rows import SessionRow, page_of
 from humanexp.participation.tallies import Tally
 from humanexp.studies.models import Study
 
@@ -26,14 +26,14 @@ MANY = 2000
 @dataclass(frozen=True, kw_only=True)
 class LivePage:
     #: sessions by standing
-    counts: dict[Standing, int]
+    counts: dict[Activity, int]
     steps: list[Step]
     tally: Tally
     #: None: a large study that was not counted yet
     figures: Figures | None
-    rows: Page[Row]
+    rows: Page[SessionRow]
     #: which standing the rows are of; None = all
-    shown: Standing | None
+    shown: Activity | None
     #: address of the study's timing certificate; empty where there is none
     certificate: str
 
@@ -48,7 +48,7 @@ class LivePage:
 
     @property
     def under_way(self) -> int:
-        return self.counts[Standing.UNDER_WAY]
+        return self.counts[Activity.UNDER_WAY]
 
     @property
     def unpractised(self) -> int:
@@ -62,12 +62,12 @@ class LivePage:
     @property
     def finished(self) -> int:
         """Who came to the end of the task."""
-        return self.counts[Standing.FINISHED] - self.unpractised - self.unqualified
+        return self.counts[Activity.FINISHED] - self.unpractised - self.unqualified
 
     @property
     def lost(self) -> int:
         """Who has left, or is not heard of any more."""
-        return self.counts[Standing.LEFT] + self.counts[Standing.SILENT]
+        return self.counts[Activity.LEFT] + self.counts[Activity.SILENT]
 
     @property
     def lost_share(self) -> float:
@@ -76,7 +76,7 @@ class LivePage:
 
 def live_page(study: Study, *, show: str = "", number: str = "1") -> LivePage:
     """The page of a study; `show` is a standing or nothing, `number` a page of its sessions."""
-    shown = Standing(show) if show in Standing.values else None
+    shown = Activity(show) if show in Activity.values else None
     tally, figures = kept_figures(study)
     groups = groups_of(study)
     counts = counts_by_standing(groups)

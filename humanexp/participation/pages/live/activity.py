@@ -20,7 +20,7 @@ from humanexp.studies.models import Study
 SILENT_AFTER = timedelta(minutes=30)
 
 
-class Standing(models.TextChoices):
+class Activity(models.TextChoices):
     """What a session is doing now, whatever its state says."""
 
     UNDER_WAY = "under-way", "under way"
@@ -33,10 +33,10 @@ def standing_case() -> Case:
     """The standing of a session, told by the database."""
     finished = Q(state__in=FINISHED)
     return Case(
-        When(finished, then=Value(Standing.FINISHED.value)),
-        When(Q(state=SessionState.WITHDRAWN) | Q(left_at__isnull=False), then=Value(Standing.LEFT.value)),
-        When(seen_at__gte=clock.now() - SILENT_AFTER, then=Value(Standing.UNDER_WAY.value)),
-        default=Value(Standing.SILENT.value),
+        When(finished, then=Value(Activity.FINISHED.value)),
+        When(Q(state=SessionState.WITHDRAWN) | Q(left_at__isnull=False), then=Value(Activity.LEFT.value)),
+        When(seen_at__gte=clock.now() - SILENT_AFTER, then=Value(Activity.UNDER_WAY.value)),
+        default=Value(Activity.SILENT.value),
         output_field=CharField(),
     )
 
@@ -65,7 +65,7 @@ _LABELS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class BarPart:
     """A stretch of a bar."""
 
     kind: str
@@ -90,7 +90,7 @@ class Step:
     unqualified: int
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[BarPart]:
         """The bar of this step, for a box that is 100 wide: who went on, and what became of the others."""
         gone = self.left + self.unpractised + self.unqualified
         counts = {
@@ -103,15 +103,15 @@ class Step:
         for kind, count in counts.items():
             if count:
                 width = 100 * self.share * count / self.reached
-                parts.append(Part(kind=kind, x=round(x, 3), width=round(width, 3)))
+                parts.append(BarPart(kind=kind, x=round(x, 3), width=round(width, 3)))
                 x += width
         return parts
 
 
-def counts_by_standing(groups: Groups) -> dict[Standing, int]:
-    counts = dict.fromkeys(Standing, 0)
+def counts_by_standing(groups: Groups) -> dict[Activity, int]:
+    counts = dict.fromkeys(Activity, 0)
     for *_place, standing, count in groups:
-        counts[Standing(standing)] += count
+        counts[Activity(standing)] += count
     return counts
 
 
@@ -122,19 +122,19 @@ def steps_of(groups: Groups) -> list[Step]:
     stand: Counter[tuple[int, str]] = Counter()
     for blocks, cursor, state, ended, is_opened, standing, count in groups:
         at = max(place[key] for key in _behind(blocks, cursor, state, ended, is_opened))
-        stand[at, ended.partition(" ")[0] if ended and standing == Standing.FINISHED else standing] += count
+        stand[at, ended.partition(" ")[0] if ended and standing == Activity.FINISHED else standing] += count
     begun = sum(stand.values())
     steps, reached = [], begun
     for number, key in enumerate(keys):
-        here = {what: stand[number, what] for what in (*Standing.values, "practice", "qualification")}
+        here = {what: stand[number, what] for what in (*Activity.values, "practice", "qualification")}
         steps.append(
             Step(
                 label=_label(key),
                 reached=reached,
                 share=reached / begun if begun else 0.0,
-                under_way=here[Standing.UNDER_WAY],
-                silent=here[Standing.SILENT],
-                left=here[Standing.LEFT],
+                under_way=here[Activity.UNDER_WAY],
+                silent=here[Activity.SILENT],
+                left=here[Activity.LEFT],
                 unpractised=here["practice"],
                 unqualified=here["qualification"],
             )
@@ -160,7 +160,7 @@ def groups_of(study: Study) -> Groups:
             continue
         # whose every trial is answered stands behind the last one
         for shown in sessions.filter(alike).values_list("blocks", "total")[:1]:
-            groups.append((*shown, kind["state"], "", True, Standing.FINISHED.value, count))
+            groups.append((*shown, kind["state"], "", True, Activity.FINISHED.value, count))
     # by their keys, which an index tells: no row of the many is read
     return groups + _one_by_one(Session.objects.filter(pk__in=sessions.filter(others)))
 

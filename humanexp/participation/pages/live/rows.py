@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from humanexp.core.clock import Epoch
 from humanexp.core.pages.rendering import KeyedPaginator
 from humanexp.participation.models import Session
-from humanexp.participation.pages.live.activity import Standing, seen_at, standing_case
+from humanexp.participation.pages.live.activity import Activity, seen_at, standing_case
 from humanexp.participation.selectors.answers import answers_of
 from humanexp.studies.models import Study
 
@@ -28,10 +28,10 @@ LONGEST_PAUSE_S = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class SessionRow:
     participant: str
     session: str
-    standing: Standing
+    standing: Activity
     #: where it is, in words: kind of the present block, and its number among those of its kind
     kind: str
     number: int
@@ -53,10 +53,10 @@ class Row:
         return "plain" if self.ended else _TONES[self.standing]
 
 
-_TONES = {Standing.UNDER_WAY: "", Standing.SILENT: "warn", Standing.FINISHED: "good", Standing.LEFT: "plain"}
+_TONES = {Activity.UNDER_WAY: "", Activity.SILENT: "warn", Activity.FINISHED: "good", Activity.LEFT: "plain"}
 
 
-def page_of(study: Study, *, shown: Standing | None, number: str, count: int) -> Page[Row]:
+def page_of(study: Study, *, shown: Activity | None, number: str, count: int) -> Page[SessionRow]:
     """Sessions, those heard of last first; `count`: how many are shown on all pages."""
     sessions = _sessions(study)
     if shown is not None:
@@ -75,21 +75,21 @@ def _sessions(study: Study) -> QuerySet[Any]:
     return Session.objects.filter(study=study).annotate(seen_at=seen_at()).annotate(standing=standing_case())
 
 
-def _rows(sessions: Collection[Any]) -> list[Row]:
+def _rows(sessions: Collection[Any]) -> list[SessionRow]:
     answered = _answered([session.pk for session in sessions])
     return [_row(session, answered[session.pk]) for session in sessions]
 
 
-def _row(session: Any, answers: Sequence[Answer]) -> Row:
+def _row(session: Any, answers: Sequence[Answer]) -> SessionRow:
     block = next((block for block in session.blocks if session.cursor <= block["last"]), None)
     ended = ""
-    if session.standing == Standing.FINISHED and session.qualified is False:
+    if session.standing == Activity.FINISHED and session.qualified is False:
         ended = "practice" if session.practised is False else "qualification"
     kinds = [other["index"] for other in session.blocks if block and other["kind"] == block["kind"]]
-    return Row(
+    return SessionRow(
         participant=session.participant.code,
         session=session.code,
-        standing=Standing(session.standing),
+        standing=Activity(session.standing),
         kind=block["kind"] if block else "",
         number=kinds.index(block["index"]) + 1 if block else 0,
         of=len(kinds),
