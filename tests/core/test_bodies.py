@@ -24,7 +24,6 @@ UPLOADS = {
     "/stimuli/sources/new/",
     "/classifiers/upload/",
     "/classifiers/models/new/",
-    "/studies/none/design/languages/",
 }
 
 

@@ -274,7 +274,7 @@ class TestWage:
         assert (wage.source, wage.sessions, wage.unmeasured) == ("plan", 0, 1)
         for page in ("", "monitor/"):
             text = admin_client.get(f"/studies/{study.slug}/{page}").content.decode()
-            assert "of 1 person the time is not known" in text, page
+            assert "the time of 1 person is not known" in text, page
 
     def test_scripted_participants_are_no_measure(self, study: Study) -> None:
         campaign = marketplace(study)
