@@ -54,8 +54,8 @@ def test_a_file_with_blocks_is_written_and_read_again() -> None:
             "[ethics.translations.de] has no 'purpose'",
         ),
         ({"translations": {"de": {"risks": "Licht."}}}, "ethics.translations.de.risks", "alone has 'risks'"),
-        ({"translations": {"en": {}}}, "ethics.translations.en", "takes de: the study is in 'en' itself"),
-        ({"translations": {"xx": {}}}, "ethics.translations.xx", "takes de"),
+        ({"translations": {"en": {}}}, "ethics.translations.en", "takes tags of languages other than 'en', not 'en'"),
+        ({"translations": {"german": {}}}, "ethics.translations.german", "takes tags of languages"),
     ],
 )
 def test_what_makes_no_sense_is_refused_at_its_place(ethics: dict[str, Any], place: str, sentence: str) -> None:
