@@ -184,7 +184,7 @@ def test_slow_clients_harm_nobody(proxied: Proxied, idle: str, kind: str, count:
 def test_clients_that_do_not_read_harm_nobody(proxied: Proxied, idle: str) -> None:
     """nginx takes the answers over: the threads of the server are free at once."""
     largest = max((ROOT / "static" / "vendor").rglob("*.js"), key=lambda path: path.stat().st_size)
-    asking = f"GET /static/{largest.relative_to(ROOT / 'humanexp' / 'static')} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    asking = f"GET /static/{largest.relative_to(ROOT / 'static')} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with slow.clients(proxied.url, 16, asking.encode(), drip_s=60, certificate=proxied.certificate):
         time.sleep(1)
         found = slow.waits(proxied.url, idle, verify=proxied.certificate)
