@@ -79,8 +79,6 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
             person.chooses("categorisation", right[position])
     window.wait_for_selector("text=Ihr Abschlusscode", timeout=PATIENCE_MS)
     shot(window, "frames-german-done")
-    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-    shot(page, "frames-german-entry-done")
     assert {answer.position: answer.response for answer in Response.objects.all()} == {**right, 0: wrong}
     session.refresh_from_db()
     assert session.environment["page_language"] == "de"
