@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import translation
+from django.utils.translation import ngettext
 
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -296,10 +297,8 @@ def _described(campaign: Campaign) -> str:
     minutes = campaign.estimated_minutes
     with translation.override(code_of(language_of_study(campaign.study))):
         # as the entry page says it
-        told = (
-            "A research study of about %(minutes)s minute"
-            if minutes == 1
-            else "A research study of about %(minutes)s minutes"
+        told = ngettext(
+            "A research study of about %(minutes)s minute", "A research study of about %(minutes)s minutes", minutes
         ) % {"minutes": minutes}
     return f"{text} {told}." if len(text) + len(told) < _LONGEST else text
 

@@ -222,7 +222,7 @@ class Policy:
         if self.cap_cents is None:
             return said
         cap = money.shown(self.cap_cents, currency)
-        return f"{said} " + f"At most {cap} in 24 hours; what is beyond it waits for you."
+        return f"{said} At most {cap} in 24 hours; what is beyond it waits for you."
 
 
 def policy_of(study: Study) -> Policy:

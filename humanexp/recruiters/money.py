@@ -65,7 +65,7 @@ def summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
 def listed(sums: Mapping[str, int]) -> str:
     """'$1.44', '$1.44 and £2.00': one sum for each currency."""
     *others, last = [shown(amount, currency) for currency, amount in sums.items()] or [shown(0, USUAL)]
-    return "{sums} and {last}".format(sums=", ".join(others), last=last) if others else last
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 #: A HIT with this many assignments carries the additional fee, and one with fewer can never grow to it.

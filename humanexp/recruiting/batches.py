@@ -47,16 +47,12 @@ class BatchPlan:
 
     @property
     def words(self) -> str:
-        counts = {"n": self.places, "hours": self.times.every_hours}
-        text = (
-            "%(n)d place at the launch, then %(n)d every %(hours)d hours"
-            if self.places == 1
-            else "%(n)d places at the launch, then %(n)d every %(hours)d hours"
-        )
-        if (self.times.from_hour, self.times.until_hour) == (0, 24):
-            return text % counts
-        window = {"from": self.times.from_hour, "until": self.times.until_hour}
-        return text % counts + ", between {from}:00 and {until}:00 UTC".format(**window)
+        times = self.times
+        places = f"{self.places} place{'' if self.places == 1 else 's'}"
+        text = f"{places} at the launch, then {self.places} every {times.every_hours} hours"
+        if (times.from_hour, times.until_hour) == (0, 24):
+            return text
+        return f"{text}, between {times.from_hour}:00 and {times.until_hour}:00 UTC"
 
 
 def batch_plan(study: Study) -> BatchPlan | None:

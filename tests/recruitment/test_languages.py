@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from humanexp.ledger.hit_calls import terms_of
 from humanexp.participation.models import Session
 from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.memory import MemoryRecruiter
 from humanexp.recruiters.models.campaigns import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
@@ -73,6 +75,16 @@ def test_a_session_remembers_in_which_language_it_was_agreed_to(
 def test_a_language_that_there_is_not_is_refused(campaign: Campaign) -> None:
     assert visitor(campaign).open(language="xx").status_code == 422
     assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize(("language", "minutes"), [("de", "von etwa 7 Minuten"), ("en", "of about 7 minutes")])
+def test_an_advertisement_says_the_minutes_in_the_studys_language(
+    campaign: Campaign, language: str, minutes: str
+) -> None:
+    campaign.study.configuration["language"] = language
+    campaign.study.save()
+    campaign.title, campaign.description, campaign.estimated_minutes = "Kurz", "Bilder.", 7
+    assert minutes in terms_of(campaign, MemoryRecruiter("memory")).description
 
 
 def test_a_studys_own_text_is_shown_as_it_is_in_every_language(settings: Any) -> None:

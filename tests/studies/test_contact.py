@@ -13,8 +13,8 @@ from humanexp.studies.facts import StudyFacts
 LINE = Template("{% include 'participation/run/_contact.html' with css='cap' %}")
 
 
-def line(**facts: str) -> str:
-    with translation.override("en"):
+def line(language: str = "en", **facts: str) -> str:
+    with translation.override(language):
         return " ".join(LINE.render(Context({"facts": StudyFacts(**facts)})).split())
 
 
@@ -34,6 +34,7 @@ def test_an_address_begins_a_letter_that_names_the_study() -> None:
 
 def test_a_letter_about_no_known_study_has_a_subject() -> None:
     assert letter_in(line(contact="house@example.org")) == ("house@example.org", "Study")
+    assert letter_in(line("de", contact="house@example.org")) == ("house@example.org", "Studie")
 
 
 @pytest.mark.parametrize("contact", ["the researcher who runs this", "Ada <ada@example.org>", "javascript:alert(1)"])

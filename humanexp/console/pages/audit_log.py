@@ -245,7 +245,7 @@ def _called(name: str) -> str:
 
 def _shown(name: str, value: Any, facts: Mapping[str, Any]) -> str:
     if isinstance(value, bool):
-        return str("yes" if value else "no")
+        return "yes" if value else "no"
     if name.endswith("cents") and isinstance(value, int):
         return money.shown(value, facts.get("currency") or money.USUAL)
     text = str(value)

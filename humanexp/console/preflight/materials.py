@@ -85,7 +85,7 @@ def _framing(launch: Launch, reply: requests.Response) -> Problem:
     if allowed is not None and not set(wanted) <= set(allowed):
         detail = "The page may be framed by %(allowed)s, not by %(wanted)s."
         return bad(detail % {"allowed": ", ".join(allowed) or "-", "wanted": ", ".join(wanted)}, remedy)
-    return good("Answers, and may be shown in frames of {origins}.".format(origins=", ".join(wanted)))
+    return good(f"Answers, and may be shown in frames of {', '.join(wanted)}.")
 
 
 def _ancestors(policy: str) -> list[str] | None:

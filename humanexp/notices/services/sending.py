@@ -143,12 +143,12 @@ def _letter(key: str, notices: list[Notice], *, at: datetime) -> Letter:
     shown, more = notices[:LISTED], max(0, len(notices) - LISTED)
     lines = [_line(notice) for notice in shown]
     if more:
-        lines.append(("%(n)d more event." if more == 1 else "%(n)d more events.") % {"n": more})
+        lines.append(f"{more} more event{'' if more == 1 else 's'}.")
     lines.append(f"Everything that needs you: {_page()}")
     if len(notices) == 1:
         told = notices[0].event.text if notices[0].change == Change.OPENED else "resolved"
     else:
-        told = ("%(n)d event" if len(notices) == 1 else "%(n)d events") % {"n": len(notices)}
+        told = f"{len(notices)} events"
     payload = {
         "version": 1,
         "id": key,
@@ -165,7 +165,7 @@ def _line(notice: Notice) -> str:
     event = notice.event
     where = f"{event.study.title}: " if event.study is not None else ""
     if notice.change == Change.RESOLVED:
-        return str("Resolved: {what}".format(what=f"{where}{event.text}"))
+        return f"Resolved: {where}{event.text}"
     return f"{where}{event.text}\n{event.button}: {settings.PUBLIC_URL}{event.path}"
 
 

@@ -197,35 +197,28 @@ _SHARES = frozenset({"timing", "timing_unknown", "unfetched", "one_key", "fast",
 def _rule(outcome: Mapping[str, Any]) -> RuleRow:
     kind, value, threshold = outcome["kind"], outcome["value"], outcome["threshold"]
     if kind in _SHARES:
-        measured, bound = (
-            f"{100 * value:.0f}\u202f%",
-            "at most {bound}".format(bound=f"{100 * threshold:.0f}\u202f%"),
-        )
+        measured, bound = f"{100 * value:.0f}\u202f%", f"at most {100 * threshold:.0f}\u202f%"
     elif kind == "entropy":
-        measured, bound = f"{value:.2f} bits", "at least {bound} bits".format(bound=f"{threshold:g}")
+        measured, bound = f"{value:.2f} bits", f"at least {threshold:g} bits"
     elif kind in ("sentinels", "qualification"):
-        measured, bound = (
-            _right(value, outcome["trials"], outcome.get("sessions", 1)),
-            "at least {bound}".format(bound=f"{threshold:g}"),
-        )
+        measured = _right(value, outcome["trials"], outcome.get("sessions", 1))
+        bound = f"at least {threshold:g}"
     else:
-        measured, bound = f"{value:g}", "at most {bound}".format(bound=f"{threshold:g}")
+        measured, bound = f"{value:g}", f"at most {threshold:g}"
     return RuleRow(
         reason=outcome["reason"],
         severity=outcome["severity"],
         passed=outcome["passed"],
-        measured=str(measured),
-        threshold=str(bound),
+        measured=measured,
+        threshold=bound,
         trials=outcome["trials"],
         positions=", ".join(str(position + 1) for position in outcome["positions"][:12]),
     )
 
 
 def _right(value: float, trials: int, sessions: int) -> str:
-    counts = {"right": f"{value:g}", "trials": trials, "sessions": sessions}
-    if sessions > 1:
-        return str("{right} of {trials} right in {sessions} sessions of this person".format(**counts))
-    return str("{right} of {trials} right".format(**counts))
+    where = f" in {sessions} sessions of this person" if sessions > 1 else ""
+    return f"{value:g} of {trials} right{where}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from django import template
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.html import format_html
+from django.utils.translation import gettext
 
 from humanexp.studies.facts import StudyFacts
 
@@ -24,6 +25,6 @@ def contact_of(facts: StudyFacts) -> str:
         validate_email(facts.contact)
     except ValidationError:
         return facts.contact
-    address = f"mailto:{quote(facts.contact, safe='@')}?subject={quote(facts.title or 'Study', safe='')}"
+    address = f"mailto:{quote(facts.contact, safe='@')}?subject={quote(facts.title or gettext('Study'), safe='')}"
     link = '<a href="{}" target="_blank" rel="noopener noreferrer" data-letter>{}</a>'
     return format_html(link, address, facts.contact)
