@@ -60,11 +60,27 @@ def test_expiring_stops_nobody_who_has_accepted(marketplace: MarketplaceServer, 
     worker.submit(accepted["assignment_id"])
     assert places(hit_now(mturk, hit)) == ("Reviewable", 2, 0, 0)
     assert code(refused(mturk.delete_hit, HITId=hit["HITId"])) == "InvalidHITState"  # one is not judged yet
-    # Seen at the real service: the same time twice counts as a repeated token.
-    again = refused(mturk.update_expiration_for_hit, HITId=hit["HITId"], ExpireAt=past)
-    assert "has already been processed" in str(again)
-    mturk.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=datetime.now(UTC) + timedelta(days=300))
+    # Clients end a HIT again and again, when they shut down.
+    mturk.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=past)
+    assert places(hit_now(mturk, hit)) == ("Reviewable", 2, 0, 0)
+    later = datetime.now(UTC) + timedelta(days=300)
+    mturk.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=later)
     assert places(hit_now(mturk, hit))[0] == "Assignable"
+    # Seen at the real service: the same future time twice counts as a repeated token.
+    again = refused(mturk.update_expiration_for_hit, HITId=hit["HITId"], ExpireAt=later)
+    assert "has already been processed" in str(again)
+
+
+def test_ending_a_deleted_hit_does_nothing(mturk: Any, make_hit: MakeHit) -> None:
+    hit = make_hit(mturk)
+    past = datetime(2015, 1, 1, tzinfo=UTC)
+    mturk.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=past)
+    mturk.delete_hit(HITId=hit["HITId"])
+    mturk.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=past)
+    assert hit_now(mturk, hit)["HITStatus"] == "Disposed"
+    assert code(refused(mturk.delete_hit, HITId=hit["HITId"])) == "InvalidHITState"
+    future = datetime.now(UTC) + timedelta(days=1)
+    assert refused(mturk.update_expiration_for_hit, HITId=hit["HITId"], ExpireAt=future)
 
 
 def test_a_hit_under_ten_does_not_grow_to_ten(mturk: Any, make_hit: MakeHit) -> None:

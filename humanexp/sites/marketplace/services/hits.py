@@ -139,25 +139,26 @@ def add_assignments(*, hit: HIT, number: int, token: str | None, now: datetime) 
 
 @transaction.atomic
 def set_expiration(*, hit: HIT, expire_at: datetime, now: datetime) -> HIT:
-    """A time in the past ends it now; people at work may finish.
+    """A time in the past ends it now; people at work may finish. What has ended or was deleted stays as it is.
 
-    The real service has been seen to refuse the same time twice as a repeated token; so does this one.
+    The real service has been seen to refuse the same *future* time twice as a repeated token, to the second. Of past
+    times clients of the service repeat the call, also on deleted HITs, and read no error.
     """
-    token = f"{hit.hit_id}-{expire_at.timestamp():.3f}"
+    if expire_at <= now:
+        hit.expires_at = min(hit.expires_at, now)
+        hit.save(update_fields=["expires_at"])
+        return hit
+    token = f"{hit.hit_id}-{expire_at.timestamp():.0f}"
     operation = "UpdateExpirationForHIT"
     tokens.use_once(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
-    if expire_at > now:
-        _require_extensible(hit, now)
-        if expire_at > now + YEAR:
-            raise InvalidParameterValue("ExpireAt: a HIT can stay open for one year at most.")
-        if hit.expires_at <= now:
-            payments.require_funds(requester=hit.requester, cost_cents=hit.n_available * hit.cost_cents, now=now)
-        if expire_at > hit.expires_at:
-            hit.extended_at = now
-        hit.expires_at, hit.is_reviewing = expire_at, False
-    else:
-        _require_state(hit, now, *_LIVING)
-        hit.expires_at = min(hit.expires_at, now)
+    _require_extensible(hit, now)
+    if expire_at > now + YEAR:
+        raise InvalidParameterValue("ExpireAt: a HIT can stay open for one year at most.")
+    if hit.expires_at <= now:
+        payments.require_funds(requester=hit.requester, cost_cents=hit.n_available * hit.cost_cents, now=now)
+    if expire_at > hit.expires_at:
+        hit.extended_at = now
+    hit.expires_at, hit.is_reviewing = expire_at, False
     hit.save(update_fields=["expires_at", "extended_at", "is_reviewing"])
     return hit
 

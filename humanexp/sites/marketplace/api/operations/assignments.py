@@ -33,7 +33,7 @@ def get_assignment(call: Call) -> Answer:
     assignment = assignment_of(call.requester, call.parameters["AssignmentId"])
     if assignment.submitted_at is None:
         raise InvalidAssignmentState(
-            "This operation can be called with a status of: Submitted, Approved, Rejected. "
+            "This operation can be called with a status of: Reviewable,Approved,Rejected. "
             f"Assignment {assignment.assignment_id} has not been submitted."
         )
     hit = hit_of(call.requester, assignment.hit.hit_id, call.now)
