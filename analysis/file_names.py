@@ -1,4 +1,4 @@
-"""Names in folders that people hand in: what systems and programs left there, and accents stored in two ways."""
+"""Names of files and folders: what systems left among those that people hand in, accents, and words as slugs."""
 
 from __future__ import annotations
 
@@ -63,3 +63,9 @@ def without_litter(names: Iterable[str]) -> tuple[list[str], Counter[str]]:
 def composed(name: str) -> str:
     """One form for names that look alike: macOS stores an accent as a character of its own, other systems do not."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def slug_of(title: str) -> str:
+    """Lower-case letters, digits, underscores and hyphens of a title, as addresses have them."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii")
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain.lower())).strip("-_")

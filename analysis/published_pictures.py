@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from analysis.categories import CATEGORIES
 from analysis.errors import PictureRefused, TableRefused
 from analysis.file_names import composed, without_litter
+from analysis.labels.space import LabelSpace
 from analysis.observers.questions import Style
 from analysis.observers.scoring import read_answer
 from analysis.published_trials import original_of, picture_name
@@ -189,7 +189,9 @@ def _told(names: Sequence[str]) -> str:
 _DATE = re.compile(r"^\d{8}_\d{6}_")
 
 
-def read_answers(path: Path, trials: pd.DataFrame, style: Style) -> tuple[str, pd.DataFrame, dict[str, int]]:
+def read_answers(
+    path: Path, trials: pd.DataFrame, style: Style, space: LabelSpace
+) -> tuple[str, pd.DataFrame, dict[str, int]]:
     """Read the texts of one model.
 
     Parameters
@@ -199,6 +201,7 @@ def read_answers(path: Path, trials: pd.DataFrame, style: Style) -> tuple[str, p
     trials : pandas.DataFrame
         Of the people: columns ``imagename``, ``category`` and ``condition``.
     style : {"words", "letters"}
+    space : LabelSpace
 
     Returns
     -------
@@ -229,7 +232,7 @@ def read_answers(path: Path, trials: pd.DataFrame, style: Style) -> tuple[str, p
                 f"{path.name}, row {number}: the picture {image!r} {fault}. Correct it, or remove the row."
             )
         seen.add(image)
-        read = read_answer(text, CATEGORIES, style)
+        read = read_answer(text, space.ids, style)
         kinds[read.kind] += 1
         of_people = known[image]
         rows.append(

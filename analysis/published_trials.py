@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.categories import CATEGORIES
 from analysis.errors import TableRefused
+from analysis.labels.files import default_labels
+from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.tables.reading import read_table
 from analysis.tables.trials import TRIALS
 from analysis.trial_meaning import PER_SECOND, Kind, Unit, check_times, is_nothing, kinds_of, refuse_twins, spelling_of
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from analysis.observers.questions import Style
 
-NO_ANSWER = "na"
 REQUIRED = ("subj", "session", "trial", "object_response", "category", "condition", "imagename")
 #: ``0017_nse_s02_0.35_bicycle_10_n03792782_19053.JPEG``: the WordNet id and number name the original.
 _ORIGINAL = re.compile(r"(n\d{8}_\d+)\.\w+$")
@@ -82,6 +82,7 @@ def read_published_trials(
     times_in: Unit = "s",
     answers: Sequence[Path] = (),
     style: Style = "words",
+    space: LabelSpace | None = None,
 ) -> PublishedTrials:
     """Read and check published trial files; all of them or none.
 
@@ -104,6 +105,8 @@ def read_published_trials(
         is ``na``, and wrong.
     style : {"words", "letters"}
         Whether a letter in these texts names the category at its place in the alphabet.
+    space : LabelSpace, optional
+        Labels of the trials; by default the product's.
 
     Raises
     ------
@@ -117,10 +120,11 @@ def read_published_trials(
     if not paths:
         raise TableRefused("No file was named: give at least one trial file.")
     digests = [_sha256(path) for path in (*paths, *answers)]
-    frames = [_read(path, times_in) for path in paths]
+    space = space or default_labels()
+    frames = [_read(path, times_in, space) for path in paths]
     kinds = {}
     for path in answers:
-        name, frame, kinds_of_it = read_answers(path, pd.concat(frames[: len(paths)]), style)
+        name, frame, kinds_of_it = read_answers(path, pd.concat(frames[: len(paths)]), style, space)
         frames.append(frame)
         kinds[name] = kinds_of_it
     paths = [*paths, *answers]
@@ -187,7 +191,7 @@ def read_published_trials(
 _FILLED = frozenset(TRIALS.names[: TRIALS.names.index("simulated") + 1])
 
 
-def _read(path: Path, times_in: Unit) -> pd.DataFrame:
+def _read(path: Path, times_in: Unit, space: LabelSpace) -> pd.DataFrame:
     """One file with exactly the columns that are used, as text, rows checked."""
     import pandas as pd
 
@@ -208,8 +212,8 @@ def _read(path: Path, times_in: Unit) -> pd.DataFrame:
     for name in REQUIRED:
         _refuse_rows(path, name, frame[name], frame[name].isna() | (frame[name] == ""), "the cell is empty. Fill it in")
     for name, allowed, remedy in (
-        ("category", CATEGORIES, "Correct it, or leave these trials out"),
-        ("object_response", (*CATEGORIES, NO_ANSWER), "Correct it"),
+        ("category", space.ids, "Correct it, or leave these trials out"),
+        ("object_response", space.responses, "Correct it"),
     ):
         frame[name] = frame[name].str.lower()
         said = f"is not one of {', '.join(allowed)}. {remedy}"

@@ -26,9 +26,10 @@ from analysis.classifiers.port import Classifier
 from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
 from analysis.counterfactuals.corrupting import CorruptionGenerator
 from analysis.counterfactuals.oracles import ClassifierOracle
-from analysis.counterfactuals.port import Target, category_numbers
+from analysis.counterfactuals.port import Target
 from analysis.counterfactuals.search import picture_seeds, search
 from analysis.generation.originals import prepare_original
+from analysis.labels.files import default_labels
 from benchmarks._command import run
 
 STRENGTHS = np.linspace(0.0, 1.0, 201)
@@ -70,7 +71,7 @@ def exhaustive(
     function: str, pictures: np.ndarray, labels: list[str], target: Target, oracle: ClassifierOracle
 ) -> tuple[np.ndarray, np.ndarray]:
     """Greatest loss of every picture up to the first refusal (nan: refused at first), and whether it is right there."""
-    corruption, numbers, named = find_corruption(function), category_numbers(labels), np.array(labels)
+    corruption, numbers, named = find_corruption(function), default_labels().places_of(labels), np.array(labels)
     seeds = picture_seeds(0, range(len(labels)))
     losses, is_right = np.full(len(labels), np.nan), np.zeros(len(labels), bool)
     going = np.arange(len(labels))

@@ -20,11 +20,10 @@ import cv2
 import numpy as np
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.counterfactuals.latents import LatentGenerator, fit_sparse_submodel
 from analysis.counterfactuals.pixels import PixelGenerator, as_pictures, as_tensor
-from analysis.counterfactuals.port import Oracle, Target, category_numbers
+from analysis.counterfactuals.port import Oracle, Target
 from analysis.counterfactuals.retraining import LabelledPictures, retrain_on_counterfactuals
 from analysis.counterfactuals.score import score_with_intervals
 from analysis.counterfactuals.search import Counterfactual, search
@@ -32,6 +31,7 @@ from analysis.counterfactuals.specifications import load_generator, load_oracle
 from analysis.counterfactuals.summaries import budget_study, generator_agreement
 from analysis.counterfactuals.transfer import transfer_matrix
 from analysis.examples.pictures import draw
+from analysis.labels.files import default_labels
 from analysis.retraining.training import Recipe
 from benchmarks._command import run
 
@@ -57,9 +57,9 @@ def pictures(per_category: int, first: int) -> tuple[np.ndarray, list[str]]:
     drawn = [
         cv2.resize(draw(category, seed), (SIZE_PX, SIZE_PX), interpolation=cv2.INTER_AREA)
         for seed in range(first, first + per_category)
-        for category in CATEGORIES
+        for category in default_labels().ids
     ]
-    return np.stack(drawn), [category for _ in range(per_category) for category in CATEGORIES]
+    return np.stack(drawn), [category for _ in range(per_category) for category in default_labels().ids]
 
 
 def scored(found: Sequence[Counterfactual]) -> dict[str, object]:
@@ -116,7 +116,7 @@ def sparse_submodel(per_category: int, budget: int) -> dict[str, object]:
     assert isinstance(generator, LatentGenerator)
     oracle, model = load_oracle(ORACLE), load_classifier(f"export:{MODELS['robust']}")
     training, labels = pictures(per_category, 50)
-    target, numbers = Target(model), category_numbers(labels)
+    target, numbers = Target(model), default_labels().places_of(labels)
     before, after = [], []
     for start in range(0, len(training), 32):
         state = generator.start(training[start : start + 32], np.zeros(len(training[start : start + 32]), np.int64))
@@ -188,7 +188,7 @@ def one_by_one(
     `remembers` the loop differentiates the very picture that the oracle judged. Returns the accepted steps.
     """
     accepted = []
-    for original, label, number in zip(originals, labels, category_numbers(labels), strict=True):
+    for original, label, number in zip(originals, labels, default_labels().places_of(labels), strict=True):
         with torch.no_grad():
             first = values = way.start(as_tensor(original[None].astype(np.float32) / 255, "cpu"))
         steps, kept = -1, None
@@ -201,7 +201,7 @@ def one_by_one(
                 break
             steps, kept = steps + 1, picture
             if steps < budget:
-                logits = model.category_logits(painted if remembers else way.paint(values))
+                logits = model.label_logits(painted if remembers else way.paint(values), default_labels())
                 loss = torch.nn.functional.cross_entropy(logits, torch.tensor([int(number)]))
                 (gradient,) = torch.autograd.grad(loss, values)
                 values = way.move(values.detach(), gradient, first)
@@ -291,7 +291,7 @@ def memory_of(generator: str, counts: Sequence[int]) -> dict[str, float]:
         done = 0
         for count in counts:
             originals = [
-                SearchOriginal(f"airplane-{number}", CATEGORIES[0], str(path), sha256, number)
+                SearchOriginal(f"airplane-{number}", default_labels().ids[0], str(path), sha256, number)
                 for number in range(done, count)
             ]
             for shard in cut_search(settings, originals):

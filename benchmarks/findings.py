@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.categories import CATEGORIES
 from analysis.compute import available_cores, executor
 from analysis.curves.fit import fit_curve
 from analysis.findings.analysing import analyse
+from analysis.labels.files import default_labels
 from benchmarks._command import run
 
 CORRUPTIONS, CLASSIFIERS, PEOPLE, TRIALS, ORIGINALS, CLEAN = 14, 10, 550, 5000, 2000, 5000
@@ -44,7 +44,7 @@ def tables(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
                     "role": "clean" if clean else "main",
                     "original": [f"o{k}" for k in original],
                     "stimulus": stimulus,
-                    "category": np.array(CATEGORIES)[original % 16],
+                    "category": np.array(default_labels().ids)[original % 16],
                     "corruption": name,
                     "visual_change": 0.0 if clean else rng.random(n),
                     "condition": None,
@@ -67,7 +67,7 @@ def answered(rng: np.random.Generator, frame: pd.DataFrame, *, bend: float) -> p
     """Add answers of an observer whose curve falls at the bend."""
     v = frame["visual_change"].to_numpy()
     right = rng.random(len(v)) < 1 / 16 + (0.93 - 1 / 16) / (1 + np.exp((v - bend) / 0.06))
-    guess = np.array(CATEGORIES)[rng.integers(0, 16, len(v))]
+    guess = np.array(default_labels().ids)[rng.integers(0, 16, len(v))]
     response = np.where(right, frame["category"], guess)
     return frame.assign(response=response, correct=response == frame["category"])
 

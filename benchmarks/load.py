@@ -194,7 +194,7 @@ def make_stimuli(*, count_per_function: int) -> None:
     import cv2
     import numpy as np
 
-    from analysis.categories import CATEGORIES
+    from analysis.labels.files import default_labels
     from humanexp.core.storage import media_path
     from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 
@@ -225,7 +225,7 @@ def make_stimuli(*, count_per_function: int) -> None:
             file=f"load/{category}-{number}.png",
             sha256=hashlib.sha256(f"{category}-{number}".encode()).hexdigest(),
         )
-        for category in CATEGORIES
+        for category in default_labels().ids
         for number in range(30)
     )
     rows = [("none", image, 0.0) for image in images]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from analysis.tables.trials import TRIALS
 from benchmarks._command import run
 
@@ -26,7 +26,7 @@ CURVES = {
     "uniform_noise": (3.5, 3.2, 2.0, -2.0),
 }
 SDS = {"participant": 0.5, "category": 0.6, "original": 1.2}
-GUESS = 1.0 / len(CATEGORIES)
+GUESS = 1.0 / len(default_labels().ids)
 
 
 def curve(corruption: str, visual_change: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ def write_trials(folder: Path, rng: np.random.Generator, *, people: int, trials_
     number = people * trials_each
     person = np.repeat(np.arange(people), trials_each)
     original = np.concatenate([rng.permutation(originals)[:trials_each] for _ in range(people)])
-    category = original % len(CATEGORIES)
+    category = original % len(default_labels().ids)
     corruption = np.array(sorted(CURVES))[rng.integers(len(CURVES), size=number)]
     visual_change = np.round(rng.random(number), 6)
     eta = np.empty(number)
@@ -62,7 +62,7 @@ def write_trials(folder: Path, rng: np.random.Generator, *, people: int, trials_
         eta[corruption == name] = curve(name, visual_change[corruption == name])
     for kind, which, count in (
         ("participant", person, people),
-        ("category", category, len(CATEGORIES)),
+        ("category", category, len(default_labels().ids)),
         ("original", original, originals),
     ):
         eta += rng.normal(0.0, SDS[kind], count)[which]
@@ -78,10 +78,10 @@ def write_trials(folder: Path, rng: np.random.Generator, *, people: int, trials_
             "role": "main",
             "original": f"original-{original[k]:04d}",
             "stimulus": f"stimulus-{k:06d}",
-            "category": CATEGORIES[category[k]],
+            "category": default_labels().ids[category[k]],
             "corruption": str(corruption[k]),
             "visual_change": float(visual_change[k]),
-            "response": CATEGORIES[category[k]] if correct[k] else "na",
+            "response": default_labels().ids[category[k]] if correct[k] else "na",
             "correct": bool(correct[k]),
             "accepted": True,
             "simulated": True,

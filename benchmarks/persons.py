@@ -28,8 +28,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.arrays import FloatArray, IntArray
-from analysis.categories import CATEGORIES, conflicts
 from analysis.clusters import exact_bound
+from analysis.labels.conflicts import conflicts
+from analysis.labels.files import default_labels
 from analysis.persons.calibration import EVIDENCE, FALSE_ALARMS, judge_people
 from analysis.persons.score import PEOPLE, AnswerTable, Pictures, SentinelAnswers, balanced, scores, simulated
 from benchmarks import _command
@@ -113,7 +114,7 @@ def _answers(table: pd.DataFrame, right: str = "") -> SentinelAnswers:
 
 
 def _data(people: SentinelAnswers, models: SentinelAnswers, talking: frozenset[str]) -> Data:
-    pictures = Pictures.of(people)
+    pictures = Pictures.of(people, options=default_labels().ids)
     kinds = []
     for part in (people, models):
         own = {}
@@ -165,7 +166,7 @@ class Trial:
         table, registry = self.data.people_without(), self.data.registry_without()
         threshold = self.threshold(table, registry)
         size, rng = self.shown.shape, self.rng
-        guesses = rng.integers(0, len(CATEGORIES), size)
+        guesses = rng.integers(0, len(default_labels().ids), size)
         persons = np.stack(list(self.data.people.values()))
         one = persons[rng.integers(0, len(persons), (size[0], 1)), self.shown]
         # What people answer to other pictures: somebody who saw too little to know, and does not guess evenly.
@@ -177,7 +178,7 @@ class Trial:
             "guesses all": guesses,
             "guesses half": np.where(half, guesses, one),
             "sees half": np.where(half, elsewhere, one),
-            "one key": np.broadcast_to(rng.integers(0, len(CATEGORIES), (size[0], 1)), size),
+            "one key": np.broadcast_to(rng.integers(0, len(default_labels().ids), (size[0], 1)), size),
             "half by a machine": np.where(half, by_machine, one),
         }
         return {name: self.flagged(table, registry, given, threshold) for name, given in kinds.items()}

@@ -43,8 +43,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from analysis.categories import CATEGORIES, RESPONSE_GRID
 from analysis.examples.pictures import draw
+from analysis.labels.files import default_labels
 from analysis.masks import noise_mask
 from analysis.study.protocol import load_protocol
 from analysis.timing.certificate import certify
@@ -148,7 +148,7 @@ def read_trace(trace: dict[str, Any]) -> dict[int, Traced]:
 @contextmanager
 def served() -> Iterator[str]:
     """The engine's modules and some pictures, on loopback."""
-    pictures = {f"/pictures/stimulus-{n}.png": _png(draw(CATEGORIES[n], n, 224)) for n in range(16)}
+    pictures = {f"/pictures/stimulus-{n}.png": _png(draw(default_labels().ids[n], n, 224)) for n in range(16)}
     pictures |= {f"/pictures/mask-{n}.png": _png(noise_mask(n, 224)) for n in range(16)}
     # For the screencast: black and white are told apart in any frame.
     pictures |= {"/pictures/black.png": _png(np.zeros((224, 224), np.uint8))}
@@ -223,7 +223,9 @@ class Bench:
         self.page.wait_for_function("window.bench")
         # Everything but the stimulus is short by default: it does not bear on what is measured.
         changes = {} if full else {"fixation_ms": 100, "mask_ms": 100}
-        choices = [{"name": name, "label": name, "icon": f"/static/icons/{name}.svg"} for name in RESPONSE_GRID]
+        choices = [
+            {"name": name, "label": name, "icon": f"/static/icons/{name}.svg"} for name in default_labels().in_grid
+        ]
         protocol = load_protocol("vcr", changes).to_dict()
         self.refresh = self.page.evaluate("(given) => bench.prepare(...given)", [protocol, choices, showings])
         self._next = 0

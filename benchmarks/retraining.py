@@ -18,13 +18,14 @@ import cv2
 import numpy as np
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.corruptions import corrupt, find_corruption
 from analysis.counterfactuals.port import Target
 from analysis.examples.pictures import draw
 from analysis.generation.originals import prepare_original
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.retraining.held_out import hold_out
 from analysis.retraining.training import Recipe, fine_tune
 from benchmarks._command import run
@@ -44,6 +45,10 @@ class Pictures:
     categories: np.ndarray
     original_names: list[str]
 
+    @property
+    def space(self) -> LabelSpace:
+        return default_labels()
+
     def __len__(self) -> int:
         return len(self.pictures)
 
@@ -52,7 +57,9 @@ class Pictures:
 
     def split(self, share: float, seed: int) -> tuple[Pictures, Pictures]:
         named = zip(self.original_names, self.categories, strict=True)
-        chosen = hold_out({name: (CATEGORIES[number], name) for name, number in named}, share=share, seed=seed)
+        chosen = hold_out(
+            {name: (default_labels().ids[number], name) for name, number in named}, share=share, seed=seed
+        )
         is_held_out = np.array([name in chosen for name in self.original_names])
         return self.some(~is_held_out), self.some(is_held_out)
 
@@ -73,13 +80,15 @@ def made(originals: list[tuple[str, str, np.ndarray]], function: str, seed: int,
             for _ in range(COPIES)
         ]
         pictures += [picture, *copies]
-        categories += [CATEGORIES.index(category)] * (COPIES + 1)
+        categories += [default_labels().ids.index(category)] * (COPIES + 1)
         names += [name] * (COPIES + 1)
     return Pictures(np.stack(pictures), np.array(categories, np.int64), names)
 
 
 def drawings(count: int, first: int) -> list[tuple[str, str, np.ndarray]]:
-    named = [(seed, category) for seed in range(first, first + -(-count // 16)) for category in CATEGORIES][:count]
+    named = [(seed, category) for seed in range(first, first + -(-count // 16)) for category in default_labels().ids][
+        :count
+    ]
     return [
         (
             f"{category}-{seed}",
@@ -93,7 +102,7 @@ def drawings(count: int, first: int) -> list[tuple[str, str, np.ndarray]]:
 def right(network: TorchNetwork, pictures: Pictures) -> float:
     """Share right."""
     return float(np.mean(Target(network).look(pictures.pictures, pictures.categories).responses
-                         == np.array(CATEGORIES)[pictures.categories]))  # fmt: skip
+                         == np.array(default_labels().ids)[pictures.categories]))  # fmt: skip
 
 
 def guard(seeds: int) -> dict[str, object]:
@@ -172,7 +181,9 @@ def plain_loop(
         for start in range(0, len(order), batch):
             shown, categories = examples.batch(order[start : start + batch])
             inputs = torch.from_numpy(shown).permute(0, 3, 1, 2).float().div_(255)
-            loss = torch.nn.functional.cross_entropy(learner.category_logits(inputs), torch.from_numpy(categories))
+            loss = torch.nn.functional.cross_entropy(
+                learner.label_logits(inputs, default_labels()), torch.from_numpy(categories)
+            )
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

@@ -32,9 +32,9 @@ import numpy as np
 from analysis.acceptance.golds import gold_slack, hard_golds, tally_golds, withdrawal_of
 from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import Verdict, judge
-from analysis.categories import CATEGORIES
 from analysis.curves.fit import fit_curve
 from analysis.design.planner import plan_study
+from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from analysis.study.rules import RuleSet, load_rule_set
 from analysis.study.validation import ValidationDesign
@@ -136,7 +136,7 @@ def study_of(setting: Setting, seed: int) -> tuple[list[Any], dict[str, TruePict
     """Session plans, what every stimulus shows, and the people's model."""
     observers = ObserverModel(curves=DEMO_CURVES, seed=seed)
     rng = random_stream(seed, "study")
-    originals = {f"o{k:04d}": CATEGORIES[k % 16] for k in range(ORIGINALS)}
+    originals = {f"o{k:04d}": default_labels().ids[k % 16] for k in range(ORIGINALS)}
     rows: list[dict[str, Any]] = []
     for original, category in originals.items():
         shared = {"original": original, "category": category}

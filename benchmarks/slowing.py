@@ -21,8 +21,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.curves.fit import fit_curve
+from analysis.labels.files import default_labels
+from analysis.labels.space import NO_ANSWER
 from analysis.study.rules import load_rule_set
 from benchmarks import _command
 from benchmarks.screening import BARE, CORRUPTIONS, STUDY_SESSIONS, Rows, judged, session_rows, study_of
@@ -54,7 +55,7 @@ class Hasty(Persona):
         rng = random_stream(self.seed, participant, position, "haste")
         if given.response == NO_ANSWER or rng.random() >= HASTY_SHARE:
             return given
-        response = str(rng.choice(CATEGORIES)) if rng.random() < HASTY_GUESSES else given.response
+        response = str(rng.choice(default_labels().ids)) if rng.random() < HASTY_GUESSES else given.response
         return Answer(response=response, rt_ms=float(rng.uniform(*HASTY_MS)))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from analysis.categories import CATEGORIES
 from analysis.design.plan import StudyPlan
+from analysis.labels.files import default_labels
 from analysis.study.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -90,7 +90,7 @@ def make_stimulus_set(
             file=f"{name}/{category}-{number}.png",
             sha256=hashlib.sha256(f"{name}/{category}-{number}".encode()).hexdigest(),
         )
-        for category in CATEGORIES
+        for category in default_labels().ids
         for number in range(per_category)
     )
     rows = [("none", image, 0.0) for image in images]
@@ -119,7 +119,7 @@ def make_stimulus_set(
 
 
 #: Shape and texture of the cue conflicts that `add_sentinels` brings.
-PAIRS = tuple((CATEGORIES[k % 16], CATEGORIES[(k + 1 + k // 16) % 16]) for k in range(48))
+PAIRS = tuple((default_labels().ids[k % 16], default_labels().ids[(k + 1 + k // 16) % 16]) for k in range(48))
 
 
 def add_sentinels(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from analysis.corruptions.registry import NO_CORRUPTION
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.study.design import PERSON
 
 #: Up to here an attentive person knows what a picture shows; beyond, honest guessing looks like careless answering.
@@ -58,11 +60,14 @@ class SessionRecord:
         The same person's other sessions, for rules that count sentinels over all of them.
     fetched : frozenset of int or None
         Positions whose pictures were given out before they were answered; None where nobody kept that.
+    space : LabelSpace
+        Labels of the answers.
     """
 
     trials: tuple[AnsweredTrial, ...]
     others: tuple[SessionRecord, ...] = ()
     fetched: frozenset[int] | None = None
+    space: LabelSpace = field(default_factory=default_labels)
 
     def __post_init__(self) -> None:
         ordered = sorted(self.trials, key=lambda trial: trial.position)
@@ -75,10 +80,12 @@ class SessionRecord:
         *,
         withdrawn: Collection[str] = (),
         fetched: frozenset[int] | None = None,
+        space: LabelSpace | None = None,
     ) -> SessionRecord:
         """From rows with the columns of ``tables.trials.TRIALS``; golds of withdrawn originals are none any more."""
         return cls(
             fetched=fetched,
+            space=space or default_labels(),
             trials=tuple(
                 AnsweredTrial(
                     position=int(row["position"]),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from analysis.acceptance.record import AnsweredTrial, SessionRecord
-from analysis.categories import NO_ANSWER, superordinate
+from analysis.labels.space import NO_ANSWER
 from analysis.study.rules import (
     AllowedSettings,
     EntropySettings,
@@ -125,13 +125,13 @@ def consistency(record: SessionRecord, settings: AllowedSettings) -> Measured:
 
 @kind("other_group")
 def other_group(record: SessionRecord, settings: AllowedSettings) -> Measured:
-    """At most `allowed` negatives answered with a category of the other superordinate group."""
+    """At most `allowed` negatives answered with a label of another group."""
     trials = record.with_role("negative", "categorisation")
     failed = [
         trial
         for trial in trials
         if trial.response not in (None, NO_ANSWER)
-        and superordinate(str(trial.response)) != superordinate(str(trial.category))
+        and record.space.group(str(trial.response)) != record.space.group(str(trial.category))
     ]
     return Measured(
         passed=None if len(trials) < settings.minimum else len(failed) <= settings.allowed,

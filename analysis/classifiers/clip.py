@@ -14,11 +14,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.weights import INSTALL, import_torchvision, refuse_two_sets, untrained
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.files import default_labels
 
 #: As a folder of a CLIP network names its weights.
 _WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
@@ -37,7 +37,7 @@ def load(
     labels: tuple[str, ...] | None = None,
     sentence: Callable[[str], str] = prompt,
 ) -> TorchNetwork:
-    """Load a CLIP network as a classifier of ``labels``, by default the 16 categories, by a sentence for each.
+    """Load a CLIP network as a classifier of ``labels``, by default those of the product, by a sentence for each.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def load(
     inputs = Preprocessing(
         int(size[0] if isinstance(size, list | tuple) else size), tuple(settings["mean"]), tuple(settings["std"])
     )
-    named = labels or CATEGORIES
+    named = labels or default_labels().ids
     sentences = [sentence(label) for label in named]
     state = network.state_dict()
     return TorchNetwork(

@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import IMAGENET_WNIDS
 from analysis.classifiers.decision import read_labels
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import ClassifierUnavailable, InvalidInput
+from analysis.labels.imagenet import class_ids
 
 #: Quantised networks round their probabilities.
 _ROUNDING = 0.02
@@ -189,7 +189,7 @@ def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
 
 def _labels(labels: object, path: Path) -> tuple[str, ...]:
     if labels == "imagenet":
-        return IMAGENET_WNIDS
+        return class_ids()
     if isinstance(labels, str) and _is_mapping_file(labels):
         return read_labels(path.parent / labels)
     if isinstance(labels, list) and len(labels) >= 2 and all(isinstance(label, str) for label in labels):

@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES
-from analysis.classifiers.decision import columns_of_categories
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.errors import ClassifierUnavailable, install
+from analysis.labels.mapping import mapping_of
+from analysis.labels.space import LabelSpace
 
 #: Numbers that a network computes with on CUDA: exact float32, float32 with products rounded as TF32, or float16 or
 #: bfloat16 mixed in by torch's autocast.
@@ -223,19 +223,19 @@ class TorchNetwork:
         outputs = self._outputs(pictures)
         return outputs if self.outputs == "logits" else outputs.clamp_min(1e-12).log()
 
-    def category_logits(self, pictures: Any) -> Any:
-        """Logarithm of the 16-way scores, a differentiable tensor of shape (n, 16), in the order of `CATEGORIES`.
+    def label_logits(self, pictures: Any, space: LabelSpace) -> Any:
+        """Logarithm of the scores of labels, a differentiable tensor of shape (n, labels), in the order of their ids.
 
-        The score of a category is the mean probability of its labels, as in `category_scores`: the category with the
-        largest value is the 16-way decision, whatever labels the network has.
+        The score of a label is the mean probability of its outputs, as in `LabelMapping.scores`: the label with the
+        largest value is the decision, whatever outputs the network has.
         """
         import torch
 
         scores = self.logits(pictures).log_softmax(dim=1)
-        if self.labels == CATEGORIES:
+        if self.labels == space.ids:
             return scores
-        columns = columns_of_categories(self.labels)
-        means = [scores[:, found].logsumexp(dim=1) - float(np.log(len(found))) for found in columns]
+        columns = mapping_of(tuple(self.labels), space).columns
+        means = [scores[:, list(found)].logsumexp(dim=1) - float(np.log(len(found))) for found in columns]
         return torch.stack(means, dim=1)
 
     def _outputs(self, pictures: Any) -> Any:

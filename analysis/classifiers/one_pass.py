@@ -182,7 +182,7 @@ class _Desk:
         for shard, classifier, (values, seconds) in zip(batch.shards, batch.classifiers, answers, strict=True):
             started, path = time.perf_counter(), shard.path
             names = [one.stimulus for one in batch.stimuli]
-            decisions = decided(classifier, names, values, shard.asked.rule, own_labels=shard.asked.own_labels)
+            decisions = decided(classifier, names, values, shard.asked.how)
             rows = self._rows.setdefault(path, [])
             rows.extend(prediction_rows(shard.name, batch.stimuli, decisions))
             taken = self._seconds.get(path, 0.0) + seconds + time.perf_counter() - started

@@ -19,13 +19,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import IMAGENET_WNIDS
 from analysis.classifiers import weights
 from analysis.classifiers.description import check_outputs, probing_pictures, read_beside
 from analysis.classifiers.networks import BATCH, TorchNetwork, check_device, frozen, is_accelerator, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.classifiers.weights import load_weights
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.imagenet import class_ids
 
 #: Kind of message in a field of a message, as far as it leads to tensors (onnx.proto3).
 _FIELDS: Mapping[str, Mapping[int, str]] = {
@@ -307,7 +307,7 @@ def load_lite(
     inputs = Preprocessing(_INPUT_PX[reference], _MEAN, _STD)
     return TorchNetwork(
         name=f"efficientnet-lite{reference}",
-        labels=labels or IMAGENET_WNIDS,
+        labels=labels or class_ids(),
         digest=weights_digest(network.state_dict(), also=str(inputs)),
         inputs=inputs,
         forward=frozen(network, device),

@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.classifiers.decision import Decisions, Rule, decide, decide_labels
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.mapping import Answering, Decisions
 
 
 @runtime_checkable
@@ -21,9 +21,9 @@ class Classifier(Protocol):
     name : str
         Short name for figures.
     labels : tuple of str
-        One a column of `predict`: categories or WordNet ids.
+        One a column of `predict`: ids of labels or WordNet ids.
     label_space : int
-        Number of labels, k. Decisions are 16-way whatever k is; see `Decisions.label_space`.
+        Number of outputs, k. Decisions are among the labels asked for whatever k is; see `Decisions.label_space`.
     digest : str
         SHA-256 of what determines the predictions (weights and preprocessing).
     preprocessing : str
@@ -61,8 +61,8 @@ class RecordedPredictions(Protocol):
     @property
     def preprocessing(self) -> str: ...
 
-    def predictions(self, stimuli: Sequence[str], rule: Rule = "mean", *, own_labels: bool = False) -> Decisions:
-        """Recorded decisions on these stimuli, in their order: 16-way, or among the recorded labels."""
+    def predictions(self, stimuli: Sequence[str], how: Answering) -> Decisions:
+        """Recorded decisions on these stimuli, in their order: among the labels asked for, or the recorded ones."""
         ...
 
 
@@ -70,9 +70,7 @@ def classify(
     classifier: Classifier | RecordedPredictions,
     stimuli: Sequence[str],
     load_pictures: Callable[[], NDArray[np.uint8]],
-    rule: Rule = "mean",
-    *,
-    own_labels: bool = False,
+    how: Answering | None = None,
 ) -> Decisions:
     """Decisions on a batch of stimuli, whichever kind of classifier it is.
 
@@ -84,10 +82,8 @@ def classify(
         Names of the stimuli, length n.
     load_pictures : callable
         Returns the stimuli's pictures, uint8 (n, h, w, 3); not called where predictions are on record.
-    rule : {"mean", "sum", "max"}
-        How a finer label space becomes 16 categories; see `decide`.
-    own_labels : bool
-        Decide among the classifier's own labels instead of the 16 categories.
+    how : Answering, optional
+        Labels, rule and decision; by default the mean among the product's default labels.
 
     Raises
     ------
@@ -97,20 +93,19 @@ def classify(
         If a stimulus has no recorded prediction.
     """
     answers = None if isinstance(classifier, RecordedPredictions) else np.asarray(classifier.predict(load_pictures()))
-    return decided(classifier, stimuli, answers, rule, own_labels=own_labels)
+    return decided(classifier, stimuli, answers, how)
 
 
 def decided(
     classifier: Classifier | RecordedPredictions,
     stimuli: Sequence[str],
     probabilities: NDArray[Any] | None,
-    rule: Rule = "mean",
-    *,
-    own_labels: bool = False,
+    how: Answering | None = None,
 ) -> Decisions:
     """`classify` where the pictures have been looked at: ``probabilities`` are what `Classifier.predict` returned."""
+    how = how or Answering()
     if isinstance(classifier, RecordedPredictions):
-        return classifier.predictions(stimuli, rule, own_labels=own_labels)
+        return classifier.predictions(stimuli, how)
     probabilities = np.asarray(probabilities)
     expected = (len(stimuli), len(classifier.labels))
     if probabilities.shape != expected:
@@ -124,14 +119,10 @@ def decided(
             f"{classifier.name} answers the stimulus {stimuli[int(np.argmin(finite))]!r} with values that are no "
             "numbers (NaN or infinite). Check its weights and its mean and std."
         )
-    if own_labels:
-        return decide_labels(probabilities, classifier.labels)
-    return decide(probabilities, classifier.labels, rule)
+    return how.answer(probabilities, classifier.labels)
 
 
-def rehearse(
-    classifier: Classifier | RecordedPredictions, size_px: int, rule: Rule = "mean", *, own_labels: bool = False
-) -> None:
+def rehearse(classifier: Classifier | RecordedPredictions, size_px: int, how: Answering | None = None) -> None:
     """Let a classifier answer one grey picture, so that what is wrong with it shows before anything is written.
 
     Raises
@@ -141,4 +132,4 @@ def rehearse(
     """
     if isinstance(classifier, Classifier):
         grey = np.full((1, size_px, size_px, 3), 128, dtype=np.uint8)
-        classify(classifier, ["a grey picture"], lambda: grey, rule, own_labels=own_labels)
+        classify(classifier, ["a grey picture"], lambda: grey, how)

@@ -18,12 +18,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from analysis.categories import IMAGENET_WNIDS
 from analysis.classifiers.description import inputs_beside, labels_beside
 from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.weights import INSTALL, import_torchvision, load_weights, untrained
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.imagenet import class_ids
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -49,7 +49,7 @@ def load_torchvision(
     inputs = Preprocessing(_published_px(models, name), IMAGENET_MEAN, IMAGENET_STD)
     if wanted == "random" or Path(wanted).is_file():
         # GoogLeNet and Inception have helpers for training that published weights lack too.
-        options = {"num_classes": len(labels or IMAGENET_WNIDS), "weights": None}
+        options = {"num_classes": len(labels or class_ids()), "weights": None}
         if name in ("googlenet", "inception_v3"):
             options |= {"aux_logits": False, "init_weights": True}
         network = untrained(lambda: models.get_model(name, **options))
@@ -95,7 +95,7 @@ def load_timm(
     if wanted and wanted != "random" and not Path(wanted).is_file():
         raise ClassifierUnavailable(f"{spec}: there is no file {wanted}. Give a file of weights, or random.")
     if wanted:
-        network = untrained(lambda: timm.create_model(name, num_classes=len(labels or IMAGENET_WNIDS)))
+        network = untrained(lambda: timm.create_model(name, num_classes=len(labels or class_ids())))
         if wanted != "random":
             load_weights(network, Path(wanted), spec)
     else:
@@ -116,7 +116,7 @@ def _network(
 ) -> TorchNetwork:
     return TorchNetwork(
         name=reference,
-        labels=labels or IMAGENET_WNIDS,
+        labels=labels or class_ids(),
         digest=weights_digest(network.state_dict(), also=f"{inputs}{_named(labels)}"),
         inputs=inputs,
         forward=frozen(network, device),
@@ -126,7 +126,7 @@ def _network(
 
 def _named(labels: tuple[str, ...] | None) -> str:
     """Own labels, as the digest tells them: other labels are other answers."""
-    return "" if labels in (None, IMAGENET_WNIDS) else " ".join(labels or ())
+    return "" if labels in (None, class_ids()) else " ".join(labels or ())
 
 
 def _published_px(models: ModuleType, name: str) -> int:

@@ -1,7 +1,7 @@
 """Adapter ``table:PATH``: predictions made elsewhere, one row a stimulus, and what is wrong with such a table.
 
 Columns: ``stimulus``, then either ``response`` (a category) and, if known, ``confidence``; or one column of
-probabilities for each of the 16 categories, or for each of the 1,000 WordNet ids.
+probabilities for each label of the set, or for each of the 1,000 WordNet ids.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS
-from analysis.classifiers.decision import Decisions, Rule, decide, decide_labels
 from analysis.errors import ClassifierUnavailable, TableRefused
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
+from analysis.labels.mapping import Answering, Decisions
+from analysis.labels.space import LabelSpace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +47,8 @@ class PredictionTable:
         """Where the predictions come from."""
         return "predictions recorded elsewhere"
 
-    def predictions(self, stimuli: Sequence[str], rule: Rule = "mean", *, own_labels: bool = False) -> Decisions:
-        """Decisions on these stimuli, in their order; 16-way, or among the labels on record.
+    def predictions(self, stimuli: Sequence[str], how: Answering | None = None) -> Decisions:
+        """Decisions on these stimuli, in their order; among the labels asked for, or those on record.
 
         Raises
         ------
@@ -60,17 +62,15 @@ class PredictionTable:
                 f"{missing[0]!r}. Add them, named as in the stimulus table."
             )
         rows = np.array([self.row_of[stimulus] for stimulus in stimuli], dtype=np.int64)
-        if self.probabilities is not None and own_labels:
-            return decide_labels(self.probabilities[rows], self.labels)
         if self.probabilities is not None:
-            return decide(self.probabilities[rows], self.labels, rule)
+            return (how or Answering()).answer(self.probabilities[rows], self.labels)
         if self.responses is None or self.confidence is None:
             raise TableRefused(f"{self.name}: the table holds neither responses nor probabilities.")
-        return Decisions(self.responses[rows], self.confidence[rows])
+        return Decisions(self.responses[rows], self.confidence[rows], len(self.labels))
 
 
-def load(reference: str) -> PredictionTable:
-    """Read and check a table of predictions.
+def load(reference: str, space: LabelSpace | None = None) -> PredictionTable:
+    """Read and check a table of predictions of these labels, by default the product's.
 
     Raises
     ------
@@ -82,9 +82,9 @@ def load(reference: str) -> PredictionTable:
     path = Path(reference)
     if not path.is_file():
         raise ClassifierUnavailable(f"{path}: there is no such table of predictions.")
-    report = examine_table(path, ())
+    report = examine_table(path, (), space=space)
     check_table(report)
-    frame, labels = report.frame, report.labels or CATEGORIES
+    frame, labels = report.frame, report.labels or report.space.ids
     name, digest = path.name, hashlib.sha256(path.read_bytes()).hexdigest()
     row_of = {stimulus: row for row, stimulus in enumerate(frame["stimulus"].str.strip().tolist())}
     if report.kind == "responses":
@@ -128,12 +128,14 @@ class TableReport:
     kind: str
     n_rows: int
     n_stimuli: int
+    #: those of the set, or 1,000 where probabilities of ImageNet's classes are mapped to them
+    n_labels: int
+    #: labels of the set
+    space: LabelSpace
     #: stimuli of the set that have a row
     n_found: int = 0
     #: rows of stimuli that the set does not have; they are left out
     n_unknown: int = 0
-    #: 16, or 1,000 where probabilities of ImageNet's classes are decided into 16
-    n_labels: int = 16
     has_confidence: bool = False
     problems: list[Problem] = field(default_factory=list)
     n_problems: int = 0
@@ -159,7 +161,9 @@ class TableReport:
                 self.problems.append(problem)
 
 
-def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> TableReport:
+def examine_table(
+    path: Path, stimuli: Sequence[str], *, name: str = "", space: LabelSpace | None = None
+) -> TableReport:
     """Read a table of predictions and say all that is wrong with it.
 
     Parameters
@@ -170,6 +174,8 @@ def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> Tabl
         Names of the set's stimuli: each needs a row.
     name : str
         What the file is called in messages.
+    space : LabelSpace, optional
+        Labels of the set; by default the product's.
 
     Returns
     -------
@@ -183,17 +189,19 @@ def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> Tabl
     """
     from analysis.tables.reading import read_table
 
+    space = space or default_labels()
     frame = read_table(path)
     frame = frame.assign(**{name: frame[name].astype("string").str.strip() for name in frame.columns})
     present = set(frame.columns)
     has_response = "response" in present
-    labels = () if has_response else (IMAGENET_WNIDS if IMAGENET_WNIDS[0] in present else CATEGORIES)
+    labels = () if has_response else (class_ids() if class_ids()[0] in present else space.ids)
     report = TableReport(
         name=name or path.name,
         kind="responses" if has_response else "probabilities",
         n_rows=len(frame),
         n_stimuli=len(stimuli),
-        n_labels=len(labels) or len(CATEGORIES),
+        n_labels=len(labels) or len(space),
+        space=space,
         has_confidence="confidence" in present,
         head=_head(frame, labels),
         labels=labels,
@@ -201,7 +209,7 @@ def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> Tabl
     )
     missing = [column for column in ("stimulus", *labels) if column not in present]
     if missing:
-        report.add(_missing_columns(missing, labels, present))
+        report.add(_missing_columns(missing, labels, present, space))
         return report
     text = frame["stimulus"].fillna("")
     report.add(_stimulus_problems(text))
@@ -211,12 +219,12 @@ def examine_table(path: Path, stimuli: Sequence[str], *, name: str = "") -> Tabl
     report.n_unknown = int((~text.isin(known)).sum())
     if has_response:
         response = frame["response"].fillna("")
-        report.add(_response_problems(response))
-        if set(CATEGORIES) <= present:
-            report.add(_contradictions(response, frame))
+        report.add(_response_problems(response, space))
+        if set(space.ids) <= present:
+            report.add(_contradictions(response, frame, space))
         if report.has_confidence:
             report.add(_confidence_problems(frame["confidence"]))
-        report.counts = {category: int((response == category).sum()) for category in CATEGORIES}
+        report.counts = {category: int((response == category).sum()) for category in space.ids}
     else:
         report.add(_probability_problems(frame, labels))
     return report
@@ -243,7 +251,9 @@ def _head(frame: pd.DataFrame, labels: Sequence[str]) -> list[dict[str, str]]:
     return [{str(key): str(value) for key, value in row.items()} for row in rows.to_dict("records")]
 
 
-def _missing_columns(missing: list[str], labels: Sequence[str], present: set[str]) -> Iterator[Problem]:
+def _missing_columns(
+    missing: list[str], labels: Sequence[str], present: set[str], space: LabelSpace
+) -> Iterator[Problem]:
     if "stimulus" in missing:
         yield Problem(None, "stimulus", "The column is missing: add the names of the stimuli, as in the manifest.")
     if "response" in present:
@@ -252,8 +262,8 @@ def _missing_columns(missing: list[str], labels: Sequence[str], present: set[str
         yield Problem(
             None,
             "response",
-            "The column is missing: add the predicted category, or one column of probabilities for each of the 16 "
-            "categories or of the 1,000 WordNet ids.",
+            "The column is missing: add the predicted category, or one column of probabilities for each of the "
+            f"{len(space)} categories or of the 1,000 WordNet ids.",
         )
         return
     for label in missing:
@@ -281,20 +291,20 @@ def _absent_stimuli(named: set[str], stimuli: Sequence[str]) -> Iterator[Problem
         )
 
 
-def _response_problems(response: pd.Series[Any]) -> Iterator[Problem]:
-    for position in np.flatnonzero(~response.isin(CATEGORIES).to_numpy(dtype=bool)):
+def _response_problems(response: pd.Series[Any], space: LabelSpace) -> Iterator[Problem]:
+    for position in np.flatnonzero(~response.isin(space.ids).to_numpy(dtype=bool)):
         value = response.iloc[int(position)]
-        said = f"{value!r} is none of the 16 categories" if value else "The cell is empty"
-        yield Problem(int(position) + 1, "response", f"{said}: write one of {', '.join(CATEGORIES)}.")
+        said = f"{value!r} is none of the {len(space)} categories" if value else "The cell is empty"
+        yield Problem(int(position) + 1, "response", f"{said}: write one of {', '.join(space.ids[:16])}.")
 
 
-def _contradictions(response: pd.Series[Any], frame: pd.DataFrame) -> Iterator[Problem]:
+def _contradictions(response: pd.Series[Any], frame: pd.DataFrame, space: LabelSpace) -> Iterator[Problem]:
     """Answers beside which another category has the highest probability: one of the two is of another picture."""
-    values = np.column_stack([numbers_of(frame[category]) for category in CATEGORIES])
+    values = np.column_stack([numbers_of(frame[category]) for category in space.ids])
     highest = values.max(axis=1)
     for position, (answer, row) in enumerate(zip(response.tolist(), values, strict=True)):
-        if answer in CATEGORIES and row[CATEGORIES.index(answer)] < highest[position]:
-            best = CATEGORIES[int(row.argmax())]
+        if answer in space and row[space.place(answer)] < highest[position]:
+            best = space.ids[int(row.argmax())]
             yield Problem(
                 position + 1,
                 "response",

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.port import Generator, Painting, State, Target, category_numbers, select
+from analysis.counterfactuals.port import Generator, Painting, State, Target, select
 from analysis.errors import InvalidInput, SearchRefused
 
 #: Why a picture left the search.
@@ -104,7 +104,7 @@ class Ascent:
                 f"{len(seeds)} seeds."
             )
         self._target, self._generator, self._budget = target, generator, budget
-        self._numbers = category_numbers(labels)
+        self._numbers = target.numbers(labels)
         clean = target.look(pictures, self._numbers)
         self.traces = [
             Trace(label, str(response), float(loss))
@@ -198,7 +198,7 @@ class Ascent:
         """Go on where `to_arrays` left; ``kept`` then holds what is accepted from here on."""
         ascent = cls.__new__(cls)
         ascent._target, ascent._generator, ascent._budget = target, generator, budget
-        ascent._numbers = category_numbers([trace.label for trace in traces])
+        ascent._numbers = target.numbers([trace.label for trace in traces])
         ascent.traces, ascent.kept = traces, {}
         ascent.step, ascent.active = int(arrays["step"]), arrays["active"]
         ascent._painting = Painting(arrays["proposals"])

@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES
 from analysis.corruptions import corrupt, find_corruption
 from analysis.counterfactuals.port import Generator, Oracle, Painting, State, Target, select
 from analysis.errors import SearchRefused
@@ -159,7 +158,7 @@ class CorruptionGenerator:
                 losses = np.column_stack([losses, target.look(pictures, numbers).losses])
                 if self.oracle:
                     # Where the stride begins was judged when it was looked at.
-                    says_no = ~self.oracle.judge(pictures, [CATEGORIES[one] for one in numbers]).accepted
+                    says_no = ~self.oracle.judge(pictures, [target.space.ids[one] for one in numbers]).accepted
                     refused = np.where(says_no & (column > begun), np.minimum(refused, column), refused)
             losses = np.where(tried < refused[:, None], losses, -np.inf)
             best = np.take_along_axis(tried, np.lexsort((tried, losses), axis=1)[:, -2:], axis=1)

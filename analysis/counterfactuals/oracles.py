@@ -10,15 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES, WNID_TO_CATEGORY
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.port import Acceptance, Oracle
 from analysis.errors import OracleUnavailable
+from analysis.labels.files import default_labels
+from analysis.labels.mapping import outputs_of_labels
+from analysis.labels.space import LabelSpace
 
 
 @dataclass(frozen=True, slots=True)
 class ClassifierOracle:
-    """A classifier whose answer decides; it need not know all 16 categories.
+    """A classifier whose answer decides; it need not know all labels.
 
     Parameters
     ----------
@@ -26,10 +28,13 @@ class ClassifierOracle:
         Its decision is the category with the highest mean probability over the category's classes.
     kind : str
         Scheme of the specification: "classifier" or "clip".
+    space : LabelSpace, optional
+        Labels of the pictures; by default the product's.
     """
 
     classifier: Classifier
     kind: str = "classifier"
+    space: LabelSpace | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.classifier, Classifier):
@@ -37,7 +42,12 @@ class ClassifierOracle:
                 "An oracle looks at new pictures; recorded predictions cannot. Take a network that runs here."
             )
         if not self.classes:
-            raise OracleUnavailable(f"{self.classifier.name} knows none of the 16 categories.")
+            raise OracleUnavailable(f"{self.classifier.name} knows none of the labels of {self.labels.name}.")
+
+    @property
+    def labels(self) -> LabelSpace:
+        """The labels, by default the product's."""
+        return self.space or default_labels()
 
     @property
     def name(self) -> str:
@@ -65,12 +75,8 @@ class ClassifierOracle:
         return Acceptance(responses == np.asarray(labels), responses)
 
     def _columns(self) -> list[tuple[str, list[int]]]:
-        found: dict[str, list[int]] = {category: [] for category in CATEGORIES}
-        for column, label in enumerate(self.classifier.labels):
-            category = WNID_TO_CATEGORY.get(label, label)
-            if category in found:
-                found[category].append(column)
-        return [(category, columns) for category, columns in found.items() if columns]
+        found = outputs_of_labels(tuple(self.classifier.labels), self.labels)
+        return [(label, list(columns)) for label, columns in found.items() if columns]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES
-from analysis.classifiers.decision import category_scores
 from analysis.classifiers.port import Classifier
 from analysis.errors import SearchRefused
+from analysis.labels.files import default_labels
+from analysis.labels.mapping import mapping_of
+from analysis.labels.space import LabelSpace
 
 _SMALLEST = 1e-12
 
@@ -26,7 +27,7 @@ class Look:
     responses : ndarray of str, shape (n,)
         Categories.
     losses : ndarray of float64, shape (n,)
-        Cross entropy of the 16 category scores at the label, in nats.
+        Cross entropy of the scores of all labels at the label, in nats.
     """
 
     responses: NDArray[np.str_]
@@ -40,15 +41,18 @@ class Target:
     ----------
     classifier : Classifier
         It looks at pictures; recorded predictions cannot be searched.
+    space : LabelSpace, optional
+        Labels of the pictures; by default the product's.
     """
 
-    def __init__(self, classifier: Classifier) -> None:
+    def __init__(self, classifier: Classifier, space: LabelSpace | None = None) -> None:
         if not isinstance(classifier, Classifier):
             raise SearchRefused(
                 f"{getattr(classifier, 'name', 'This')} holds recorded predictions: a search makes new pictures, which "
                 "only a network that runs here can look at."
             )
         self.classifier = classifier
+        self.space = space or default_labels()
 
     @property
     def name(self) -> str:
@@ -65,6 +69,22 @@ class Target:
         """Where its tensors live."""
         return str(getattr(self.classifier, "device", "cpu"))
 
+    def numbers(self, labels: Sequence[str]) -> NDArray[np.intp]:
+        """Labels as numbers in the order of their ids.
+
+        Raises
+        ------
+        SearchRefused
+            If one is none of the labels.
+        """
+        strange = sorted({label for label in labels if label not in self.space})
+        if strange:
+            raise SearchRefused(
+                f"{strange[0]!r} is none of the {len(self.space)} labels of {self.space.name}: "
+                f"{', '.join(self.space.ids[:16])}."
+            )
+        return np.array([self.space.place(label) for label in labels], dtype=np.intp)
+
     def look(self, pictures: NDArray[np.uint8], numbers: NDArray[np.intp]) -> Look:
         """Responses and losses.
 
@@ -72,12 +92,12 @@ class Target:
         ----------
         pictures : ndarray of uint8, shape (n, h, w, 3)
         numbers : ndarray of int, shape (n,)
-            Labels as numbers in `CATEGORIES`.
+            Labels as numbers, from `numbers`.
         """
-        scores = category_scores(self.classifier.predict(pictures), self.classifier.labels)
+        scores = mapping_of(tuple(self.classifier.labels), self.space).scores(self.classifier.predict(pictures))
         shares = scores / np.maximum(scores.sum(axis=1, keepdims=True), _SMALLEST)
         losses = -np.log(np.maximum(shares[np.arange(len(shares)), numbers], _SMALLEST))
-        return Look(np.array(CATEGORIES)[scores.argmax(axis=1)], losses)
+        return Look(np.array(self.space.ids)[scores.argmax(axis=1)], losses)
 
     def gradient(self, pictures: Any, numbers: NDArray[np.intp]) -> Any:
         """Gradient of each picture's loss with respect to its pixels.
@@ -87,13 +107,13 @@ class Target:
         pictures : tensor, shape (n, 3, h, w)
             RGB in [0, 1], on `device`.
         numbers : ndarray of int, shape (n,)
-            Labels as numbers in `CATEGORIES`.
+            Labels as numbers, from `numbers`.
         """
         import torch
 
         classifier: Any = self.classifier
         pictures = pictures.detach().requires_grad_()
-        logits = torch.log_softmax(classifier.category_logits(pictures), dim=1)
+        logits = torch.log_softmax(classifier.label_logits(pictures, self.space), dim=1)
         labels = torch.from_numpy(np.asarray(numbers, dtype=np.int64)).to(logits.device)
         loss = torch.nn.functional.nll_loss(logits, labels, reduction="sum")
         (gradient,) = torch.autograd.grad(loss, pictures)
@@ -129,21 +149,6 @@ class Target:
             f"{self.name} {what}. Take a network made of differentiable layers, without rounding or detached parts, or "
             "a generator that needs no gradient, such as corruption:gaussian_blur."
         )
-
-
-def category_numbers(labels: Sequence[str]) -> NDArray[np.intp]:
-    """Labels as numbers in `CATEGORIES`.
-
-    Raises
-    ------
-    SearchRefused
-        If a label is none of the 16.
-    """
-    places = {category: number for number, category in enumerate(CATEGORIES)}
-    strange = sorted({label for label in labels if label not in places})
-    if strange:
-        raise SearchRefused(f"{strange[0]!r} is none of the 16 categories: {', '.join(CATEGORIES)}.")
-    return np.array([places[label] for label in labels], dtype=np.intp)
 
 
 #: Where the pictures of a batch stand: named arrays whose first axis is the picture; they travel in an .npz file.

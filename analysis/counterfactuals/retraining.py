@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.classifiers.networks import TorchNetwork
-from analysis.counterfactuals.port import Target, category_numbers
+from analysis.counterfactuals.port import Target
 from analysis.errors import SearchRefused
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.retraining.held_out import Epoch, hold_out
 from analysis.retraining.training import Recipe, fine_tune
 
@@ -30,6 +32,7 @@ class LabelledPictures:
     originals: NDArray[np.uint8]
     counterfactuals: NDArray[np.uint8]
     labels: tuple[str, ...]
+    space: LabelSpace = field(default_factory=default_labels)
 
     def __post_init__(self) -> None:
         if not len(self.labels) or not len(self.originals) == len(self.counterfactuals) == len(self.labels):
@@ -43,11 +46,10 @@ class LabelledPictures:
         return 2 * len(self.labels)
 
     def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Pictures and labels, as numbers in `CATEGORIES`, of training examples."""
+        """Pictures and labels, as numbers in the order of their ids, of training examples."""
         n = len(self.labels)
         pictures = [self.originals[k] if k < n else self.counterfactuals[k - n] for k in numbers]
-        places = category_numbers([self.labels[k % n] for k in numbers])
-        return np.stack(pictures), places.astype(np.int64)
+        return np.stack(pictures), self.space.places_of([self.labels[k % n] for k in numbers])
 
     @property
     def original_names(self) -> list[str]:
@@ -124,7 +126,7 @@ def retrain_on_counterfactuals(
     trained_on, held_out = training.split(share=recipe.held_out, seed=recipe.seed)
     retrained = fine_tune(network, trained_on, recipe, held_out=held_out)
     accuracy = [
-        [_accuracy(one, pictures, test.labels) for pictures in (test.originals, test.counterfactuals)]
+        [_accuracy(one, pictures, test.labels, test.space) for pictures in (test.originals, test.counterfactuals)]
         for one in (network, retrained.network)
     ]
     return TwoByTwo(
@@ -132,6 +134,7 @@ def retrain_on_counterfactuals(
     )
 
 
-def _accuracy(network: TorchNetwork, pictures: NDArray[np.uint8], labels: Sequence[str]) -> float:
-    responses = Target(network).look(pictures, category_numbers(labels)).responses
+def _accuracy(network: TorchNetwork, pictures: NDArray[np.uint8], labels: Sequence[str], space: LabelSpace) -> float:
+    target = Target(network, space)
+    responses = target.look(pictures, target.numbers(labels)).responses
     return float(np.mean(responses == np.array(labels)))

@@ -12,8 +12,9 @@ from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.ascent import Ascent, Ending, Trace, check_budget
 from analysis.counterfactuals.corrupting import beside
 from analysis.counterfactuals.files import AS_IT_IS, Control
-from analysis.counterfactuals.port import Generator, Oracle, Target, category_numbers
+from analysis.counterfactuals.port import Generator, Oracle, Target
 from analysis.errors import PictureRefused, SearchRefused
+from analysis.labels.space import LabelSpace
 
 #: Perturbations of a picture unless said otherwise.
 BUDGET = 10
@@ -101,6 +102,7 @@ def search(
     seed: int = 0,
     batch: int = BATCH,
     control: Control = AS_IT_IS,
+    space: LabelSpace | None = None,
 ) -> list[Counterfactual]:
     """Perturb pictures against a classifier for as long as an oracle still sees the same object.
 
@@ -109,7 +111,7 @@ def search(
     pictures : ndarray of uint8, shape (n, h, w, 3), or a sequence of (h, w, 3)
         RGB originals of one size.
     labels : sequence of str, length n
-        Their categories.
+        Ids of what they show.
     classifier : Classifier
         Model under test, theta.
     generator : Generator
@@ -124,6 +126,8 @@ def search(
         Pictures that advance together.
     control : Control
         What is done to the originals first: nothing, greyscale, an initial signed-gradient perturbation.
+    space : LabelSpace, optional
+        Labels of the pictures; by default the product's.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def search(
     Raises
     ------
     SearchRefused
-        Before any work, when numbers of labels and pictures differ, a label is none of the 16, the oracle does not
+        Before any work, when numbers of labels and pictures differ, a label is none of the space, the oracle does not
         know it, the budget is below 1, or the classifier's gradients are missing.
     PictureRefused
         When a picture is not uint8 RGB, or the sizes differ.
@@ -145,7 +149,7 @@ def search(
     checked = [_picture(picture) for picture in pictures]
     if len({picture.shape for picture in checked}) > 1:
         raise PictureRefused("The pictures of a search have one size: cut them to it first.")
-    target = Target(classifier)
+    target = Target(classifier, space)
     size_px = checked[0].shape[0] if checked else 64
     check_search(
         labels, len(checked), target=target, generator=generator, oracle=oracle, budget=budget, control=control,
@@ -158,7 +162,7 @@ def search(
         chosen = np.stack([checked[place] for place in places])
         batch_labels = [labels[place] for place in places]
         ascent = Ascent(
-            control.prepare(chosen, category_numbers(batch_labels), target), batch_labels,
+            control.prepare(chosen, target.numbers(batch_labels), target), batch_labels,
             [seeds[place] for place in places], target=target, generator=generator, budget=budget,
         )  # fmt: skip
         run_to_the_end(ascent, oracle)
@@ -199,7 +203,7 @@ def check_search(
         raise SearchRefused(f"One label a picture: there are {n_pictures} pictures and {len(labels)} labels.")
     if not n_pictures:
         raise SearchRefused("There is no picture to perturb.")
-    category_numbers(labels)
+    target.numbers(labels)
     if oracle is not None and (unknown := sorted(set(labels) - oracle.classes)):
         raise SearchRefused(
             f"The oracle {oracle.name} does not know {', '.join(unknown)}, so that it would refuse every such picture. "

@@ -22,7 +22,6 @@ from analysis.counterfactuals.files import (
     write_picture,
     write_records,
 )
-from analysis.counterfactuals.port import category_numbers
 from analysis.counterfactuals.search import check_search, run_to_the_end
 from analysis.counterfactuals.specifications import CROWD
 from analysis.errors import InvalidInput
@@ -194,7 +193,7 @@ def _started(shard: SearchShard) -> Ascent:
     labels = [original.category for original in shard.originals]
     target = settings.load_target()
     return Ascent(
-        settings.control.prepare(pictures, category_numbers(labels), target),
+        settings.control.prepare(pictures, target.numbers(labels), target),
         labels,
         [original.seed for original in shard.originals],
         target=target,

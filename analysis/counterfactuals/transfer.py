@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.classifiers.port import Classifier
 from analysis.clusters import exact_bound
 from analysis.counterfactuals.files import SearchSettings, read_picture
-from analysis.counterfactuals.port import Target, category_numbers
+from analysis.counterfactuals.port import Target
 from analysis.counterfactuals.search import Counterfactual
 from analysis.counterfactuals.shards import kept_file
 from analysis.errors import ClassifierUnavailable, PictureRefused
@@ -148,5 +148,5 @@ def _read_kept(folder: Path, one: KeptPicture) -> NDArray[np.uint8]:
 
 
 def _count_correct(target: Target, pictures: NDArray[np.uint8], labels: Sequence[str]) -> int:
-    responses = target.look(pictures, category_numbers(labels)).responses
+    responses = target.look(pictures, target.numbers(labels)).responses
     return int(np.sum(responses == np.asarray(labels)))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.categories import RESPONSE_GRID
 from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.errors import DesignRefused
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 
 
-def shuffled_grid(family: str, participant: str) -> tuple[str, ...]:
+def shuffled_grid(family: str, participant: str, space: LabelSpace | None = None) -> tuple[str, ...]:
     """An order of one participant's own, row by row: the same in all their sessions of a study family.
 
     Parameters
@@ -23,15 +24,18 @@ def shuffled_grid(family: str, participant: str) -> tuple[str, ...]:
         Name of the study family.
     participant : str
         Code of the participant.
+    space : LabelSpace, optional
+        By default the product's.
 
     Returns
     -------
     tuple of str
-        The categories of ``analysis.categories.RESPONSE_GRID`` in an order that follows from both names alone.
+        The labels of the grid in an order that follows from both names alone.
     """
     digest = hashlib.sha256(f"grid order\n{family}\n{participant}".encode()).digest()
-    order = np.random.default_rng(int.from_bytes(digest[:16], "big")).permutation(len(RESPONSE_GRID))
-    return tuple(RESPONSE_GRID[int(place)] for place in order)
+    grid = (space or default_labels()).in_grid
+    order = np.random.default_rng(int.from_bytes(digest[:16], "big")).permutation(len(grid))
+    return tuple(grid[int(place)] for place in order)
 
 
 class StimulusRow(NamedTuple):
@@ -60,6 +64,8 @@ class Catalogue:
         Stimuli that practice and plain comparisons alone may show (`analysis.design.pairs`), sorted by name.
     person_sentinels : tuple of StimulusRow
         Pictures of sentinels of persons, sorted by name; cue conflicts are originals of their own, in no other map.
+    space : LabelSpace
+        Labels of the pictures.
     """
 
     category_of: Mapping[str, str]
@@ -67,6 +73,7 @@ class Catalogue:
     corrupted: tuple[StimulusRow, ...]
     held_plain: tuple[StimulusRow, ...] = ()
     person_sentinels: tuple[StimulusRow, ...] = ()
+    space: LabelSpace = field(default_factory=default_labels)
 
     @classmethod
     def from_rows(
@@ -76,6 +83,7 @@ class Catalogue:
         *,
         plain: Collection[str] = (),
         person_families: Collection[str] = (),
+        space: LabelSpace | None = None,
     ) -> Catalogue:
         """Index stimuli by what they were made from.
 
@@ -89,6 +97,8 @@ class Catalogue:
             Functions whose stimuli are held for practice and plain comparisons.
         person_families : collection of str
             Families of sentinels of persons.
+        space : LabelSpace, optional
+            Labels of the pictures; by default the product's.
 
         Raises
         ------
@@ -133,7 +143,12 @@ class Catalogue:
             corrupted=tuple(sorted(corrupted)),
             held_plain=tuple(sorted(held_plain)),
             person_sentinels=tuple(sorted(sentinels)),
+            space=space or default_labels(),
         )
+
+    def group_of(self, original: str) -> str:
+        """Group of an original's label in the partition for negative sentinels; empty without one."""
+        return self.space.group(self.category_of[original])
 
     @property
     def corruptions(self) -> tuple[str, ...]:

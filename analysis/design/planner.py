@@ -49,6 +49,7 @@ from analysis.design.sentinels import (
 from analysis.design.summary import notes_on, summarise
 from analysis.design.validation import plan_validation, validation_demand
 from analysis.errors import DesignRefused
+from analysis.labels.space import LabelSpace
 from analysis.study.design import PERSON, DesignConfig, DiscriminationDesign
 
 
@@ -114,6 +115,7 @@ def plan_study(
     gold_candidates: Collection[str] | None = None,
     plain: Collection[str] = (),
     person_families: Collection[str] = (),
+    space: LabelSpace | None = None,
 ) -> StudyPlan:
     """Plan every session of a study.
 
@@ -132,6 +134,8 @@ def plan_study(
         Functions whose stimuli are held for practice and plain comparisons, and stand in no other trial.
     person_families : collection of str
         Families of sentinels of persons among the stimuli; they stand in no other trial.
+    space : LabelSpace, optional
+        Labels of the pictures; by default the product's.
 
     Returns
     -------
@@ -150,7 +154,8 @@ def plan_study(
     information than repeats (Δv varies between pictures far more than answers to one). The stimuli of the `overlap` are
     answered by everybody.
     """
-    catalogue = Catalogue.from_rows(originals, stimuli, plain=plain, person_families=person_families)
+    catalogue = Catalogue.from_rows(originals, stimuli, plain=plain, person_families=person_families, space=space)
+    config, said = _without_groups(config, catalogue.space)
     corruptions = catalogue.corruptions
     _check_names(config, catalogue, gold_candidates)
     if config.validation is not None:
@@ -166,9 +171,10 @@ def plan_study(
         stream(seed, _POOLS),
         gold_candidates=gold_candidates,
         person_families={pool_of_family(family): held for family, held in of_set.items()},
+        space=catalogue.space,
     )
     pools |= brought_pools(families, catalogue, each)
-    notes += more
+    notes += [*said, *more]
     common_for = partial(_common, config, catalogue, pools["main"], seed)
     demand, sessions, more = fit_to_stimuli(config, demand, catalogue, pools["main"], common_for(demand.main))
     notes += more
@@ -216,6 +222,19 @@ def _check_names(config: DesignConfig, catalogue: Catalogue, gold_candidates: Co
         raise DesignRefused("A discrimination block needs stimuli of at least two corruptions.")
 
 
+def _without_groups(config: DesignConfig, space: LabelSpace) -> tuple[DesignConfig, list[str]]:
+    """Where labels have no groups, an answer from another group means nothing: no negative sentinels, and a note."""
+    if space.groups() or config.validation is not None:
+        return config, []
+    if config.negative_trials:
+        raise DesignRefused(
+            f"The labels {space.name} have no groups, so that no answer comes from another group: set "
+            "design.negative_trials to 0, or give the labels a partition and name it in `negatives`.",
+            place="design.negative_trials",
+        )
+    return config.but(negative_trials=0), [f"No negative sentinels: the labels {space.name} have no groups."]
+
+
 def _compose(
     config: DesignConfig,
     dealt: Dealt,
@@ -228,7 +247,8 @@ def _compose(
     rng = stream(seed, _SENTINELS)
     category_of = catalogue.category_of
     rotas = {
-        role: Rota(pool=pools[role], category_of=category_of, rng=rng) for role in ("practice", "qualification", "gold")
+        role: Rota(pool=pools[role], category_of=category_of, rng=rng, space=catalogue.space)
+        for role in ("practice", "qualification", "gold")
     }
     repeated = deal_consistency(
         pools["consistency"],

@@ -8,10 +8,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from analysis.categories import superordinate
 from analysis.design.originals_needed import Demand
 from analysis.design.sentinels import too_few
 from analysis.errors import DesignRefused
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 
 #: Pools beside the main one are drawn up to twice as large as needed while they stay under this share of all originals.
 SHARE_OUTSIDE_MAIN = 0.15
@@ -25,6 +26,7 @@ def draw_pools(
     gold_candidates: Collection[str] | None = None,
     spare: Collection[str] = (),
     person_families: Mapping[str, Collection[str]] = MappingProxyType({}),
+    space: LabelSpace | None = None,
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Deal the originals into pools; what no other pool needs is main.
 
@@ -42,6 +44,8 @@ def draw_pools(
         Originals that the main pool has no use for. They are taken first, and pools grow beyond need from them alone.
     person_families : mapping of str to collection of str
         Originals of which there is a sentinel of persons, by pool; each of these pools is as large as the others.
+    space : LabelSpace, optional
+        Labels of the pictures; by default the product's.
 
     Returns
     -------
@@ -58,6 +62,7 @@ def draw_pools(
     Originals are taken from the categories that have most left, and never a category's last one: a set with a single
     knife shows that knife in the main trials.
     """
+    space = space or default_labels()
     remaining: dict[str, list[str]] = {}
     for original in rng.permutation(sorted(category_of)):
         remaining.setdefault(category_of[str(original)], []).append(str(original))
@@ -69,8 +74,8 @@ def draw_pools(
         allowed = set(gold_candidates) if role == "gold" and gold_candidates is not None else None
         needed, wanted = sizes[role]
         preferred = set(gold_candidates or ()) if role == "qualification" else set()
-        animals = demand.negative // 2 if role == "gold" else 0
-        drawn = _draw(remaining, wanted, allowed, animals=animals, preferred=preferred, spare=spare, needed=needed)
+        least = least_of_groups(space, demand.negative) if role == "gold" else {}
+        drawn = _draw(remaining, wanted, allowed, least=least, preferred=preferred, spare=spare, needed=needed)
         if len(drawn) < needed:
             found = f" ({_by_category(category_of, allowed)})" if allowed else ""
             raise DesignRefused(
@@ -153,12 +158,18 @@ def _sizes(demand: Demand, originals: int) -> dict[str, tuple[int, int]]:
     return {role: (count, count + extra.get(role, 0)) for role, count in needed.items()}
 
 
+def least_of_groups(space: LabelSpace, negatives: int) -> dict[tuple[str, ...], int]:
+    """Golds of each group that negatives need; the largest group, written last, has enough by itself."""
+    groups = list(space.groups().values())
+    return {ids: negatives // len(groups) for ids in groups[:-1]}
+
+
 def _draw(
     remaining: dict[str, list[str]],
     count: int,
     allowed: Collection[str] | None,
     *,
-    animals: int = 0,
+    least: Mapping[tuple[str, ...], int] = MappingProxyType({}),
     preferred: Collection[str] = (),
     spare: Collection[str] = (),
     needed: int = 0,
@@ -181,9 +192,10 @@ def _draw(
             if len(drawn) >= needed and not with_spare:
                 break
             open_categories = with_spare or open_categories
-        # Negatives alternate between the groups, so the first picks see to it that there are animals.
-        if sum(superordinate(category) == "animal" for category in taken.elements()) < animals:
-            open_categories = [c for c in open_categories if superordinate(c) == "animal"] or open_categories
+        # Negatives take the groups in turn, so the first picks see to it that there are enough of each.
+        lacking = next((of for of, count in least.items() if sum(taken[one] for one in of) < count), None)
+        if lacking is not None:
+            open_categories = [one for one in open_categories if one in lacking] or open_categories
         if not open_categories:
             break
         # Ties go to the first, and the order of the categories is random.

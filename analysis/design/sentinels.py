@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.categories import superordinate
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.ordering import shuffled
 from analysis.errors import DesignRefused
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.study.design import PERSON, DesignConfig
 
 
@@ -24,11 +25,14 @@ class Rota:
     pool : sequence of str
     category_of : mapping
     rng : numpy.random.Generator
+    space : LabelSpace
+        Labels of the pictures, for picks by group.
     """
 
     pool: Sequence[str]
     category_of: Mapping[str, str]
     rng: np.random.Generator
+    space: LabelSpace = field(default_factory=default_labels)
     uses: Counter[str] = field(default_factory=Counter)
 
     def pick(self, count: int, *, without: set[str], group: str | None = None) -> list[str]:
@@ -42,7 +46,7 @@ class Rota:
                 for original in self.pool
                 if original not in without
                 and original not in picked
-                and (group is None or superordinate(self.category_of[original]) == group)
+                and (group is None or self.space.group(self.category_of[original]) == group)
             ]
             if not free:
                 break
@@ -53,11 +57,15 @@ class Rota:
         return picked
 
     def pick_alternating(self, count: int, *, without: set[str]) -> list[str]:
-        """Animals and artefacts in turn, the first group at random; filled up from the other where one runs out."""
-        groups = ["animal", "artefact"] if self.rng.random() < 0.5 else ["artefact", "animal"]
-        halves = [self.pick((count + 1 - turn) // 2, without=without, group=groups[turn]) for turn in range(2)]
-        picked = [original for pair in zip(*halves, strict=False) for original in pair]
-        picked += [original for half in halves for original in half if original not in picked]
+        """Groups of the partition in turn, the first at random; filled up from the others where one runs out."""
+        groups: list[str | None] = [*self.space.groups()] or [None]
+        first, n = int(self.rng.random() * len(groups)), len(groups)
+        shares = [
+            self.pick((count + n - 1 - turn) // n, without=without, group=groups[(first + turn) % n])
+            for turn in range(n)
+        ]
+        picked = [original for row in zip(*shares, strict=False) for original in row]
+        picked += [original for share in shares for original in share if original not in picked]
         return picked + self.pick(count - len(picked), without=without | set(picked))
 
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from analysis.arrays import FloatArray, IntArray
-from analysis.categories import superordinate
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.plan import PlannedTrial, SessionPlan
 from analysis.design.summary import STRATA
@@ -119,8 +118,8 @@ def _replacement(
     """Nearest free stimulus of the pool; enters it into `used` and `spent`."""
     pool = set(pools[pool_of[row.original]]) - used
     if keep_group:
-        group = superordinate(row.category)
-        pool = {original for original in pool if superordinate(catalogue.category_of[original]) == group}
+        group = catalogue.space.group(row.category)
+        pool = {original for original in pool if catalogue.group_of(original) == group}
     clean = catalogue.clean.get(row.original)
     if clean is not None and row.stimulus == clean.stimulus:
         candidates = [catalogue.clean[original] for original in pool]

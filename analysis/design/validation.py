@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from analysis.categories import CATEGORIES, IS_NONE, IS_ONE, superordinate
 from analysis.corruptions.registry import NO_CORRUPTION
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.main_pool import stream
@@ -27,8 +26,9 @@ from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota
 from analysis.design.summary import STRATA, summarise
 from analysis.errors import DesignRefused
+from analysis.labels.space import LabelSpace
 from analysis.study.design import DesignConfig
-from analysis.study.validation import ValidationDesign
+from analysis.study.validation import IS_NONE, IS_ONE, ValidationDesign
 
 #: Bins of visual change over which the pictures of a category are spread.
 _BINS = 10
@@ -157,7 +157,7 @@ def plan_validation(
     Notes
     -----
     ImageNet-D, supplement; SCIENCE: positive sentinels are asked about with their own category, negative ones with a
-    category of the other superordinate group, second showings repeat new pictures of the same session. Which: light
+    category of another group, second showings repeat new pictures of the same session. Which: light
     ones, where the session has enough, because an honest person may change a guess.
     """
     packets = config.sessions // design.answers_per_picture
@@ -172,7 +172,12 @@ def plan_validation(
     judged = {row.original for row in catalogue.corrupted}
     spare = set(catalogue.category_of) - judged if design.shown == "corrupted" else set()
     pools, notes = draw_pools(
-        catalogue.category_of, demand, stream(seed, _POOLS), gold_candidates=gold_candidates, spare=spare
+        catalogue.category_of,
+        demand,
+        stream(seed, _POOLS),
+        gold_candidates=gold_candidates,
+        spare=spare,
+        space=catalogue.space,
     )
     rng = stream(seed, _PICTURES)
     candidates = _candidates(catalogue, pools["main"], design)
@@ -184,7 +189,7 @@ def plan_validation(
         )
     dealt = deal_packets(pictures, design.new_pictures, rng)
     sessions = _compose(config, design, dealt, catalogue, pools, seed)
-    notes += _notes(config, design, demand, dealt, candidates=len(candidates))
+    notes += _notes(config, design, demand, dealt, catalogue.space, candidates=len(candidates))
     plan = StudyPlan(config=config, seed=seed, pools=pools, sessions=sessions, notes=tuple(notes), summary={})
     return dataclasses.replace(plan, summary=_summary(plan, catalogue, design, dealt))
 
@@ -235,18 +240,18 @@ def _candidates(catalogue: Catalogue, pool: Sequence[str], design: ValidationDes
 
 
 class _WantedRota:
-    """Categories of the other superordinate group in turn, so that each is wanted equally often."""
+    """Labels of the other groups in turn, or others where there are no groups; each is wanted equally often."""
 
-    def __init__(self, categories: Collection[str], rng: np.random.Generator) -> None:
-        self.categories = sorted(categories)
+    def __init__(self, categories: Collection[str], space: LabelSpace, rng: np.random.Generator) -> None:
+        self.categories, self.space = sorted(categories), space
         self.rng = rng
         self.uses: Counter[str] = Counter()
 
     def lacking_in(self, category: str) -> str:
-        group = superordinate(category)
-        # Of the categories that the study asks for anyway: one that comes up in sentinels alone would tell of them.
-        others = [name for name in self.categories if superordinate(name) != group]
-        others = others or [name for name in CATEGORIES if superordinate(name) != group]
+        without_groups = tuple(name for name in self.space.ids if name != category)
+        foreign = self.space.of_other_groups(category) or without_groups
+        # Of the labels that the study asks for anyway: one that comes up in sentinels alone would tell of them.
+        others = [name for name in self.categories if name in foreign] or list(foreign)
         tie = dict(zip(others, self.rng.random(len(others)), strict=True))
         wanted = min(others, key=lambda name: (self.uses[name], tie[name]))
         self.uses[wanted] += 1
@@ -263,9 +268,10 @@ def _compose(
 ) -> tuple[SessionPlan, ...]:
     rng = stream(seed, _SENTINELS)
     practice, easy = (
-        Rota(pool=pools[role], category_of=catalogue.category_of, rng=rng) for role in ("practice", "gold")
+        Rota(pool=pools[role], category_of=catalogue.category_of, rng=rng, space=catalogue.space)
+        for role in ("practice", "gold")
     )
-    wanted = _WantedRota({row.category for packet in packets for row in packet}, rng)
+    wanted = _WantedRota({row.category for packet in packets for row in packet}, catalogue.space, rng)
 
     def lacking(role: str, original: str) -> Entry:
         row = catalogue.clean[original]
@@ -311,6 +317,7 @@ def _notes(
     design: ValidationDesign,
     demand: Demand,
     packets: Sequence[Sequence[StimulusRow]],
+    space: LabelSpace,
     *,
     candidates: int,
 ) -> list[str]:
@@ -339,10 +346,10 @@ def _notes(
             f"One person can do {possible} {'session' if possible == 1 else 'sessions'} instead of "
             f"{config.sessions_per_participant}: nobody sees a picture in two sessions."
         )
-    groups = {superordinate(row.category) for packet in packets for row in packet}
-    if design.negative and len(groups) == 1:
+    groups = {space.group(row.category) for packet in packets for row in packet}
+    if design.negative and groups and len(groups) == 1 and groups != {""}:
         notes.append(
-            "All pictures are of one group (animals or artefacts), so the negative sentinels ask for categories that "
+            f"All pictures are of one group ({', '.join(groups)}), so the negative sentinels ask for categories that "
             "come up nowhere else."
         )
     return notes

@@ -66,7 +66,11 @@ def least_changed(answers: AnswersToOne) -> AnswersToOne:
 
 
 def attentive_shares(
-    answers: Mapping[str, AnswersToOne], clean: AnswersToOne | None, scales: frozenset[str] = frozenset()
+    answers: Mapping[str, AnswersToOne],
+    clean: AnswersToOne | None,
+    scales: frozenset[str] = frozenset(),
+    *,
+    choices: int = 16,
 ) -> dict[str, float]:
     """How much of people's answers to each corruption surely came from looking.
 
@@ -78,10 +82,12 @@ def attentive_shares(
         To clean pictures, if there are any.
     scales : frozenset of str
         Published experiments without clean pictures of their own: from their least changed ones.
+    choices : int
+        Labels between which people chose.
     """
-    shared = None if clean is None else attentive_share(clean)
+    shared = None if clean is None else attentive_share(clean, choices=choices)
     return {
-        name: attentive_share(least_changed(own)) if shared is None or name in scales else shared
+        name: attentive_share(least_changed(own), choices=choices) if shared is None or name in scales else shared
         for name, own in answers.items()
     }
 

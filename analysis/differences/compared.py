@@ -63,17 +63,21 @@ class Compared:
         People's answers to clean pictures.
     conditions : frozenset of str
         Corruptions that are published experiments with few conditions.
+    choices : int
+        Labels between which people chose.
     """
 
     people: Mapping[str, Sources]
     models: Mapping[str, Mapping[str, Sources]]
     clean: Sources | None
     conditions: frozenset[str] = frozenset()
+    choices: int = 16
 
     def attentive(self) -> dict[str, float]:
         """Lower bound of the share of people's answers to each corruption that came from looking."""
         answers, _ = self.answers()
-        return attentive_shares(answers, None if self.clean is None else self.clean.answers, self.conditions)
+        clean = None if self.clean is None else self.clean.answers
+        return attentive_shares(answers, clean, self.conditions, choices=self.choices)
 
     def without(self, unit: Unit, names: Collection[str]) -> Compared:
         """Leave these sessions, pictures or categories out; a corruption that nobody answered any more is gone."""
@@ -86,6 +90,7 @@ class Compared:
             {model: {name: one for name, one in own.items() if len(one.answers)} for model, own in models.items()},
             None if self.clean is None else self.clean.without(unit, names),
             self.conditions,
+            self.choices,
         )
 
     @property
@@ -101,6 +106,7 @@ class Compared:
             {model: {name: one for name, one in own.items() if name in enough} for model, own in self.models.items()},
             self.clean,
             self.conditions,
+            self.choices,
         )
 
     def part(self, model: str, corruptions: Collection[str]) -> Compared:
@@ -110,6 +116,7 @@ class Compared:
             {model: {name: own for name, own in self.models[model].items() if name in corruptions}},
             self.clean,
             self.conditions,
+            self.choices,
         )
 
     def answers(self) -> tuple[dict[str, AnswersToOne], dict[str, dict[str, AnswersToOne]]]:

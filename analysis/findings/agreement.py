@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from analysis.agreement.pairs import consistency_from_counts, stretch_of
 from analysis.agreement.pooled import PooledConsistency, pooled_consistency
 from analysis.agreement.shape_bias import shape_bias
-from analysis.categories import conflicts
 from analysis.claims.agreement import ENOUGH_PICTURES
 from analysis.errors import TooFewResponses
 from analysis.findings.answers import ordered_conditions
@@ -23,6 +22,8 @@ from analysis.findings.model.agreement import Agreement, ErrorConsistency, Poole
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import ConditionScale, condition_number
+from analysis.labels.conflicts import conflicts
+from analysis.labels.space import LabelSpace
 from analysis.study.analysis_plan import LEVEL
 
 if TYPE_CHECKING:
@@ -147,7 +148,9 @@ def _pictures(table: csr_array[np.float64, tuple[int, int]], row: int) -> NDArra
     return np.asarray(table.indices[begin:end][table.data[begin:end] != 0.0], dtype=np.int64)
 
 
-def shape_bias_entries(people: Observations, classifiers: Observations, *, level: float) -> list[ShapeBias]:
+def shape_bias_entries(
+    people: Observations, classifiers: Observations, space: LabelSpace, *, level: float
+) -> list[ShapeBias]:
     """Shape bias of every observer who answered cue-conflict pictures, people first, and of all people together.
 
     Returns
@@ -163,7 +166,7 @@ def shape_bias_entries(people: Observations, classifiers: Observations, *, level
         ("classifier", classifiers),
     )
     for kind, group in groups:
-        shapes, textures, known = conflicts(group.original)
+        shapes, textures, known = conflicts(group.original, space)
         rows = group.select(known)
         if not len(rows):
             continue

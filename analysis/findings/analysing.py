@@ -28,7 +28,7 @@ from analysis.findings.model.agreement import Observer
 from analysis.findings.model.comparisons import Comparison, Leader
 from analysis.findings.model.curves import AlikeClasses, Discrimination, Similarity
 from analysis.findings.model.entry import HUMANS
-from analysis.findings.model.findings import Findings
+from analysis.findings.model.findings import Findings, Labels
 from analysis.findings.model.people import SessionCounts, Settings, TrialCounts
 from analysis.findings.observations import (
     Observations,
@@ -50,6 +50,8 @@ from analysis.findings.recruiters import Origins, origins_of, recruiter_entries
 from analysis.findings.sensitivity import inclusion_flow, sensitivity_entries
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import Verdicts, twins_of, verdicts_of
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.similarity.sensitivity import d_prime_of
 from analysis.study.analysis_plan import VALIDATION_THRESHOLD
 from analysis.study.design import DiscriminationForm
@@ -75,6 +77,7 @@ def analyse(
     stimuli: pd.DataFrame | None = None,
     level_predictions: pd.DataFrame | None = None,
     answers: pd.DataFrame | None = None,
+    labels: LabelSpace | None = None,
     executor: Executor | None = None,
     report: Report | None = None,
     **options: object,
@@ -106,6 +109,8 @@ def analyse(
         Columns of `analysis.tables.stimuli.LEVEL_PREDICTIONS`: fixed levels beside areas.
     answers : pandas.DataFrame, optional
         Columns of `analysis.tables.trials.ANSWERS`: what became of the trials of models that were asked in words.
+    labels : LabelSpace, optional
+        Labels that people chose among, and that pictures show; by default the product's.
     executor : Executor, optional
         Where curves are fitted and compared (`analysis.compute.executor`), with the same result; here, without one.
     report : callable, optional
@@ -131,14 +136,15 @@ def analyse(
     settings = Settings.planned(**chosen | options)
     origins = origins_of(trials, session_table, settings.recruiter_weights)
     tables = AnalysedTables(origins.trials, predictions, discrimination, session_table, stimuli, level_predictions)
-    added: dict[str, object] = {}
+    labels = labels or default_labels()
+    added: dict[str, object] = {"labels": Labels.of(labels, n=len(labels))}
     if answers is not None:
         added["asked"] = asked_entries(answers)
     if sessions is not None:
         added["sessions"] = SessionCounts.model_validate(sessions)
     if session_table is not None:
         added["flow"] = inclusion_flow(session_table)
-    found = _findings(study, tables, origins, settings, executor, Steps(report)).model_copy(update=added)
+    found = _findings(study, tables, origins, labels, settings, executor, Steps(report)).model_copy(update=added)
     return found.model_copy(update={"crowd": found.crowd_of(people_asked(tables.trials, tables.discrimination))})
 
 
@@ -165,7 +171,13 @@ class _Compared:
 
 
 def _findings(
-    study: str, tables: AnalysedTables, origins: Origins, settings: Settings, executor: Executor | None, steps: Steps
+    study: str,
+    tables: AnalysedTables,
+    origins: Origins,
+    labels: LabelSpace,
+    settings: Settings,
+    executor: Executor | None,
+    steps: Steps,
 ) -> Findings:
     classifiers, label_spaces = read_predictions(tables.predictions)
     observed = _Observed(
@@ -175,7 +187,7 @@ def _findings(
         label_spaces,
     )
     categories = categories_of(observed.people, observed.classifiers)
-    fitting = FitSettings.of(settings, categories=categories, recruiters=origins.recruiters)
+    fitting = FitSettings.of(settings, categories=categories, recruiters=origins.recruiters, space=labels)
     curves = fit_study(
         observed.people,
         observed.classifiers,
@@ -276,8 +288,8 @@ def _assemble(
         agreement=tuple(agreement),
         benchmark=published_benchmark(study, people, classifiers, level=level, seed=settings.seed),
         difficulty=tuple(difficulty_entries(people, classifiers, level=level)),
-        shape_bias=tuple(shape_bias_entries(people, classifiers, level=level)),
-        confusion=tuple(confusion_entries(curves, people, classifiers)),
+        shape_bias=tuple(shape_bias_entries(people, classifiers, fitting.space, level=level)),
+        confusion=tuple(confusion_entries(curves, people, classifiers, fitting.space)),
         response_times=tuple(response_time_entries(curves)),
         participants=tuple(participant_entries(curves, fitting)),
         sensitivity=(),
@@ -293,7 +305,7 @@ def _assemble(
             **({"persons": persons} if persons else {}),
         ),
         notes=(
-            *guessing_notes(classifiers, observed.label_spaces),
+            *guessing_notes(classifiers, observed.label_spaces, fitting.space),
             *curves.notes,
             *consistency_notes,
             *agreement_notes,

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import IntArray
-from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.findings.fits import FitSettings, StudyCurves, quiet_fit
 from analysis.findings.model.agreement import (
     Accuracy,
@@ -26,6 +25,7 @@ from analysis.findings.model.entry import HUMANS
 from analysis.findings.model.people import AskedAtChange, AskedCounts, AskedObserver
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import Outcomes, condition_number
+from analysis.labels.space import NO_ANSWER, LabelSpace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,6 @@ def ordered_conditions(rows: Observations) -> list[str]:
 
 #: Ranges of visual change with a confusion matrix of their own.
 MATRIX_RANGES = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0))
-RESPONSES = (*CATEGORIES, NO_ANSWER)
 #: Bins of visual change for response times and single participants.
 BINS = 10
 #: From so many answers to a corruption on a participant gets rates for it, and a curve.
@@ -89,7 +88,9 @@ LEAST_FOR_RATES, LEAST_FOR_CURVE = 20, 40
 MOST_CURVES = 200
 
 
-def confusion_entries(study: StudyCurves, people: Observations, classifiers: Observations) -> list[Confusion]:
+def confusion_entries(
+    study: StudyCurves, people: Observations, classifiers: Observations, space: LabelSpace
+) -> list[Confusion]:
     """Count answers by true category, over all and in ranges of visual change.
 
     Parameters
@@ -98,6 +99,7 @@ def confusion_entries(study: StudyCurves, people: Observations, classifiers: Obs
         Its accuracy curves say which answers, and where on the axis.
     people, classifiers : Observations
         For the clean pictures.
+    space : LabelSpace
 
     Returns
     -------
@@ -107,32 +109,30 @@ def confusion_entries(study: StudyCurves, people: Observations, classifiers: Obs
         None without wrong answers). Empty ranges, and classifiers with other labels, are left out.
     """
     entries = []
-    other_labels = {
-        key.population for key, curve in study.curves.items() if curve.fit.config.label_space != len(CATEGORIES)
-    }
+    other_labels = {key.population for key, curve in study.curves.items() if curve.fit.config.label_space != len(space)}
     for population, own in _populations(people, classifiers):
         clean = own.clean
-        if population not in other_labels and len(clean) and set(clean.category.tolist()) <= set(CATEGORIES):
-            entries.append(_matrix(population, CLEAN, clean, None))
+        if population not in other_labels and len(clean) and space.holds(clean.category):
+            entries.append(_matrix(population, CLEAN, clean, None, space))
     for key, curve in study.curves.items():
         answers, place = curve.outcomes.answers, curve.outcomes.place
         if key.property != "accuracy" or key.population in other_labels:
             continue
-        if not set(answers.category.tolist()) <= set(CATEGORIES):
+        if not space.holds(answers.category):
             continue
-        entries.append(_matrix(key.population, key.corruption, answers, None))
+        entries.append(_matrix(key.population, key.corruption, answers, None, space))
         for low, high in MATRIX_RANGES:
             rows = (place >= low) & ((place < high) | (high == 1.0))
             if rows.any():
-                entries.append(_matrix(key.population, key.corruption, answers.select(rows), (low, high)))
+                entries.append(_matrix(key.population, key.corruption, answers.select(rows), (low, high), space))
     curved = {(key.population, key.corruption) for key in study.curves}
     for population, own in _populations(people, classifiers):
         # Published trials of one condition, or of conditions that are no numbers: no curve, but answers.
         for corruption in sorted(set(own.corruption[own.imported].tolist())):
             answers = own.select((own.corruption == corruption) & own.imported)
             labels = set(answers.category.tolist()) | set(answers.response.tolist())
-            if (population, corruption) not in curved and labels <= {*CATEGORIES, NO_ANSWER}:
-                entries.append(_matrix(population, corruption, answers, None))
+            if (population, corruption) not in curved and labels <= set(space.responses):
+                entries.append(_matrix(population, corruption, answers, None, space))
     return entries
 
 
@@ -218,10 +218,16 @@ def _populations(people: Observations, classifiers: Observations) -> list[tuple[
     return [(HUMANS, people), *((name, classifiers.select(classifiers.observer == name)) for name in names)]
 
 
-def _matrix(population: str, corruption: str, answers: Observations, between: tuple[float, float] | None) -> Confusion:
-    counts = np.zeros((len(CATEGORIES), len(RESPONSES)), dtype=np.int64)
-    row = np.searchsorted(CATEGORIES, answers.category)
-    places = {name: place for place, name in enumerate(RESPONSES)}
+def _matrix(
+    population: str,
+    corruption: str,
+    answers: Observations,
+    between: tuple[float, float] | None,
+    space: LabelSpace,
+) -> Confusion:
+    counts = np.zeros((len(space), len(space.responses)), dtype=np.int64)
+    row = space.places_of(answers.category)
+    places = {name: place for place, name in enumerate(space.responses)}
     column = np.array([places.get(name, -1) for name in answers.response.tolist()])
     np.add.at(counts, (row[column >= 0], column[column >= 0]), 1)
     wrong = counts[:, :-1] - np.diag(np.diag(counts[:, :-1]))
@@ -229,14 +235,14 @@ def _matrix(population: str, corruption: str, answers: Observations, between: tu
     favourite = None
     if by_response.any():
         most = int(by_response.argmax())
-        favourite = Favourite(response=CATEGORIES[most], share=float(by_response[most] / by_response.sum()))
+        favourite = Favourite(response=space.ids[most], share=float(by_response[most] / by_response.sum()))
     return Confusion(
         population=population,
         corruption=corruption,
         low=None if between is None else between[0],
         high=None if between is None else between[1],
-        categories=tuple(CATEGORIES),
-        responses=RESPONSES,
+        categories=space.ids,
+        responses=space.responses,
         counts=tuple(map(tuple, counts.tolist())),
         favourite=favourite,
     )

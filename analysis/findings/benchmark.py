@@ -23,6 +23,7 @@ from analysis.findings.model.agreement import AverageObserver, PooledMean
 from analysis.findings.model.comparisons import RankSet
 from analysis.findings.model.entry import HUMANS
 from analysis.findings.observations import Observations, joined
+from analysis.labels.files import default_labels
 from analysis.study.analysis_plan import LEVEL
 
 _LOWEST: Mapping[Measure, float] = {"error_consistency": -1.0, "accuracy_lead": -1.0}
@@ -238,5 +239,6 @@ def _shape_bias(answers: Mapping[str, tuple[Observations, Observations]], level:
         else rows
         for name, (rows, _) in answers.items()
     ]
-    entries = shape_bias_entries(joined(people), joined([networks for _, networks in answers.values()]), level=level)
+    networks = joined([networks for _, networks in answers.values()])
+    entries = shape_bias_entries(joined(people), networks, default_labels(), level=level)
     return {one.observer: PooledMean(value=one.bias, interval=one.interval) for one in entries if one.bias is not None}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.claims.claim import guessing_words, is_guessing
 from analysis.claims.curves import below_chance_sentence, category_gaps_sentence, gaps_sentence, rise_sentence
 from analysis.curves.binning import bin_index
@@ -40,6 +39,7 @@ from analysis.findings.observations import CLEAN
 from analysis.findings.outcomes import Outcomes
 from analysis.findings.pipeline import run_in_order
 from analysis.findings.verdicts import twin_entry
+from analysis.labels.space import NO_ANSWER, LabelSpace
 from analysis.metrics import compare
 from analysis.persons.sentinels import SENTINELS
 from analysis.visual_change.coverage import measure_coverage, measure_paper_coverage
@@ -71,7 +71,7 @@ def study_caveats(curves: Iterable[CurveKey]) -> list[str]:
     return [CONSISTENCY] if of_people == {True, False} else []
 
 
-def curve_caveats(entry: Curve) -> list[str]:
+def curve_caveats(entry: Curve, n_labels: int) -> list[str]:
     """Sentences beside a curve."""
     found = []
     if entry.withheld:
@@ -104,8 +104,8 @@ def curve_caveats(entry: Curve) -> list[str]:
         )
     if not entry.same_stimuli:
         found.append("Scored on other stimuli than those that people saw.")
-    if entry.label_space != 16:
-        found.append(f"{entry.label_space}-way labels: not comparable with people's 16.")
+    if entry.label_space != n_labels:
+        found.append(f"{entry.label_space}-way labels: not comparable with people's {n_labels}.")
     return found
 
 
@@ -138,7 +138,7 @@ def _highest_bins_of_few(entry: Curve) -> float | None:
     return start
 
 
-def guessing_notes(classifiers: Observations, label_spaces: Mapping[str, int]) -> list[str]:
+def guessing_notes(classifiers: Observations, label_spaces: Mapping[str, int], space: LabelSpace) -> list[str]:
     """A sentence for each classifier that names clean pictures no better than by chance."""
     clean = classifiers.clean
     notes = []
@@ -146,8 +146,8 @@ def guessing_notes(classifiers: Observations, label_spaces: Mapping[str, int]) -
         of_one = clean.select(clean.observer == name)
         right, shown = int(np.nansum(of_one.correct)), len(of_one)
         # Of 1,000 classes a network chooses as well where its answers are decided into the categories.
-        is_decided = bool(np.isin(of_one.response, CATEGORIES).all())
-        if is_guessing(right, shown, len(CATEGORIES) if is_decided else labels):
+        is_decided = bool(space.known(of_one.response).all())
+        if is_guessing(right, shown, len(space) if is_decided else labels):
             notes.append(guessing_words(name, right, shown))
     return notes
 
@@ -223,8 +223,8 @@ def curve_entries(
         ceiling = derived.get("ceiling")
         if twins is not None and isinstance(ceiling, Ceiling) and key.property == "accuracy":
             derived["ceiling"] = ceiling.model_copy(update={"twin": twin_entry(twins, [key.corruption])})
-        entry = _curve_entry(key, study.curves[key], study, derived)
-        entries.append(entry.model_copy(update={"caveats": tuple(curve_caveats(entry))}))
+        entry = _curve_entry(key, study.curves[key], study, derived, settings.space)
+        entries.append(entry.model_copy(update={"caveats": tuple(curve_caveats(entry, len(settings.space)))}))
     return entries
 
 
@@ -250,7 +250,9 @@ def _derived(fit: CurveFit, outcomes: Outcomes | None, subject: Property, settin
     }
 
 
-def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived: dict[str, object]) -> Curve:
+def _curve_entry(
+    key: CurveKey, curve: FittedCurve, study: StudyCurves, derived: dict[str, object], space: LabelSpace
+) -> Curve:
     fit = curve.fit
     if key.population == HUMANS:
         derived |= {"misses": _misses(curve), "all_sessions": _size_and_area(curve.all_sessions)}
@@ -272,7 +274,7 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived:
         participants=fit.n_participants,
         scheme=fit.config.scheme,
         category_gaps=missing or ...,
-        bins=_bins(key, curve),
+        bins=_bins(key, curve, space),
         **derived,
     )
 
@@ -299,15 +301,15 @@ def _size_and_area(fit: CurveFit | None) -> SizeAndArea | None:
     return None if fit is None else SizeAndArea.of(fit, n=fit.n_trials)
 
 
-def _bins(key: CurveKey, curve: FittedCurve) -> tuple[Bin, ...]:
-    """Answers in every bin; of people's accuracy also by category, in the order of `CATEGORIES`."""
+def _bins(key: CurveKey, curve: FittedCurve, space: LabelSpace) -> tuple[Bin, ...]:
+    """Answers in every bin; of people's accuracy also by category, in the order of their ids."""
     bins = {one.index: Bin.of(one, thin=one.is_thin) for one in curve.fit.bins}
     answers, place = curve.outcomes.answers, curve.outcomes.place
-    if (key.population, key.property) != (HUMANS, "accuracy") or not set(answers.category.tolist()) <= set(CATEGORIES):
+    if (key.population, key.property) != (HUMANS, "accuracy") or not space.holds(answers.category):
         return tuple(bins.values())
     n_bins = curve.fit.config.n_bins
-    counts = np.zeros((n_bins, len(CATEGORIES)), dtype=np.int64)
-    np.add.at(counts, (bin_index(place, n_bins), np.searchsorted(CATEGORIES, answers.category)), 1)
+    counts = np.zeros((n_bins, len(space)), dtype=np.int64)
+    np.add.at(counts, (bin_index(place, n_bins), space.places_of(answers.category)), 1)
     return tuple(one.model_copy(update={"categories": tuple(counts[index].tolist())}) for index, one in bins.items())
 
 

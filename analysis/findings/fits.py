@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias
 
 import numpy as np
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from analysis.curves.config import CurveSettings
 from analysis.curves.curve import CurveFit
@@ -28,6 +28,8 @@ from analysis.findings.outcomes import (
     people_weights,
 )
 from analysis.findings.pipeline import run_in_order
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.recruiters import Recruiters
 from analysis.study.analysis_plan import Estimand
 
@@ -82,6 +84,8 @@ class FitSettings(Settings):
     categories: tuple[str, ...] = ()
     #: where people came from several, with the weights that the plan gives them
     recruiters: Recruiters | None = None
+    #: labels that people chose among
+    space: LabelSpace = Field(default_factory=default_labels)
 
     @property
     def equal_categories(self) -> tuple[str, ...] | None:
@@ -101,6 +105,8 @@ class StudyCurves:
     curves: dict[CurveKey, FittedCurve] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     scales: dict[str, ConditionScale] = field(default_factory=dict)
+    #: number of labels between which people chose
+    n_labels: int = field(default_factory=lambda: len(default_labels()))
 
 
 def fit_study(
@@ -132,7 +138,7 @@ def fit_study(
     StudyCurves
         Ordered by property, corruption, and population (people first).
     """
-    study = StudyCurves()
+    study = StudyCurves(n_labels=len(settings.space))
     corruptions = _corruptions(study, people, classifiers)
     if len(people) and not people.imported.all() and not len(people.clean):
         study.notes.append("Nobody answered clean pictures: curves have no left anchor, and consistency is not known.")
@@ -197,7 +203,7 @@ class _Wanted:
     key: CurveKey
     main: Outcomes
     others: tuple[Outcomes | None, ...]
-    label_space: int = 16
+    label_space: int
     seen_by_people: bool = True
 
     @property
@@ -225,7 +231,11 @@ def _all_wanted(
 
 
 def _wanted_of_people(
-    study: StudyCurves, people: Observations, everyone: Observations | None, corruption: str, subject: Property
+    study: StudyCurves,
+    people: Observations,
+    everyone: Observations | None,
+    corruption: str,
+    subject: Property,
 ) -> _Wanted | None:
     scale = study.scales.get(corruption)
     outcomes = human_outcomes(people, corruption, subject, scale)
@@ -233,7 +243,7 @@ def _wanted_of_people(
         return None
     without_misses = human_outcomes(people.answered, corruption, subject, scale)
     all_sessions = None if everyone is None else human_outcomes(everyone, corruption, subject, scale)
-    return _Wanted(CurveKey(HUMANS, corruption, subject), outcomes, (without_misses, all_sessions))
+    return _Wanted(CurveKey(HUMANS, corruption, subject), outcomes, (without_misses, all_sessions), study.n_labels)
 
 
 def _wanted_of_classifier(study: StudyCurves, own: _Predictions, corruption: str, subject: Property) -> _Wanted | None:
@@ -285,8 +295,11 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: Fit
         )
 
 
-def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int = 16) -> CurveFit:
-    """Fit one curve; all curves of an analysis share the seed, so they are resampled jointly."""
+def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int | None = None) -> CurveFit:
+    """Fit one curve; all curves of an analysis share the seed, so they are resampled jointly.
+
+    `label_space`: number of labels that were chosen among; by default those of the settings.
+    """
     weights = None if settings.estimand == "answers" else people_weights(outcomes, settings.recruiters)
     clean, categories = outcomes.clean, None if settings.equal_categories is None else outcomes.known_categories
     if clean is not None:
@@ -303,7 +316,7 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
             study_categories=settings.equal_categories or (),
             n_bootstrap=settings.n_bootstrap,
             rng=settings.seed,
-            label_space=label_space,
+            label_space=label_space or len(settings.space),
             level=settings.level,
         ),
         weights=None if weights is None else weights[0],
@@ -314,7 +327,7 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
     )
 
 
-def quiet_fit(outcomes: Outcomes | None, settings: FitSettings, *, label_space: int = 16) -> CurveFit | None:
+def quiet_fit(outcomes: Outcomes | None, settings: FitSettings, *, label_space: int | None = None) -> CurveFit | None:
     """Curve of another choice of trials, without bands; None where there is none."""
     if outcomes is None:
         return None

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import BoolArray, FloatArray, IntArray
-from analysis.categories import NO_ANSWER
 from analysis.errors import TableRefused
+from analysis.labels.space import NO_ANSWER
 from analysis.study.design import PERSON
 from analysis.tables.sessions import coarse_trials
 

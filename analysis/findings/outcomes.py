@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray
-from analysis.categories import NO_ANSWER
 from analysis.curves.categories import equal_categories
 from analysis.curves.trials import CleanTrials
 from analysis.differences.answers import AnswersToOne, Clusters
 from analysis.findings.model.entry import Property
 from analysis.findings.observations import CLEAN, Observations
+from analysis.labels.space import NO_ANSWER
 from analysis.recruiters import Recruiters
 from analysis.study.analysis_plan import Estimand
 

@@ -213,7 +213,9 @@ def _families(study: StudyCurves, populations: Iterable[str], people: Observatio
                 if key.population == population and key.property == subject and key.corruption not in study.scales
             }
             if len(chosen) > 1:
-                attentive = attentive_shares(_accurate(study, chosen), people) if population == HUMANS else None
+                attentive = (
+                    attentive_shares(_accurate(study, chosen), people, study.n_labels) if population == HUMANS else None
+                )
                 yield population, (population, subject, chosen, attentive)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES, conflicts
 from analysis.claims.persons import bound_sentence
 from analysis.findings.fits import FitSettings, StudyCurves, quiet_fit
 from analysis.findings.model.comparisons import Comparison, VerdictOnOne
@@ -20,6 +19,8 @@ from analysis.findings.model.people import AreaWithout, Caught, PersonBound, Per
 from analysis.findings.observations import Observations, read_sentinels
 from analysis.findings.outcomes import human_outcomes
 from analysis.findings.sensitivity import verdicts_under
+from analysis.labels.conflicts import conflicts
+from analysis.labels.space import LabelSpace
 from analysis.persons.calibration import CATCHES, Judged, bias_of_area, judge_people, machines_at_most
 from analysis.persons.score import Pictures, SentinelAnswers
 from analysis.persons.sentinels import SENTINELS
@@ -62,12 +63,12 @@ def person_entries(
     settings : FitSettings
     """
     shown = read_sentinels(trials)
-    sentinels = _answers(shown if len(shown) else _spread(people))
-    registry = _of_pictures(_answers(classifiers), sentinels.picture)
+    sentinels = _answers(shown if len(shown) else _spread(people, settings.space), settings.space)
+    registry = _of_pictures(_answers(classifiers, settings.space), sentinels.picture)
     names = sorted(set(sentinels.observer.tolist()))
     if len(names) < FEWEST_PEOPLE or not len(registry):
         return {}
-    pictures = Pictures.of(sentinels)
+    pictures = Pictures.of(sentinels, options=settings.space.ids)
     weights = {name: family_of(name) for name in set(registry.observer.tolist())}
     judged = judge_people(pictures, pictures.coded(sentinels), pictures.coded(registry), weights, seed=settings.seed)
     everybody = sorted(set(people.observer.tolist()) | set(names))
@@ -102,11 +103,11 @@ def family_of(model: str) -> str:
     return word[0] if word else model.lower()
 
 
-def _answers(observed: Observations) -> SentinelAnswers:
+def _answers(observed: Observations, space: LabelSpace) -> SentinelAnswers:
     """With what each picture shows: its category, or the shape and the texture that its name tells."""
-    shape, texture, is_conflict = conflicts(observed.original)
+    shape, texture, is_conflict = conflicts(observed.original, space)
     known = is_conflict | np.isin(observed.corruption, [name for name in SENTINELS if name != _CUE_CONFLICT])
-    known &= is_conflict | np.isin(observed.category, CATEGORIES)
+    known &= is_conflict | space.known(observed.category)
     kept, conflict = observed.select(known), is_conflict[known]
     return SentinelAnswers(
         kept.observer,
@@ -127,9 +128,9 @@ def _of_pictures(answers: SentinelAnswers, pictures: NDArray[np.str_]) -> Sentin
     return SentinelAnswers(**{one.name: getattr(answers, one.name)[known] for one in fields(answers)})
 
 
-def _spread(people: Observations) -> Observations:
+def _spread(people: Observations, space: LabelSpace) -> Observations:
     """Answers to cue conflicts of a study that was not planned with sentinels: of each person a few, evenly spaced."""
-    mine = people.select(conflicts(people.original)[2])
+    mine = people.select(conflicts(people.original, space)[2])
     chosen = [np.zeros(0, dtype=np.int64)]
     for name in np.unique(mine.observer):
         own = np.flatnonzero(mine.observer == name)
@@ -179,7 +180,7 @@ def _bound(
             for one in curves
             if one.population != HUMANS and (one.corruption, one.property) == (curve.corruption, "accuracy")
         ]
-        bias = bias_of_area(curve.interval, share, (min(own, default=1.0 / len(CATEGORIES)), 1.0))
+        bias = bias_of_area(curve.interval, share, (min(own, default=settings.space.chance), 1.0))
         lower, upper = curve.interval
         areas.append(
             AreaWithout(

@@ -122,7 +122,9 @@ def recruiter_entries(
     scales = frozenset(study.scales)
     answers = {name: _answers_of(pooled, recruiters, name) for name in names}
     attentive = {
-        name: _attentive(answers[name], people.select(recruiters.are_of(people.observer, name)).clean, scales)
+        name: _attentive(
+            answers[name], people.select(recruiters.are_of(people.observer, name)).clean, scales, study.n_labels
+        )
         for name in names
     }
     found = compare_recruiters(
@@ -157,12 +159,14 @@ def _answers_of(pooled: Mapping[str, AnswersToOne], recruiters: Recruiters, name
     return found
 
 
-def _attentive(answers: Mapping[str, AnswersToOne], clean: Observations, scales: frozenset[str]) -> float:
+def _attentive(
+    answers: Mapping[str, AnswersToOne], clean: Observations, scales: frozenset[str], n_labels: int
+) -> float:
     """Of all corruptions the least."""
     shown = None
     if len(clean):
         shown = AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer)
-    return min(attentive_shares(answers, shown, scales).values(), default=0.0)
+    return min(attentive_shares(answers, shown, scales, choices=n_labels).values(), default=0.0)
 
 
 def _shares(recruiters: Recruiters, present: list[int]) -> dict[str, float] | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.arrays import BoolArray
-from analysis.categories import NO_ANSWER
 from analysis.curves.curve import CurveFit
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.fits import CurveKey, FitSettings, StudyCurves, quiet_fit
@@ -26,6 +25,7 @@ from analysis.findings.model.people import Exclusion, Flow
 from analysis.findings.observations import Observations, joined
 from analysis.findings.outcomes import human_outcomes
 from analysis.findings.verdicts import verdicts_of
+from analysis.labels.space import NO_ANSWER
 from analysis.metrics import compare
 from analysis.tables.sessions import REASON_SEPARATOR
 
@@ -262,7 +262,7 @@ def verdicts_under(study: StudyCurves, people: Observations, settings: FitSettin
             curves[key] = replace(
                 curve, outcomes=outcomes, answers=outcomes.to_one(settings.equal_categories, settings.recruiters)
             )
-    chosen = StudyCurves(curves, scales=study.scales)
+    chosen = StudyCurves(curves, scales=study.scales, n_labels=study.n_labels)
     verdicts = verdicts_of(chosen, people, settings)
     told = []
     for classifier in verdicts.found:

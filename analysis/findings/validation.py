@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.agreement.labels import label_agreement, one_coin
-from analysis.categories import JUDGEMENTS
 from analysis.errors import InvalidInput
 from analysis.findings.model.checks import JudgedImage, Judgements, Validation
 from analysis.study.analysis_plan import VALIDATION_THRESHOLD
+from analysis.study.validation import JUDGEMENTS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -278,18 +278,17 @@ def compared_of(study: StudyCurves, people: Observations) -> Compared:
         if len(clean)
         else None,
         frozenset(study.scales),
+        study.n_labels,
     )
 
 
-def attentive_shares(
-    answers: Mapping[str, AnswersToOne], people: Observations, scales: frozenset[str] = frozenset()
-) -> dict[str, float]:
+def attentive_shares(answers: Mapping[str, AnswersToOne], people: Observations, n_labels: int) -> dict[str, float]:
     """The same as `analysis.differences.beside.attentive_shares`, from the clean answers among all of people's."""
     clean = people.clean
     held = None
     if len(clean):
         held = AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer)
-    return beside.attentive_shares(answers, held, scales)
+    return beside.attentive_shares(answers, held, choices=n_labels)
 
 
 def _sessions(answers: Observations) -> Clusters:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import NO_ANSWER
+from analysis.labels.space import NO_ANSWER
 from analysis.observers.questions import ForcedChoice
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 
 #: Options as bare words, or behind letters, in which case a letter is an answer, too.
 Style = Literal["words", "letters"]
@@ -49,7 +50,7 @@ class ForcedChoice:
         The same question again, from 0: what differs between repeats is the observer's own noise.
     """
 
-    labels: tuple[str, ...] = CATEGORIES
+    labels: tuple[str, ...] = field(default_factory=lambda: default_labels().ids)
     wording: str = "describes"
     style: Style = "words"
     order: int = 0
@@ -80,6 +81,8 @@ class AskPlan:
         How often each question is put.
     style : {"words", "letters"}
     seed : int
+    space : LabelSpace
+        Labels that are asked about.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class AskPlan:
     repeats: int = 1
     style: Style = "words"
     seed: int = 0
+    space: LabelSpace = field(default_factory=default_labels)
 
     def __post_init__(self) -> None:
         unknown = [wording for wording in self.wordings if wording not in WORDINGS]
@@ -109,13 +113,13 @@ class AskPlan:
         """The questions about one stimulus; the first one's answer stands for it."""
         for repeat in range(self.repeats):
             for order in range(self.orders):
-                labels = shuffled_labels(stimulus, seed=self.seed, order=order)
+                labels = shuffled_labels(stimulus, self.space, seed=self.seed, order=order)
                 for wording in self.wordings:
                     yield ForcedChoice(labels, wording, self.style, order, repeat)
 
 
-def shuffled_labels(stimulus: str, *, seed: int, order: int) -> tuple[str, ...]:
-    """The 16 categories in an order that follows from stimulus, seed and number of the order alone."""
+def shuffled_labels(stimulus: str, space: LabelSpace, *, seed: int, order: int) -> tuple[str, ...]:
+    """The labels in an order that follows from stimulus, seed and number of the order alone."""
     digest = hashlib.sha256(f"label order\n{seed}\n{order}\n{stimulus}".encode()).digest()
-    places = np.random.default_rng(int.from_bytes(digest[:16], "big")).permutation(len(CATEGORIES))
-    return tuple(CATEGORIES[int(place)] for place in places)
+    places = np.random.default_rng(int.from_bytes(digest[:16], "big")).permutation(len(space))
+    return tuple(space.ids[int(place)] for place in places)

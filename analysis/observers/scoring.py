@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 
 from analysis.arrays import FloatArray
-from analysis.categories import NO_ANSWER
 from analysis.errors import InvalidInput
+from analysis.labels.space import NO_ANSWER
 from analysis.observers.port import AnswerKind
 from analysis.observers.questions import LETTERS, ForcedChoice, Style
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.arrays import FloatArray, IntArray
-from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
 
 TextArray = NDArray[np.str_]
@@ -60,10 +59,10 @@ class Pictures:
     family: IntArray
     right: IntArray
     lure: IntArray
-    options: tuple[str, ...] = CATEGORIES
+    options: tuple[str, ...]
 
     @classmethod
-    def of(cls, *parts: SentinelAnswers, options: tuple[str, ...] = CATEGORIES) -> Pictures:
+    def of(cls, *parts: SentinelAnswers, options: tuple[str, ...]) -> Pictures:
         """Every picture of these answers, sorted by name.
 
         Raises

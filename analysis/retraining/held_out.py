@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from analysis.arrays import BoolArray, FloatArray
 from analysis.classifiers.networks import TorchNetwork
 from analysis.errors import InvalidInput, OriginalsOverlap
+from analysis.labels.space import LabelSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +128,15 @@ _BATCH = 64
 class Examples(Protocol):
     """Pictures with categories, fetched a batch at a time."""
 
+    @property
+    def space(self) -> LabelSpace:
+        """Labels of the pictures."""
+        ...
+
     def __len__(self) -> int: ...
 
     def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Pictures, shape (n, h, w, 3), and their places in `CATEGORIES`, shape (n,), of these examples."""
+        """Pictures, shape (n, h, w, 3), and their places in the ids of `space`, shape (n,), of these examples."""
         ...
 
 
@@ -192,7 +198,7 @@ def look(network: TorchNetwork, examples: Examples) -> Looked:
         for start in range(0, len(examples), _BATCH):
             pictures, categories = examples.batch(np.arange(start, min(start + _BATCH, len(examples))))
             batch = torch.from_numpy(pictures).to(network.device).permute(0, 3, 1, 2).float().div_(255)
-            scores = network.category_logits(batch)
+            scores = network.label_logits(batch, examples.space)
             targets = torch.from_numpy(categories).to(network.device)
             losses.append(torch.nn.functional.cross_entropy(scores, targets, reduction="none").cpu().numpy())
             right.append((scores.argmax(dim=1) == targets).cpu().numpy())

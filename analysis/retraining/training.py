@@ -185,9 +185,10 @@ def fine_tune(
 ) -> Retrained:
     """Train a copy of a network further; the one that was given stays as it is.
 
-    The loss is the cross-entropy of the 16-way scores (`TorchNetwork.category_logits`), so that networks with 16, 1,000
-    or own labels learn the same task. The module stays in evaluation mode, as an exported program must: batch
-    normalisation keeps its statistics and nothing drops out, so that one network learns alike through every adapter.
+    The loss is the cross-entropy of the scores of the labels of the examples (`TorchNetwork.label_logits`), so that
+    networks with 16, 1,000 or own outputs learn the same task. The module stays in evaluation mode, as an exported
+    program must: batch normalisation keeps its statistics and nothing drops out, so that one network learns alike
+    through every adapter.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ def _epoch(
     steps, total = -(-len(examples) // recipe.batch), 0.0
     for step in range(steps):
         chosen = order[step * recipe.batch : (step + 1) * recipe.batch]
-        total += _step(learner, optimiser, *examples.batch(chosen)) * len(chosen)
+        total += _step(learner, optimiser, examples, chosen) * len(chosen)
         if tell is not None:
             seen = min((step + 1) * recipe.batch, len(examples))
             tell(epoch * steps + step + 1, recipe.epochs * steps, total / seen)
@@ -291,12 +292,13 @@ def _state(module: Any) -> dict[str, Any]:
     return {name: values.detach().clone() for name, values in module.state_dict().items()}
 
 
-def _step(learner: TorchNetwork, optimiser: Any, pictures: NDArray[np.uint8], categories: NDArray[np.int64]) -> float:
+def _step(learner: TorchNetwork, optimiser: Any, examples: Examples, chosen: NDArray[np.int64]) -> float:
     import torch
 
+    pictures, categories = examples.batch(chosen)
     batch = torch.from_numpy(pictures).to(learner.device).permute(0, 3, 1, 2).float().div_(255)
     targets = torch.from_numpy(categories).to(learner.device)
-    loss = torch.nn.functional.cross_entropy(learner.category_logits(batch), targets)
+    loss = torch.nn.functional.cross_entropy(learner.label_logits(batch, examples.space), targets)
     value = float(loss.detach())
     if not np.isfinite(value):
         raise InvalidInput(f"The loss of {learner.name} is no number any more ({value}): take a smaller learning rate.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -22,8 +21,9 @@ from pydantic import (
     model_validator,
 )
 
-from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
+from analysis.file_names import slug_of
+from analysis.labels.files import default_labels
 from analysis.study.analysis_plan import AnalysisPlan
 from analysis.study.base import Context, InForm, Must, Names, Spec, _, earlier, refusal, refused
 from analysis.study.design import DesignConfig, DiscriminationDesign
@@ -241,8 +241,9 @@ class StudyConfiguration(Spec):
     @classmethod
     def _of_the_categories(cls, words: dict[str, Wording]) -> dict[str, Wording]:
         for category in words:
-            if category not in CATEGORIES:
-                raise refusal(f"[wanted] has no category {category!r}; there are: {', '.join(CATEGORIES)}.", category)
+            labels = default_labels()
+            if category not in labels:
+                raise refusal(f"[wanted] has no category {category!r}; there are: {', '.join(labels.ids)}.", category)
         return words
 
     @field_validator("language")
@@ -401,9 +402,3 @@ def earlier_defaults(study: StudyConfiguration) -> dict[str, object]:
         for setting, value in earlier(type(part), study.spec).items()
         if getattr(part, setting) == value
     }
-
-
-def slug_of(title: str) -> str:
-    """Lower-case letters, digits, underscores and hyphens of a title, as addresses have them."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii")
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain.lower())).strip("-_")

@@ -9,6 +9,17 @@ from pydantic import Field, field_validator, model_validator
 
 from analysis.study.base import InForm, Sparse, Spec, _, refusal
 
+#: Every answer; the first word answers "does the picture show one?", the second "could it be used as one?". Both are
+#: asked on one screen (ImageNet-D, supplement).
+JUDGEMENTS = ("yes-yes", "yes-no", "no-yes", "no-no")
+#: What a plain example, and a picture that plainly lacks the wanted category, are answered with.
+IS_ONE, IS_NONE = "yes-yes", "no-no"
+
+
+def judgement(shows: bool, usable: bool) -> str:
+    """The answer that joins the two."""
+    return f"{'yes' if shows else 'no'}-{'yes' if usable else 'no'}"
+
 
 class Wording(Sparse):
     """A study's own words for a category that pictures are compared with."""

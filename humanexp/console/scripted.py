@@ -12,7 +12,7 @@ import numpy as np
 from django.conf import settings
 from django.db import connection
 
-from analysis.categories import conflicts
+from analysis.labels.conflicts import conflicts
 from analysis.persons.sentinels import CUE_CONFLICT
 from humanexp.core.errors import StudyRefused
 from humanexp.ledger.payments import unaccepted_places

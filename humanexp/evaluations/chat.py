@@ -23,8 +23,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from requests.auth import AuthBase
 
 from analysis import __version__, opencv as cv2
-from analysis.categories import NO_ANSWER
 from analysis.errors import ObserverUnavailable
+from analysis.labels.space import NO_ANSWER
 from analysis.observers.port import Answer
 from analysis.observers.questions import ForcedChoice
 from analysis.observers.scoring import read_answer

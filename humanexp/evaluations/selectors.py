@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, QuerySet
 
-from analysis.categories import CATEGORIES
 from analysis.corruptions.registry import NO_CORRUPTION
+from analysis.labels.files import default_labels
 from analysis.tables.stimuli import PREDICTIONS
 from analysis.tables.trials import ANSWERS
 from humanexp.core.errors import existing
@@ -68,7 +68,7 @@ def guessing(runs: Sequence[EvaluationRun]) -> dict[int, str]:
     for run in judged:
         shown = counted.get(run.stimulus_set_id, 0)
         right = round((run.accuracy_clean or 0.0) * shown)
-        if is_guessing(right, shown, run.label_space if run.own_labels else len(CATEGORIES)):
+        if is_guessing(right, shown, run.label_space if run.own_labels else len(default_labels().ids)):
             found[run.pk] = guessing_words(run.name, right, shown)
     return found
 

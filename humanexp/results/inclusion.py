@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
 
 from analysis.acceptance.rules import PRACTICE_NOT_PASSED
-from analysis.categories import NO_ANSWER
 from analysis.findings.model.findings import Findings
 from analysis.findings.model.people import AskedObserver, Exclusion, Flow, SessionCounts
+from analysis.labels.space import NO_ANSWER
 from humanexp.core.errors import InputRefused
 
 if TYPE_CHECKING:

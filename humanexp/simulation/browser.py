@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from analysis.categories import NO_ANSWER
 from analysis.errors import install
+from analysis.labels.space import NO_ANSWER
 from humanexp.simulation.personas import Answer, Persona, TruePicture
 from humanexp.simulation.workers import ParticipationFailed
 

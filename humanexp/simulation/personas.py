@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.categories import CATEGORIES, IS_NONE, IS_ONE, JUDGEMENTS, NO_ANSWER, judgement
+from analysis.labels.files import default_labels
+from analysis.labels.space import NO_ANSWER
+from analysis.study.validation import IS_NONE, IS_ONE, JUDGEMENTS, judgement
 from humanexp.simulation.observers import ObserverModel, TrueCurve, random_stream
 
 SAME, DIFFERENT = "same", "different"
@@ -98,7 +100,7 @@ class Honest(Persona):
         if len(pictures) == 3:
             return Answer(response=self._match(pictures[0], pictures[1], pictures[2], rng), rt_ms=rt_ms)
         if attention < miss + self.lapse:
-            return Answer(response=str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
+            return Answer(response=str(rng.choice(default_labels().ids)), rt_ms=rt_ms)
         picture = pictures[0]
         knows = self.observers.probability_correct(
             picture.corruption, picture.change_for_people, original=picture.original, participant=participant
@@ -110,10 +112,10 @@ class Honest(Persona):
     def _guess(self, picture: TruePicture, participant: str, rng: np.random.Generator) -> str:
         """A wrong category; the person's own favourite more often than others."""
         if self.favourite and rng.random() < self.favourite:
-            favourite = str(random_stream(self.seed, participant, "favourite").choice(CATEGORIES))
+            favourite = str(random_stream(self.seed, participant, "favourite").choice(default_labels().ids))
             if favourite != picture.category:
                 return favourite
-        return str(rng.choice([category for category in CATEGORIES if category != picture.category]))
+        return str(rng.choice([category for category in default_labels().ids if category != picture.category]))
 
     def _judge(self, picture: TruePicture, wanted: str, participant: str, rng: np.random.Generator) -> str:
         """Who recognises the wanted thing says so, and now and then doubts its use; everybody else sees none."""
@@ -145,7 +147,7 @@ class Honest(Persona):
 
     def marginal_share(self, share: float, visual_change: float = 0.0) -> float:
         """Share correct of this persona where the observer model's is `share`."""
-        return (1 - self.misses(visual_change) - self.lapse) * share + self.lapse / len(CATEGORIES)
+        return (1 - self.misses(visual_change) - self.lapse) * share + self.lapse / len(default_labels().ids)
 
     def area(self, corruption: str) -> float:
         """True area under this persona's marginal accuracy over [0, 1]."""
@@ -179,7 +181,7 @@ class OneButton(Persona):
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
     ) -> Answer:
-        favourite = str(random_stream(self.seed, participant, "favourite").choice(CATEGORIES))
+        favourite = str(random_stream(self.seed, participant, "favourite").choice(default_labels().ids))
         rt_ms = float(random_stream(self.seed, participant, position).uniform(300, 600))
         if wanted is not None:
             return Answer(response=IS_ONE, rt_ms=rt_ms * UNHURRIED)
@@ -202,7 +204,7 @@ class TooFast(Persona):
         if len(pictures) > 1:
             return Answer(response=str(rng.choice(_choices(pictures, wanted))), rt_ms=rt_ms)
         hit = rng.random() < 0.5 * (1 - pictures[0].visual_change)
-        return Answer(response=pictures[0].category if hit else str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
+        return Answer(response=pictures[0].category if hit else str(rng.choice(default_labels().ids)), rt_ms=rt_ms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,7 +270,7 @@ class Machine(Persona):
             return picture.category
         if picture.texture and drawn < knows + self.texture:
             return picture.texture
-        return str(rng.choice([one for one in CATEGORIES if one not in (picture.category, picture.texture)]))
+        return str(rng.choice([one for one in default_labels().ids if one not in (picture.category, picture.texture)]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,7 +296,7 @@ class Assisted(Persona):
 def _choices(pictures: Sequence[TruePicture], wanted: str | None) -> Sequence[str]:
     if wanted is not None:
         return JUDGEMENTS
-    return {2: (SAME, DIFFERENT), 3: (LIKE_A, LIKE_B)}.get(len(pictures), CATEGORIES)
+    return {2: (SAME, DIFFERENT), 3: (LIKE_A, LIKE_B)}.get(len(pictures), default_labels().ids)
 
 
 #: Shares of the kinds of participants when nothing else is said.

@@ -7,8 +7,8 @@ import pytest
 
 from analysis.acceptance.record import SessionRecord
 from analysis.acceptance.rules import judge
-from analysis.categories import IS_NONE, IS_ONE, judgement
 from analysis.study.rules import load_rule_set
+from analysis.study.validation import IS_NONE, IS_ONE, judgement
 
 SESSIONS = 6000
 RULES = load_rule_set("imagenet-d")

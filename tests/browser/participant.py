@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.categories import RESPONSE_GRID
+from analysis.labels.files import default_labels
 from humanexp.participation.models import Session
 from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
 
@@ -86,7 +86,7 @@ class Participant(StudyPage):
             self.keys.press(choice[0])
             self.keys.press("Enter")
         else:
-            row, column = divmod(RESPONSE_GRID.index(choice), 4)
+            row, column = divmod(default_labels().in_grid.index(choice), 4)
             for key in ["ArrowRight", *["ArrowDown"] * row, *["ArrowRight"] * column, "Enter"]:
                 self.keys.press(key)
         self.sees_them_go()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from analysis.categories import RESPONSE_GRID
+from analysis.labels.files import default_labels
 from humanexp.participation.models import Session
 from humanexp.participation.services.sessions import issue_handoff
 from humanexp.simulation.browser import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
@@ -53,7 +53,7 @@ class Person(StudyPage):
     def types(self, choice: str) -> None:
         """With the keyboard alone: the first arrow lands in the upper left corner."""
         self.sees_the_choices()
-        row, column = divmod(RESPONSE_GRID.index(choice), 4)
+        row, column = divmod(default_labels().in_grid.index(choice), 4)
         for key in ["ArrowRight", *["ArrowDown"] * row, *["ArrowRight"] * column, "Enter"]:
             self.page.keyboard.press(key)
         self.sees_them_go()

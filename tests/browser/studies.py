@@ -15,8 +15,8 @@ from django.conf import settings
 from django.core import serializers
 from PIL import Image
 
-from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
+from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig, DiscriminationDesign
 from analysis.study.ethics import Ethics
 from analysis.study.protocol import load_protocol
@@ -47,7 +47,7 @@ QUIET = Ending(comments=False, problems=False, device=False)
 
 
 def write_pictures(folder: Path, per_category: int) -> None:
-    for category in CATEGORIES:
+    for category in default_labels().ids:
         (folder / category).mkdir(parents=True)
         for seed in range(per_category):
             Image.fromarray(draw(category, seed, SIZE_PX)).save(folder / category / f"{seed}.png")

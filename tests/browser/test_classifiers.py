@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from humanexp.core import clock
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.evaluations.services import evaluations
@@ -117,7 +117,7 @@ def test_a_network_is_asked_for_and_a_retraining_read(page: Any, site: str, stim
         "difference": moved, "interval": {name: [value / 2, value * 1.5] for name, value in moved.items()},
     }  # fmt: skip
     report = {
-        "rows": [row], "clean": {"before": 0.97, "after": 0.94, "n": len(CATEGORIES)}, "originals": 96,
+        "rows": [row], "clean": {"before": 0.97, "after": 0.94, "n": len(default_labels().ids)}, "originals": 96,
         "recipe": {"epochs": 5, "learning_rate": 0.001, "momentum": 0.9, "batch": 32, "seed": 0},
         "energy": {"seconds": 29.0, "power_w": 100.0, "kwh": 8e-4, "kg_co2": 3.5e-4, "kg_co2_per_kwh": 0.432},
         "training_stimuli": 384, "training_originals": 96,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
+from analysis.labels.files import default_labels
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.services import searching
 from humanexp.counterfactuals.services.searching import create_search
@@ -27,7 +27,7 @@ CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean",
 @pytest.fixture
 def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
     """A browser with an account, a finished search and one that people judge."""
-    for category in CATEGORIES:
+    for category in default_labels().ids:
         (tmp_path / "drawn" / category).mkdir(parents=True)
         (tmp_path / "drawn" / category / "1.png").write_bytes(encode_png(draw(category, 3, 112)))
     import_images(source=tmp_path / "drawn", order=ImportOrder(name="drawn"))

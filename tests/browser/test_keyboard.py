@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from analysis.categories import RESPONSE_GRID
+from analysis.labels.files import default_labels
 from humanexp.participation.models import Response
 from tests.browser import studies
 from tests.browser.axe import violations
@@ -32,7 +32,7 @@ def test_row_and_column_answer_in_german(page: Any, live_server: Any, drawings: 
     for block in session.blocks:
         person.presses("start")
         for position in range(block["first"], block["last"] + 1):
-            row, column = divmod(RESPONSE_GRID.index(right[position]), 4)
+            row, column = divmod(default_labels().in_grid.index(right[position]), 4)
             person.sees_the_choices()
             # A letter moves, and answers nothing.
             page.keyboard.press("h")

@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.errors import InvalidInput, OriginalsOverlap
+from analysis.labels.files import default_labels
 from analysis.retraining.training import Recipe
 from analysis.tables.trials import TRIALS
 from humanexp.console import services
@@ -96,7 +96,7 @@ def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
     row = Retraining.objects.get()
     assert row.completed_at is not None and row.created_by == ada
     again = load_classifier(f"export:{out}")
-    assert again.labels == CATEGORIES
+    assert again.labels == default_labels().ids
     report = row.report
     assert {entry["corruption"]: entry["trained_on"] for entry in report["rows"]} == {
         "gaussian_noise": False,
@@ -376,16 +376,16 @@ def test_the_command_trains_a_researchers_own_network(
     stimulus_set: StimulusSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = (
-        "from analysis.categories import CATEGORIES\n"
+        "from analysis.labels.files import default_labels\n"
         "from analysis.classifiers.networks import TorchNetwork\n"
         "from analysis.classifiers.preprocessing import Preprocessing\n"
         "from tests.analysis.classifiers.small_networks import small_module\n"
         "def make(device):\n"
         "    inputs = Preprocessing(32, (0.5,) * 3, (0.25,) * 3)\n"
-        "    return TorchNetwork('lab', CATEGORIES, '1' * 64, inputs, small_module())\n"
+        "    return TorchNetwork('lab', default_labels().ids, '1' * 64, inputs, small_module())\n"
     )
     (tmp_path / "retrained_lab.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
     out = tmp_path / "own.pt2"
     call_command("retrain", "--stimuli=pets", "--classifier=python:retrained_lab:make", f"--out={out}", "--epochs=1")
-    assert load_classifier(f"export:{out}").labels == CATEGORIES
+    assert load_classifier(f"export:{out}").labels == default_labels().ids

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
+from analysis.labels.files import default_labels
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.services.import_report import ImportOrder
@@ -21,7 +21,7 @@ SIZE_PX = 112
 def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A picture of every category."""
     folder = tmp_path_factory.mktemp("drawings")
-    for category in CATEGORIES:
+    for category in default_labels().ids:
         (folder / category).mkdir()
         (folder / category / "1.png").write_bytes(encode_png(draw(category, 1, SIZE_PX)))
     return folder

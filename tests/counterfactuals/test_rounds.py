@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from analysis.categories import IS_ONE
 from analysis.examples import folder_of
+from analysis.study.validation import IS_ONE
 from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import cv2
 import numpy as np
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 
 
 @dataclass
@@ -80,7 +80,7 @@ class FakeModel:
             return text.splitlines()[1].partition(",")[0].removeprefix("A. ")
         if rng.random() < self.right(change):
             return f"It is a {category}."
-        return str(rng.choice([one for one in CATEGORIES if one != category]))
+        return str(rng.choice([one for one in default_labels().ids if one != category]))
 
     @contextmanager
     def listening(self) -> Iterator[FakeModel]:

@@ -18,9 +18,9 @@ class Deadly:
     name, label_space, digest, preprocessing = "deadly", 16, "d" * 64, "none"
 
     def __init__(self) -> None:
-        from analysis.categories import CATEGORIES
+        from analysis.labels.files import default_labels
 
-        self.labels = CATEGORIES
+        self.labels = default_labels().ids
         self.batches = 0
 
     def predict(self, images: np.ndarray) -> np.ndarray:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
 
 
 class BrightnessClassifier:
     name = "brightness"
-    labels = CATEGORIES
-    label_space = len(CATEGORIES)
+    labels = default_labels().ids
+    label_space = len(default_labels().ids)
     digest = "0" * 64
     preprocessing = "mean of all pixels"
     #: batches that were predicted, for the test of resuming
@@ -45,7 +46,7 @@ def make_narrow(device: str) -> Narrow:
 
 
 class Thousand(BrightnessClassifier):
-    labels = IMAGENET_WNIDS
+    labels = class_ids()
     label_space = 1000
 
     def predict(self, images: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from analysis.observers.questions import AskPlan
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
@@ -35,7 +35,7 @@ from tests.stimuli.killing import end_lease, program, rows, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ALL = dict.fromkeys(CATEGORIES, 2)
+ALL = dict.fromkeys(default_labels().ids, 2)
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS
 from analysis.classifiers import shards
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
 from humanexp.core.errors import Conflict, InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -53,7 +54,7 @@ def test_every_stimulus_gets_the_answer_that_its_pixels_call_for(stimulus_set: S
     assert run.count == len(table) == stimulus_set.stimuli.count()
     for stimulus in stimulus_set.stimuli.select_related("source_image"):
         pixels = np.asarray(Image.open(media_path(stimulus.file)).convert("RGB"))
-        expected = CATEGORIES[int(pixels.mean() / 256 * 16)]
+        expected = default_labels().ids[int(pixels.mean() / 256 * 16)]
         row = table.loc[stimulus.key]
         assert row["response"] == expected
         assert row["correct"] == (expected == stimulus.source_image.category)
@@ -177,7 +178,7 @@ def test_own_labels_need_wordnet_ids_and_give_another_label_space(stimulus_set: 
     table = selectors.read_predictions(run)
     assert set(table["label_space"]) == {1000}
     assert set(table["category"]) == {"n02123045"}
-    assert set(table["response"]) <= set(IMAGENET_WNIDS)
+    assert set(table["response"]) <= set(class_ids())
 
 
 @pytest.mark.slow

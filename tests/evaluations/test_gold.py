@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from analysis.categories import CATEGORIES
 from analysis.errors import DesignRefused
+from analysis.labels.files import default_labels
 from analysis.study.rules import load_rule_set
 from analysis.study.study import StudyConfiguration
 from humanexp.core.errors import InvalidRequest, SetFrozen
@@ -38,14 +38,14 @@ class Doubter:
     """Says cat to everything, with a fifth of all belief."""
 
     name = "doubter"
-    labels = CATEGORIES
+    labels = default_labels().ids
     label_space = 16
     digest = "1" * 64
     preprocessing = "none"
 
     def predict(self, images: np.ndarray) -> np.ndarray:
         shares = np.full((len(images), 16), 0.8 / 15, dtype=np.float32)
-        shares[:, CATEGORIES.index("cat")] = 0.2
+        shares[:, default_labels().ids.index("cat")] = 0.2
         return shares
 
 
@@ -66,7 +66,7 @@ def write_picture(path: Path, level: int) -> None:
 
 
 def middle(category: str) -> int:
-    return CATEGORIES.index(category) * 16 + 7
+    return default_labels().ids.index(category) * 16 + 7
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def stimulus_set(source_set: SourceSet) -> StimulusSet:
     """Rows of a complete set over many originals; no files are needed to plan a study."""
     rows = [
         SourceImage(source_set=source_set, key=f"{category}-x{n}", category=category, file="x", sha256=f"{category}{n}")
-        for category in CATEGORIES
+        for category in default_labels().ids
         for n in range(20)
     ]
     SourceImage.objects.bulk_create(rows)
@@ -200,7 +200,7 @@ RULES = load_rule_set("vcr")
 def test_golds_come_from_agreed_originals_alone(source_set: SourceSet, stimulus_set: StimulusSet) -> None:
     unchecked = make_plan(configuration=STUDY, stimulus_set=stimulus_set, rules=RULES)
     assert any("nobody has checked" in note for note in unchecked.notes)
-    agreed = {f"{category}-x{n}" for category in CATEGORIES[:14] for n in range(8)}
+    agreed = {f"{category}-x{n}" for category in default_labels().ids[:14] for n in range(8)}
     rate(source_set, agreed)
     stimulus_set.refresh_from_db()
     plan = make_plan(configuration=STUDY, stimulus_set=stimulus_set, rules=RULES)

@@ -19,8 +19,8 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from scipy.stats import chi2_contingency
 
-from analysis.categories import CATEGORIES
 from analysis.errors import ObserverUnavailable
+from analysis.labels.files import default_labels
 from analysis.observers.questions import AskPlan, ForcedChoice
 from analysis.observers.summary import place_preference
 from analysis.observers.vision_language import VisionLanguageModel
@@ -40,7 +40,7 @@ from humanexp.stimuli.models import StimulusSet
 from tests.evaluations.sets import picture_set
 from tests.evaluations.tiny_models import gemma3, idefics3, llava, qwen2_vl
 
-ALL = dict.fromkeys(CATEGORIES, 2)
+ALL = dict.fromkeys(default_labels().ids, 2)
 
 
 @pytest.fixture(scope="module")

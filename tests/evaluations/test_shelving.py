@@ -17,9 +17,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers import quarantine
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.files import default_labels
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.evaluations import specs
@@ -200,7 +200,7 @@ def test_own_labels_come_with_a_mapping_file(lab: Client, tmp_path: Path) -> Non
     mapping = SimpleUploadedFile("labels.csv", small.mapping_file(tmp_path).read_bytes())
     sent(lab, small.onnx_file(tmp_path / "a.onnx").read_bytes(), labels="own", mapping=mapping)
     assert checked().spec
-    assert json.loads(media_path("classifiers/mine.json").read_bytes())["labels"] == list(CATEGORIES)
+    assert json.loads(media_path("classifiers/mine.json").read_bytes())["labels"] == list(default_labels().ids)
 
 
 @pytest.mark.process

@@ -10,8 +10,8 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.weights import import_torchvision
+from analysis.labels.files import default_labels
 from analysis.observers.questions import WORDINGS
 
 import_torchvision()
@@ -43,7 +43,7 @@ def _tokenizer(*special: str) -> transformers.PreTrainedTokenizerFast:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator([*WORDINGS.values(), *(f" {one}" for one in CATEGORIES[:6])], trainer)
+    tokenizer.train_from_iterator([*WORDINGS.values(), *(f" {one}" for one in default_labels().ids[:6])], trainer)
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<bos>", eos_token="<eos>"
     )

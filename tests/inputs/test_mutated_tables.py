@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.decision import read_labels
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.recorded import PredictionTable
 from analysis.errors import AnalysisError
+from analysis.labels.files import default_labels
 from analysis.published_trials import read_published_trials
 from analysis.tables.stimuli import PREDICTIONS
 from humanexp.core.errors import InputRefused
@@ -89,7 +89,7 @@ def a_cell_too_few(rows: Rows, rng: np.random.Generator) -> bytes:
 def another_unit(rows: Rows, rng: np.random.Generator) -> bytes:
     # A small probability is one among many labels; a short time is none of a person.
     factor = float(rng.choice([1000, 1e6, -1, 0.001] if "rt" in rows[0] else [100, 1000, -1]))
-    columns = [place for place, name in enumerate(rows[0]) if name in ("rt", "confidence", *CATEGORIES)]
+    columns = [place for place, name in enumerate(rows[0]) if name in ("rt", "confidence", *default_labels().ids)]
     changed = [
         [str(float(cell) * factor) if place in columns else cell for place, cell in enumerate(row)] for row in rows[1:]
     ]
@@ -152,7 +152,7 @@ def _pictures(path: Path) -> object:
 def _own_probabilities() -> Rows:
     rng = np.random.default_rng(4)
     rows = [[f"s{number}", *(f"{share:.6f}" for share in rng.dirichlet(np.ones(16)))] for number in range(6)]
-    return [["stimulus", *CATEGORIES], *rows]
+    return [["stimulus", *default_labels().ids], *rows]
 
 
 KINDS = {
@@ -177,13 +177,15 @@ KINDS = {
         has_units=True,
     ),
     "responses": Kind(
-        [["stimulus", "response", "confidence"], *([f"s{n}", CATEGORIES[n], f"0.{n + 2}"] for n in range(7))],
+        [["stimulus", "response", "confidence"], *([f"s{n}", default_labels().ids[n], f"0.{n + 2}"] for n in range(7))],
         _recorded,
         has_units=True,
     ),
     "probabilities": Kind(_own_probabilities(), _recorded, has_units=True),
-    "pictures": Kind([["path", "category"], *([f"p{n}.png", CATEGORIES[n]] for n in range(8))], _pictures),
-    "mapping": Kind([["label", "category"], *([f"output {n}", CATEGORIES[n % 16]] for n in range(20))], read_labels),
+    "pictures": Kind([["path", "category"], *([f"p{n}.png", default_labels().ids[n]] for n in range(8))], _pictures),
+    "mapping": Kind(
+        [["label", "category"], *([f"output {n}", default_labels().ids[n % 16]] for n in range(20))], read_labels
+    ),
     "predictions": Kind(
         [list(ROW), *([*{**ROW, "stimulus": f"s{n}"}.values()] for n in range(5))],
         lambda path: PREDICTIONS.read(path).to_csv(),

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.categories import IMAGENET_WNIDS, WNID_TO_CATEGORY
 from analysis.classifiers.decision import read_labels
 from analysis.classifiers.loading import load_classifier
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
+from analysis.labels.mapping import labels_of_classes
 from tests.inputs.handed import handed_in
 
 EXAMPLES = Path("analysis/examples/classifiers")
@@ -19,7 +21,7 @@ EXAMPLES = Path("analysis/examples/classifiers")
 def test_imagenets_own_names_are_a_mapping_file_though_two_are_cranes() -> None:
     labels = read_labels(handed_in("classifier-mapping-file-with-two-cranes") / "labels.csv")
     assert [label.endswith("(no category)") for label in labels] == [
-        wnid not in WNID_TO_CATEGORY for wnid in IMAGENET_WNIDS
+        wnid not in labels_of_classes(default_labels()) for wnid in class_ids()
     ]
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import RecordedPredictions
 from analysis.classifiers.recorded import examine_table
 from analysis.errors import TableRefused
+from analysis.labels.files import default_labels
 from analysis.tables.reading import read_cells, read_table
 from tests.inputs.handed import handed_in
 
@@ -134,6 +134,8 @@ class TestPredictions:
     def test_an_answer_beside_a_higher_probability_is_refused(self, tmp_path: Path) -> None:
         even = [1 / 32] * 15
         rows = [["a", "airplane", 17 / 32, *even], ["b", "dog", 17 / 32, *even]]
-        pd.DataFrame(rows, columns=["stimulus", "response", *CATEGORIES]).to_csv(tmp_path / "t.csv", index=False)
+        pd.DataFrame(rows, columns=["stimulus", "response", *default_labels().ids]).to_csv(
+            tmp_path / "t.csv", index=False
+        )
         with pytest.raises(TableRefused, match=r"row 2, column 'response': 'dog' is the answer, and airplane has"):
             load_classifier(f"table:{tmp_path / 't.csv'}")

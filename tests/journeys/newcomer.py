@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from humanexp.simulation.browser import StudyPage
 from tests.browser.looks import fits
 
@@ -88,7 +88,7 @@ def draw_pictures(folder: Path, *, per_category: int, size_px: int) -> None:
 
     from analysis.examples.pictures import draw
 
-    for category in CATEGORIES:
+    for category in default_labels().ids:
         (folder / category).mkdir(parents=True)
         for seed in range(per_category):
             Image.fromarray(draw(category, seed, size_px)).save(folder / category / f"{seed}.png")

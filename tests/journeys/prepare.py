@@ -30,11 +30,11 @@ def main() -> None:
     from django.core.management import call_command
     from PIL import Image
 
-    from analysis.categories import CATEGORIES
     from analysis.examples.pictures import draw
+    from analysis.labels.files import default_labels
 
     drawings = Path(settings.MEDIA_ROOT) / "drawings"
-    for category in CATEGORIES:
+    for category in default_labels().ids:
         (drawings / category).mkdir(parents=True)
         for seed in range(PER_CATEGORY):
             Image.fromarray(draw(category, seed, SIZE_PX)).save(drawings / category / f"{seed}.png")

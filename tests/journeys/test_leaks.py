@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS, corrupt
 from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
+from analysis.labels.files import default_labels
 from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path
 from humanexp.participation.services.sessions import open_session, participant_for
@@ -50,7 +50,9 @@ def make_stimuli(size_px: int, per_category: int, per_function: int) -> Stimulus
         metric="vif-1",
         completed_at="2026-01-01T00:00:00Z",
     )
-    drawings = {(category, k): draw(category, k, size_px) for category in CATEGORIES for k in range(per_category)}
+    drawings = {
+        (category, k): draw(category, k, size_px) for category in default_labels().ids for k in range(per_category)
+    }
     images = SourceImage.objects.bulk_create(
         SourceImage(
             source_set=source,
@@ -142,7 +144,7 @@ def categories_told(heard: list[Heard], names: list[str] | None = None) -> Told:
     """Every category against the others, the sixteen questions on average."""
     table, _ = columns(heard, names)
     answered = []
-    for category in CATEGORIES:
+    for category in default_labels().ids:
         target, sessions = truth(heard, lambda trial, category=category: trial.category == category)
         answered.append((held_out_scores(table, target, sessions), target))
     return Told("category", *upper_bound(answered, sessions, draws=100))

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS
+from analysis.labels.files import default_labels
 from tests.journeys.browser import Browser, Reply
 from tests.journeys.site import Site
 from tests.journeys.worker_ids import the_worker_id_stands_in_one_table_until_the_person_is_deleted
@@ -158,9 +158,9 @@ def categories_are_told_as_choices_and_as_feedback_alone(visit: Visit) -> None:
         said = json.loads(reply.body)
         if reply.path.endswith("/session/"):
             listed = [choice["name"] for choice in said.pop("choices")["categorisation"]]
-            assert sorted(listed) == sorted(CATEGORIES)
+            assert sorted(listed) == sorted(default_labels().ids)
         feedback = said.pop("feedback", None)
-        assert not _words(json.dumps(said) + str(reply.headers)) & set(CATEGORIES), reply.url
+        assert not _words(json.dumps(said) + str(reply.headers)) & set(default_labels().ids), reply.url
         if feedback is not None:
             told += 1
             trial = visit.trials[reply.asked["position"]]
@@ -177,7 +177,7 @@ def categories_are_told_as_choices_and_as_feedback_alone(visit: Visit) -> None:
     study_pages = [page for page in pages if page.path.endswith("/run/")]
     assert {page.body for page in study_pages} == {Browser().get(study_pages[0].url).body}
     for page in pages:
-        assert page in study_pages or not _words(page.body.decode()) & set(CATEGORIES), page.url
+        assert page in study_pages or not _words(page.body.decode()) & set(default_labels().ids), page.url
 
 
 def corruption_and_strength_are_told_nowhere(visit: Visit) -> None:
@@ -246,7 +246,7 @@ def pictures_are_nothing_but_pixels(visit: Visit) -> None:
 def the_recruiter_learns_the_entry_and_the_receipt_alone(visit: Visit, site: Site) -> None:
     hit = site.marketplace("SELECT question, annotation, external_url FROM marketplace_hit")[0]
     assert re.fullmatch(rf"{visit.platform}/take/[\w-]+/", hit["external_url"])
-    assert not _words(" ".join(hit)) & {*CATEGORIES, *ROLES, *CORRUPTIONS, "glance"}
+    assert not _words(" ".join(hit)) & {*default_labels().ids, *ROLES, *CORRUPTIONS, "glance"}
     answer = site.marketplace("SELECT answer FROM marketplace_assignment")[0]["answer"]
     assert re.findall(r"<QuestionIdentifier>(.*?)</QuestionIdentifier>", answer) == ["receipt"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.categories import CATEGORIES, RESPONSE_GRID
 from analysis.design.catalogue import shuffled_grid
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
 from analysis.study.protocol import ProtocolConfig, load_protocol
 from analysis.tables.trials import TRIALS
 from humanexp.participation.selectors.answers import iter_trial_rows
@@ -35,7 +35,7 @@ def shuffled(stimulus_set):
 
 def test_the_published_order_is_the_default(client, study):
     tab = opened(client, study, "P-1")
-    assert order_of(tab) == list(RESPONSE_GRID)
+    assert order_of(tab) == list(default_labels().in_grid)
     assert study.sessions.get().grid_order == []
     tab.answer(0)
     assert list(iter_trial_rows(study))[0]["grid_order"] is None
@@ -44,7 +44,7 @@ def test_the_published_order_is_the_default(client, study):
 def test_everybody_has_an_order_of_their_own_which_stays(client, shuffled):
     first, second = opened(client, shuffled, "P-1"), opened(client, shuffled, "P-2")
     own = order_of(first)
-    assert sorted(own) == sorted(CATEGORIES) and own != list(RESPONSE_GRID)
+    assert sorted(own) == sorted(default_labels().ids) and own != list(default_labels().in_grid)
     assert order_of(first) == own != order_of(second)
     assert own == list(shuffled_grid(shuffled.family.slug, "P-1"))
 
@@ -92,7 +92,7 @@ def test_pairs_keep_the_order_of_their_choices(client, db):
 def test_every_place_is_equally_likely():
     grids = [shuffled_grid("family", f"P-{number}") for number in range(1600)]
     for place in range(16):
-        counts = [sum(grid[place] == category for grid in grids) for category in CATEGORIES]
+        counts = [sum(grid[place] == category for grid in grids) for category in default_labels().ids]
         # 100 expected; five standard deviations of a binomial.
         assert max(abs(count - 100) for count in counts) < 50
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analysis.acceptance.rules import PRACTICE_NOT_PASSED
-from analysis.categories import NO_ANSWER
 from analysis.findings.sensitivity import inclusion_flow
+from analysis.labels.space import NO_ANSWER
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.credentials import PreviewClaim
 from humanexp.participation.models import Response, Session, SessionState

@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from analysis.categories import CATEGORIES, JUDGEMENTS, superordinate
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
 from analysis.study.study import StudyConfiguration
+from analysis.study.validation import JUDGEMENTS
 from analysis.tables.trials import TRIALS
 from humanexp.console.demo.steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
@@ -204,7 +205,7 @@ def test_a_worker_who_comes_again_sees_no_picture_twice(client, study):
         for trial in trials.values():
             category = trial.stimulus.source_image.category
             if trial.correct_response == "no-no":
-                assert superordinate(category) != superordinate(trial.wanted)
+                assert default_labels().group(category) != default_labels().group(trial.wanted)
             else:
                 assert trial.wanted == category
             if trial.role != "consistency_second":
@@ -286,14 +287,14 @@ def test_wording_that_cannot_be_shown_is_refused(wanted, sentence):
 
 
 def test_every_category_is_worded():
-    assert set(WANTED) == set(CATEGORIES)
-    for category in CATEGORIES:
+    assert set(WANTED) == set(default_labels().ids)
+    for category in default_labels().ids:
         asked = question(category, {})
         assert asked["link"].startswith("https://en.wikipedia.org/wiki/")
         assert 20 < len(asked["definition"]) < 120
         article = "an" if category[0] in "aeo" else "a"
         assert asked["questions"][0] == f"Does the picture show {article} {category}?"
-        verb = "be taken for" if superordinate(category) == "animal" else "be used as"
+        verb = "be taken for" if default_labels().group(category) == "animal" else "be used as"
         assert asked["questions"][1] == f"Could what it shows {verb} {article} {category}?"
 
 

@@ -85,10 +85,10 @@ def _check(project: Path) -> None:
 def draw_photographs(folder: Path, a_category: int = PICTURES_A_CATEGORY) -> None:
     import cv2
 
-    from analysis.categories import CATEGORIES
     from analysis.examples.pictures import draw
+    from analysis.labels.files import default_labels
 
-    for category in CATEGORIES:
+    for category in default_labels().ids:
         (folder / category).mkdir(parents=True)
         for number in range(a_category):
             picture = draw(category, seed=number)

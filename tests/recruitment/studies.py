@@ -9,7 +9,7 @@ from typing import Any
 
 from django.test import Client
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path, write_whole
@@ -85,7 +85,7 @@ def _stimulus_set(name: str) -> StimulusSet:
     return make_stimulus_set(
         name,
         per_category=ORIGINALS,
-        per_function=ORIGINALS * len(CATEGORIES),
+        per_function=ORIGINALS * len(default_labels().ids),
         functions=["gaussian_noise"],
         plain=(),
         size_px=224,

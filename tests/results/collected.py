@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from analysis.study.rules import load_rule_set
 from analysis.tables.stimuli import PREDICTIONS
 from analysis.timing.rules import TIMING_RULE, timing_ok
@@ -89,7 +89,7 @@ def make_study(by: User | None = None, slug: str = "blur", stimulus_set: Stimulu
         for position, stimulus in enumerate(shown):
             category = stimulus.source_image.category
             right = bool(rng.random() < human_rate(stimulus.visual_change))
-            other = CATEGORIES[(CATEGORIES.index(category) + 1) % 16]
+            other = default_labels().ids[(default_labels().ids.index(category) + 1) % 16]
             trial = Trial(
                 session=session,
                 position=position,
@@ -134,7 +134,9 @@ def make_predictions(study: Study, name: str = "tiny net", *, loses_from: float 
                 "category": category,
                 "corruption": stimulus.corruption,
                 "visual_change": stimulus.visual_change,
-                "response": category if right else CATEGORIES[(CATEGORIES.index(category) + 3) % 16],
+                "response": category
+                if right
+                else default_labels().ids[(default_labels().ids.index(category) + 3) % 16],
                 "correct": right,
                 "confidence": 0.5,
                 "label_space": 16,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS
+from analysis.labels.files import default_labels
 from analysis.study.rules import load_rule_set
 from analysis.study.study import StudyConfiguration
 from humanexp.core import clock
@@ -282,8 +282,8 @@ def _confusion(population: str, corruption: str, low: float | None, high: float 
         "corruption": corruption,
         "low": low,
         "high": high,
-        "categories": list(CATEGORIES),
-        "responses": [*CATEGORIES, "na"],
+        "categories": list(default_labels().ids),
+        "responses": [*default_labels().ids, "na"],
         "counts": counts.tolist(),
         "favourite": {"response": "dog", "share": 0.14},
     }

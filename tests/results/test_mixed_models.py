@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.findings.observations import CURVE_ROLES
+from analysis.labels.files import default_labels
 from analysis.tables.trials import TRIALS
 from benchmarks.mixed_models import CURVES, area, write_trials
 from humanexp.results.exports import MIXED_MODEL_SCRIPTS
@@ -55,7 +55,7 @@ def test_the_scripts_take_the_answers_and_the_guess_rate_of_the_curves(script: P
     text = script.read_text(encoding="utf-8")
     choices, roles = re.search(r"^CHOICES (?:<-|=) (\d+)$", text, re.M), re.search(r"^ROLES .*", text, re.M)
     assert choices is not None and roles is not None
-    assert int(choices[1]) == len(CATEGORIES)
+    assert int(choices[1]) == len(default_labels().ids)
     assert set(re.findall(r'"(\w+)"', roles[0])) == set(CURVE_ROLES) - {"clean"}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.findings.analysing import analyse
 from analysis.findings.model.findings import Findings
 from analysis.findings.reproduction import analyse_export
+from analysis.labels.files import default_labels
 from analysis.tables import SCHEMAS
 from analysis.tables.stimuli import PREDICTIONS
 from humanexp.console.scripted import true_pictures
@@ -90,10 +90,10 @@ def evaluated(study: Study, names: tuple[str, ...] = ("resnet50", "vit", "convne
         rows: list[dict[str, object]] = []
         for one in stimuli_of_curves(study.stimulus_set).select_related("source_image"):
             category, drawn = one.source_image.category, rng.random()
-            said = category if drawn < 0.9 - 0.8 * one.visual_change else str(rng.choice(CATEGORIES))
+            said = category if drawn < 0.9 - 0.8 * one.visual_change else str(rng.choice(default_labels().ids))
             if one.corruption == "cue_conflict":
                 texture = one.source_image.key.split("-")[2].rstrip("0123456789")
-                said = texture if drawn < 0.6 else category if drawn < 0.8 else str(rng.choice(CATEGORIES))
+                said = texture if drawn < 0.6 else category if drawn < 0.8 else str(rng.choice(default_labels().ids))
             rows.append(
                 {
                     "classifier": name,
@@ -125,7 +125,7 @@ def found(study: Study) -> Findings:
 
 
 def always_wrong(trial: Any) -> str:
-    return next(one for one in CATEGORIES if one != trial.correct_response)
+    return next(one for one in default_labels().ids if one != trial.correct_response)
 
 
 def without_counts(findings: Findings) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.results import selectors, tables
@@ -43,7 +43,7 @@ def run(*arguments: object) -> str:
 
 def write_picture(path: Path, category: str, *, side: int = SIDE) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture = np.full((side, side, 3), 10 * CATEGORIES.index(category), np.uint8)
+    picture = np.full((side, side, 3), 10 * default_labels().ids.index(category), np.uint8)
     picture[: side // 2] += 5 + len(path.stem)
     picture[0, 0] = [sum(map(ord, str(path.stem))) % 256, 7, 9]
     cv2.imwrite(str(path), picture)
@@ -91,15 +91,17 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Knows every picture by its grey level, but calls bears dogs."""
 
     class Network:
-        name, labels, label_space = "grey", CATEGORIES, len(CATEGORIES)
+        name, labels, label_space = "grey", default_labels().ids, len(default_labels().ids)
         digest, preprocessing = "1" * 64, "none"
         seen: list[int] = []
 
         def predict(self, shown: np.ndarray) -> np.ndarray:
             levels = [int(picture[-1, -1, 0]) // 10 % 16 for picture in shown]
             self.seen.extend(levels)
-            named = [CATEGORIES.index("dog") if CATEGORIES[one] == "bear" else one for one in levels]
-            return np.eye(len(CATEGORIES), dtype=np.float32)[named]
+            named = [
+                default_labels().ids.index("dog") if default_labels().ids[one] == "bear" else one for one in levels
+            ]
+            return np.eye(len(default_labels().ids), dtype=np.float32)[named]
 
     module = ModuleType("grey_network")
     module.factory = lambda device: Network()  # type: ignore[attr-defined]
@@ -144,7 +146,7 @@ def test_models_see_the_pictures_in_the_order_in_which_people_did(
     run("import_trials", *trials, "--study", "edges", "--pictures", pictures)
     seen: list[int] = sys.modules["grey_network"].Network.seen
     run("evaluate", "--study", "edges", "--classifier", network, "--name", "grey")
-    assert [CATEGORIES[one] for one in seen[-4:]] == list(SHOWN)
+    assert [default_labels().ids[one] for one in seen[-4:]] == list(SHOWN)
 
 
 def test_pixels_stay_as_they_were(trials: list[Path], pictures: Path) -> None:

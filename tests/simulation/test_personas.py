@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES, IS_NONE
+from analysis.labels.files import default_labels
+from analysis.study.validation import IS_NONE
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX, Honest, TruePicture, cast, personas
 
@@ -32,7 +33,7 @@ def test_an_honest_person_is_right_as_often_as_the_model_says() -> None:
 def test_a_random_clicker_is_at_chance_and_one_button_has_one_answer() -> None:
     clicks = [answer.response for answer in answers("random", CLEAN)]
     assert np.mean([response == "cat" for response in clicks]) == pytest.approx(1 / 16, abs=0.02)
-    assert set(clicks) == set(CATEGORIES)
+    assert set(clicks) == set(default_labels().ids)
     one_button = personas(OBSERVERS, seed=3)["one-button"]
     given = {one_button.answer([CLEAN], participant="p", position=n).response for n in range(50)}
     assert len(given) == 1

@@ -33,7 +33,7 @@ class Bin(Entry):
     rate: float
     originals: int | None
     thin: bool
-    #: answers by true category, in the order of `analysis.categories.CATEGORIES`; of people alone
+    #: answers by true category, in the order of their ids; of people alone
     categories: tuple[int, ...] = ()
 
 

@@ -38,6 +38,15 @@ from analysis.findings.model.people import (
 from analysis.study.analysis_plan import LEVEL
 
 
+class Labels(Entry):
+    """What people chose among, and pictures show."""
+
+    name: str
+    #: digest that decides what may be compared
+    identity: str
+    n: int
+
+
 class Findings(Entry):
     """What `analysis.findings.analysing.analyse` gives; plain values in a fixed order come from `to_json`."""
 
@@ -74,6 +83,8 @@ class Findings(Entry):
     reach: tuple[Reach, ...] = ()
     validation: Validation | None = None
     trials: TrialCounts | None = None
+    #: None to findings-8: the 16 entry-level categories
+    labels: Labels | None = None
     notes: tuple[str, ...] = ()
     #: where whoever collected the answers counted them
     sessions: SessionCounts | None = None

@@ -12,8 +12,8 @@ from typing import Any
 
 from django.db.models import Count
 
-from analysis.categories import IS_ONE
 from analysis.findings.model.comparisons import SearchesTogether
+from analysis.study.validation import IS_ONE
 from humanexp.core.errors import existing
 from humanexp.counterfactuals.models import Round, SearchGroup, SearchRun
 from humanexp.participation.selectors.answers import iter_trial_rows

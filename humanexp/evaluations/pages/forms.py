@@ -5,8 +5,8 @@ from typing import Any
 
 from django import forms
 
-from analysis.categories import CATEGORIES
 from analysis.errors import AnalysisError
+from analysis.labels.files import default_labels
 from humanexp.evaluations import specs
 from humanexp.evaluations.services.evaluations import How
 from humanexp.evaluations.services.uploads import uploaded_labels
@@ -152,7 +152,9 @@ class ModelForm(forms.Form):
     def asked(self) -> dict[str, Any]:
         """As `shelving.receive` takes it, from a valid form."""
         given = self.cleaned_data
-        labels: Any = {"imagenet": "imagenet", "categories": list(CATEGORIES)}.get(given["labels"]) or given["own"]
+        labels: Any = {"imagenet": "imagenet", "categories": list(default_labels().ids)}.get(given["labels"]) or given[
+            "own"
+        ]
         return {
             "file": given["model"],
             "name": given["name"],

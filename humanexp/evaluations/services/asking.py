@@ -15,8 +15,8 @@ import numpy as np
 from django.db import transaction
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.shards import Joined, ShownStimulus, read_picture
+from analysis.labels.files import default_labels
 from analysis.observers.port import Answer, Observer
 from analysis.observers.questions import AskPlan, ForcedChoice
 from humanexp.core import file_store
@@ -225,7 +225,7 @@ def _written(
         written.replace(path)
     with predictions.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Joined(count, n_clean, n_clean_right, len(CATEGORIES), 0.0, sha256)
+    return Joined(count, n_clean, n_clean_right, len(default_labels().ids), 0.0, sha256)
 
 
 def _rows(
@@ -282,7 +282,7 @@ def _scores(question: ForcedChoice, answer: Answer) -> dict[str, Any]:
 def _prediction(row: dict[str, Any]) -> dict[str, Any]:
     """The first question's answer stands for the stimulus; no answer is wrong, as a person's miss is."""
     kept = ("classifier", "stimulus", "original", "category", "corruption", "visual_change", "response", "correct")
-    return {key: row[key] for key in (*kept, "confidence")} | {"label_space": len(CATEGORIES)}
+    return {key: row[key] for key in (*kept, "confidence")} | {"label_space": len(default_labels().ids)}
 
 
 def _summary(answers: Path) -> dict[str, Any]:

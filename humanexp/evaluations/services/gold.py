@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
-from analysis.classifiers.decision import category_scores, decide
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import Classifier
 from analysis.errors import ClassifierUnavailable
 from analysis.generation.originals import prepare_original
+from analysis.labels.files import default_labels
+from analysis.labels.mapping import mapping_of
 from humanexp.core import file_store
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations.specs import SHELF
@@ -106,18 +106,18 @@ def _rated_part(
 def _rated(classifiers: Sequence[Classifier], images: list[SourceImage]) -> list[dict[str, object]]:
     pictures: NDArray[np.uint8] = np.stack([prepare_original(media_path(image.file), SIZE_PX) for image in images])
     categories = np.array([image.category for image in images])
-    columns = np.array([CATEGORIES.index(category) for category in categories])
+    space = default_labels()
+    columns = space.places_of(categories)
     right = np.zeros((len(classifiers), len(images)), dtype=bool)
     shares = np.zeros((len(classifiers), len(images)))
     for row, classifier in enumerate(classifiers):
         probabilities = classifier.predict(pictures)
-        scores = category_scores(probabilities, classifier.labels)
+        mapping = mapping_of(tuple(classifier.labels), space)
+        scores = mapping.scores(probabilities)
         total = scores.sum(axis=1)
         own = scores[np.arange(len(images)), columns]
-        shares[row] = np.divide(own, total, out=np.full(len(images), 1 / len(CATEGORIES)), where=total > 0)
-        right[row] = decide(probabilities, classifier.labels).responses == np.array(
-            [image.category for image in images]
-        )
+        shares[row] = np.divide(own, total, out=np.full(len(images), space.chance), where=total > 0)
+        right[row] = mapping.answer(probabilities).responses == categories
     return [
         {
             "pk": image.pk,

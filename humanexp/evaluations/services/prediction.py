@@ -65,7 +65,7 @@ def predict_stimulus_set(wanted: Sequence[tuple[EvaluationRun, Asked]], progress
     title = ", ".join(run.name for run, _ in wanted)
     total = stimuli_of_curves(stimulus_set).count()
     for one in passes:
-        rehearse(one.classifier, stimulus_set.size_px, one.asked.rule, own_labels=one.asked.own_labels)
+        rehearse(one.classifier, stimulus_set.size_px, one.asked.how)
         _check_complete(stimulus_set, one.classifier, one.asked)
         one.folder.mkdir(parents=True, exist_ok=True)
     with Meter(passes[0].asked.device) as meter:
@@ -182,7 +182,7 @@ def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | Recorded
     """Refuse, before anything is written, what cannot be predicted whole: a file is gone, or a row is missing."""
     for batch in batches_of(shards.SHARD_STIMULI, shown_stimuli(stimulus_set)):
         if isinstance(classifier, RecordedPredictions):
-            classifier.predictions([one.stimulus for one in batch], asked.rule, own_labels=asked.own_labels)
+            classifier.predictions([one.stimulus for one in batch], asked.how)
             continue
         gone = next((one for one in batch if not Path(one.file).is_file()), None)
         if gone is not None:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.port import classify, rehearse
 from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.retraining.energy import Energy, usual_power_w
 from analysis.retraining.held_out import Split, check_disjoint, hold_out, split_originals
 from analysis.retraining.training import Recipe, Retrained, fine_tune, warnings_after, warnings_before
@@ -190,6 +191,10 @@ class StimulusExamples:
 
     stimuli: list[ShownStimulus]
 
+    @property
+    def space(self) -> LabelSpace:
+        return default_labels()
+
     def __len__(self) -> int:
         return len(self.stimuli)
 
@@ -199,7 +204,7 @@ class StimulusExamples:
 
     def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         chosen = [self.stimuli[number] for number in numbers]
-        return _pictures(chosen), np.array([CATEGORIES.index(one.category) for one in chosen], dtype=np.int64)
+        return _pictures(chosen), self.space.places_of([one.category for one in chosen])
 
 
 def _pictures(stimuli: Sequence[ShownStimulus]) -> NDArray[np.uint8]:

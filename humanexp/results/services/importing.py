@@ -138,19 +138,24 @@ def import_trials(
     from analysis.published_trials import digest_of, read_published_trials
     from analysis.tables.trials import TRIALS
 
-    roles = {"humans": humans, "classifiers": classifiers}
     slug = slugify(name)
     if not slug:
         raise InputRefused(f"{name!r} is no name for a study: use letters and digits, e.g. --study noise.")
     before = Study.objects.filter(slug=slug).first()
     if before is not None:
-        known = _same_import(before, digest_of([*paths, *answers]), **roles)
+        known = _same_import(before, digest_of([*paths, *answers]), humans=humans, classifiers=classifiers)
         if pictures is not None and not known.pictures_file:
             attach_pictures(study=before, pictures=pictures, originals=originals, by=by)
             known.refresh_from_db()
         return Imported(known, is_new=False)
     published = read_published_trials(
-        paths, study=slug, **roles, times_in=times_in, answers=answers, style="letters" if letters else "words"
+        paths,
+        study=slug,
+        humans=humans,
+        classifiers=classifiers,
+        times_in=times_in,
+        answers=answers,
+        style="letters" if letters else "words",
     )
     if pictures is not None:
         found_pictures(published.trials, published.observers, pictures, originals)

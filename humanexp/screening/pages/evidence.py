@@ -13,7 +13,8 @@ from statistics import median
 from typing import Any
 
 from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial, SessionRecord
-from analysis.categories import NO_ANSWER, RESPONSE_GRID
+from analysis.labels.files import default_labels
+from analysis.labels.space import NO_ANSWER
 
 #: Colours of the strip; the shapes differ as well: what failed is taller.
 GOOD, BAD, WARN, PLAIN, FAINT, ACCENT = "#17693f", "#a4221b", "#b26a00", "#b4bec8", "#e3e8ed", "#0b5cad"
@@ -297,7 +298,7 @@ def shape(record: SessionRecord) -> Picture:
     most = max(answers.values())
     columns = (
         _column(x, answers[choice] / most, ACCENT if choice != NO_ANSWER else BAD, f"{choice}: {answers[choice]}")
-        for x, choice in enumerate((*RESPONSE_GRID, NO_ANSWER))
+        for x, choice in enumerate((*default_labels().in_grid, NO_ANSWER))
     )
     return Picture(columns=tuple(columns), good=most, of=total)
 

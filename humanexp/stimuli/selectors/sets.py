@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.db.models import Avg, Count, F, FloatField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Floor
 
-from analysis.categories import conflicts
+from analysis.labels.conflicts import conflicts
 from analysis.original import Original
 from analysis.tables.stimuli import STIMULI
 from analysis.visual_change.coverage import NARROW_BINS

@@ -9,7 +9,7 @@ from typing import Literal
 from django.db.models import Count, F, Min, Q, QuerySet
 from django.db.models.functions import Least
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from humanexp.core.errors import NotFound, existing
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
@@ -70,7 +70,7 @@ def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
         )
     )
     rows = {row["category"]: CategoryCount(**row) for row in counted}
-    return [rows.get(category) or CategoryCount(category, 0, 0, None) for category in CATEGORIES]
+    return [rows.get(category) or CategoryCount(category, 0, 0, None) for category in default_labels().ids]
 
 
 def pictures_of(source_set: SourceSet, *, category: str = "", agreement: str = "") -> QuerySet[SourceImage]:

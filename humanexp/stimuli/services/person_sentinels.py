@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.categories import conflicts
 from analysis.corruptions import CORRUPTIONS
+from analysis.labels.conflicts import conflicts
 from analysis.persons.sentinels import CUE_CONFLICT, SENTINELS, Sentinel
 from humanexp.core.errors import InvalidRequest
 from humanexp.stimuli.models import SourceSet

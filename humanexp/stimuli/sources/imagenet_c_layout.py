@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.categories import WNID_TO_CATEGORY
 from analysis.file_names import composed, litter_in
 from analysis.generation.imagenet_c import LEVELS, PUBLISHED_FUNCTIONS
+from analysis.labels.files import default_labels
+from analysis.labels.mapping import label_of_class
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
 
@@ -144,7 +145,7 @@ class Originals:
 
 def _names_of(folder: str) -> tuple[str, ...]:
     """A class folder's name, and the category that it belongs to by its WordNet id."""
-    category = WNID_TO_CATEGORY.get(folder)
+    category = label_of_class(folder, default_labels())
     return (folder,) if category is None else (folder, category)
 
 

@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
 from analysis.file_names import composed
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
+from analysis.labels.mapping import label_of_class
 from analysis.tables.reading import read_cells
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable, told
@@ -20,17 +22,18 @@ CLASS_TABLE = "meta.mat"
 #: Pictures of the validation half of ImageNet, as it is handed out: 50,000 in one folder.
 VALIDATION_NAME = re.compile(r"ILSVRC2012_val_(\d{8})\.JPEG", re.IGNORECASE)
 _WNID = re.compile(r"n\d{8}")
-_KNOWN_WNIDS = frozenset(IMAGENET_WNIDS)
+_KNOWN_WNIDS = frozenset(class_ids())
 
 
 def category_of(label: str) -> str | None:
     """Category of a folder's or column's label; None where it has none."""
-    return label.lower() if label.lower() in CATEGORIES else WNID_TO_CATEGORY.get(label)
+    space = default_labels()
+    return label.lower() if label.lower() in space else label_of_class(label, space)
 
 
 def is_label(label: str) -> bool:
     """Whether it is a category, or a WordNet id of ImageNet, perhaps of none of the 16 categories."""
-    return label.lower() in CATEGORIES or label in _KNOWN_WNIDS
+    return label.lower() in default_labels() or label in _KNOWN_WNIDS
 
 
 def wnid_of(label: str, file_name: str, category: str) -> str:
@@ -38,7 +41,7 @@ def wnid_of(label: str, file_name: str, category: str) -> str:
     if label in _KNOWN_WNIDS:
         return label
     wnid = file_name[:9]
-    return wnid if file_name[9:10] == "_" and WNID_TO_CATEGORY.get(wnid) == category else ""
+    return wnid if file_name[9:10] == "_" and label_of_class(wnid, default_labels()) == category else ""
 
 
 def read_table(content: bytes, *, source: str, resolve: Callable[[str], str]) -> FoundFiles:
@@ -64,7 +67,7 @@ def read_table(content: bytes, *, source: str, resolve: Callable[[str], str]) ->
             if not is_label(label):
                 raise InputRefused(
                     f"{source}, row {number}, column 'category': {readable(label)!r} is none of the 16 categories "
-                    f"({', '.join(CATEGORIES)}) and no WordNet id of ImageNet."
+                    f"({', '.join(default_labels().ids)}) and no WordNet id of ImageNet."
                 )
             without[label] += 1
             continue
@@ -128,7 +131,7 @@ def label_flat_files(names: list[str], wnids: Mapping[str, str], *, source: str)
             raise InputRefused(
                 f"{name}: {source} has no line for this picture. Complete the list, or remove the picture."
             )
-        category = WNID_TO_CATEGORY.get(wnid)
+        category = label_of_class(wnid, default_labels())
         if category is None:
             without[wnid] += 1
         else:
@@ -152,7 +155,7 @@ def _class_numbers(class_table: bytes) -> dict[int, str]:
         return {
             int(number): str(wnid)
             for number, wnid in zip(synsets["ILSVRC2012_ID"], synsets["WNID"], strict=True)
-            if int(number) <= len(IMAGENET_WNIDS)
+            if int(number) <= len(class_ids())
         }
     except Exception as error:  # of a file from anywhere: loadmat raises whatever it meets
         raise InputRefused(

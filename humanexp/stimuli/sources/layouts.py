@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from analysis.categories import CATEGORIES
 from analysis.file_names import without_litter
+from analysis.labels.files import default_labels
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources import labels
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, PictureSource, Spellings, readable, told
@@ -57,7 +57,8 @@ def find_files(source: PictureSource, *, label_list: Path | None = None) -> Foun
         without = f" Left out were {'; '.join(ignored)}." if ignored else ""
         raise InputRefused(
             f"{source.title}: there is no picture in it.{without} Give a folder that holds one folder a category "
-            f"({', '.join(CATEGORIES[:3])} and so on) or WordNet id, or a CSV file with the columns path and category."
+            f"({', '.join(default_labels().ids[:3])} and so on) or WordNet id, or a CSV file with the columns path "
+            "and category."
         )
     return FoundFiles(found.files, ignored)
 
@@ -107,8 +108,8 @@ def _from_folders(room: _Room) -> FoundFiles:
         else:
             raise InputRefused(
                 f"{room.prefix}{readable(folder)}: {readable(folder)!r} is neither one of the 16 categories nor a "
-                f"WordNet id of ImageNet. Rename the folder to one of {', '.join(CATEGORIES)}, move it away, or import "
-                "it by itself if it holds the folders of the categories."
+                f"WordNet id of ImageNet. Rename the folder to one of {', '.join(default_labels().ids)}, move it "
+                "away, or import it by itself if it holds the folders of the categories."
             )
     ignored = [f"{name}: no folder" for name in room.files]
     if without:

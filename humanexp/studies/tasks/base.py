@@ -9,7 +9,7 @@ from typing import Any
 from django.templatetags.static import static
 from django.utils.functional import Promise
 
-from analysis.categories import NO_ANSWER
+from analysis.labels.space import NO_ANSWER
 
 #: (wanted category, the study's own wording by category) -> what the page is told
 Ask = Callable[[str, Mapping[str, Mapping[str, str]]], dict[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.categories import RESPONSE_GRID
+from analysis.labels.files import default_labels
 from humanexp.studies.tasks.base import Choice, Task
 
 CATEGORISATION = Task(
@@ -13,7 +13,7 @@ CATEGORISATION = Task(
     choices=tuple(
         Choice(name=name, label=label, icon=f"icons/{name}.svg")
         for name, label in zip(
-            RESPONSE_GRID,
+            default_labels().in_grid,
             (
                 _("Knife"),
                 _("Bicycle"),

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analysis.categories import superordinate
+from analysis.labels.files import default_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ def question(category: str, wording: Mapping[str, Mapping[str, str]]) -> dict[st
     # Nobody uses a dog as a dog: of animals it is asked whether one could take it for one.
     usable = (
         _("Could what it shows be taken for %(thing)s?")
-        if superordinate(category) == "animal"
+        if default_labels().group(category) == "animal"
         else _("Could what it shows be used as %(thing)s?")
     )
     return {

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.acceptance.record import SessionRecord
-from analysis.categories import CATEGORIES, NO_ANSWER
+from analysis.labels.files import default_labels
+from analysis.labels.space import NO_ANSWER
 from tests.analysis.acceptance.records import answer, of_role, row, session, verdict
 
 
@@ -30,9 +31,9 @@ def test_no_rule_can_read_whether_corrupted_main_answers_were_right(data):
     changed = [dict(entry) for entry in rows]
     for entry in of_role(changed, "main"):
         entry["correct"] = data.draw(st.booleans())
-        entry["category"] = data.draw(st.sampled_from(CATEGORIES))
+        entry["category"] = data.draw(st.sampled_from(default_labels().ids))
         if entry["visual_change"] > 0.3:
-            entry["response"] = data.draw(st.sampled_from([*CATEGORIES, NO_ANSWER]))
+            entry["response"] = data.draw(st.sampled_from([*default_labels().ids, NO_ANSWER]))
             entry["rt_ms"] = data.draw(st.sampled_from([None, 50.0, 900.0]))
     assert SessionRecord.from_rows(changed) == SessionRecord.from_rows(rows)
     assert verdict(changed) == verdict(rows)

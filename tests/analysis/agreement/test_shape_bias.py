@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import beta, binomtest, norm, t
 
 from analysis.agreement.shape_bias import shape_bias
-from analysis.categories import conflicts
 from analysis.errors import InvalidInput
+from analysis.labels.conflicts import conflicts
 
 
 def test_hand_computed_and_exact_interval() -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.weights import import_torchvision
+from analysis.labels.files import default_labels
 
 DESCRIPTION: dict[str, Any] = {
-    "labels": list(CATEGORIES),
+    "labels": list(default_labels().ids),
     "input_px": 32,
     "mean": [0.5, 0.5, 0.5],
     "std": [0.25, 0.25, 0.25],
@@ -42,7 +42,9 @@ def describe(path: Path, **changes: Any) -> Path:
 
 def mapping_file(folder: Path, rows: Sequence[tuple[str, str]] | None = None) -> Path:
     path = folder / "labels.csv"
-    lines = [f"{label},{category}" for label, category in rows or [(f"my {name}", name) for name in CATEGORIES]]
+    lines = [
+        f"{label},{category}" for label, category in rows or [(f"my {name}", name) for name in default_labels().ids]
+    ]
     path.write_text("label,category\n" + "\n".join(lines) + "\n")
     return path
 
@@ -82,7 +84,7 @@ def onnx_file(path: Path, *, n_labels: int = 16, batch: int | str = "n", bias: f
     return describe(path, **changes)
 
 
-def hf_folder(path: Path, *, labels: Sequence[str] = CATEGORIES) -> Path:
+def hf_folder(path: Path, *, labels: Sequence[str] = default_labels().ids) -> Path:
     import_torchvision()
     from transformers import ViTConfig, ViTForImageClassification
 
@@ -142,7 +144,7 @@ def timm_weights(path: Path, n_labels: int = 16) -> Path:
 
 
 def prediction_table(path: Path, stimuli: Sequence[str]) -> Path:
-    rows = [f"{stimulus},{CATEGORIES[number % 16]},0.5" for number, stimulus in enumerate(stimuli)]
+    rows = [f"{stimulus},{default_labels().ids[number % 16]},0.5" for number, stimulus in enumerate(stimuli)]
     path.write_text("stimulus,response,confidence\n" + "\n".join(rows) + "\n")
     return path
 
@@ -150,7 +152,7 @@ def prediction_table(path: Path, stimuli: Sequence[str]) -> Path:
 class LabClassifier:
     """What a researcher's own factory makes."""
 
-    name, labels, label_space, digest, preprocessing = "lab", CATEGORIES, 16, "1" * 64, "mean of 4 x 4 fields"
+    name, labels, label_space, digest, preprocessing = "lab", default_labels().ids, 16, "1" * 64, "mean of 4 x 4 fields"
 
     def predict(self, images: np.ndarray) -> np.ndarray:
         n, height, width, _ = images.shape

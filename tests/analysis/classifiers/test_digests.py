@@ -12,9 +12,9 @@ import pytest
 from onnx import TensorProto, helper
 from safetensors.torch import load_file, save_file
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.files import default_labels
 from tests.analysis.classifiers import small_networks as small
 
 
@@ -108,7 +108,7 @@ def test_a_graph_within_graphs_without_end_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["export", "onnx"])
 def test_the_mapping_file_that_a_description_names_counts(tmp_path: Path, kind: str) -> None:
-    rows = [(name, name) for name in CATEGORIES]
+    rows = [(name, name) for name in default_labels().ids]
     small.mapping_file(tmp_path, rows)
     make = {"export": small.export_file, "onnx": small.onnx_file}[kind]
     path = make(tmp_path / f"net.{'pt2' if kind == 'export' else 'onnx'}", labels="labels.csv")

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.clip import prompt
 from analysis.classifiers.loading import SCHEMES, load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.port import Classifier, RecordedPredictions, classify, rehearse
 from analysis.errors import ClassifierUnavailable, TableRefused
+from analysis.labels.files import default_labels
 from tests.analysis.classifiers import small_networks as small
 
 NETWORKS = ("torchvision", "timm", "hf", "open_clip", "export", "onnx", "python")
@@ -82,7 +82,7 @@ def test_every_kind_of_network_loads_and_answers(
     assert made[kind].load().digest == classifier.digest != "0" * 64
     rehearse(classifier, 224)
     answers = classify(classifier, ["a", "b", "c"], lambda: pictures)
-    assert set(answers.responses.tolist()) <= set(CATEGORIES)
+    assert set(answers.responses.tolist()) <= set(default_labels().ids)
     assert answers.label_space == 16
 
 
@@ -91,7 +91,7 @@ def test_recorded_predictions_load_and_answer(made: dict[str, Made]) -> None:
     assert isinstance(table, RecordedPredictions)
     rehearse(table, 224)
     answers = classify(table, ["c", "a"], lambda: pytest.fail("pictures were asked for"))
-    assert answers.responses.tolist() == [CATEGORIES[2], CATEGORIES[0]]
+    assert answers.responses.tolist() == [default_labels().ids[2], default_labels().ids[0]]
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
@@ -113,7 +113,7 @@ def test_a_torch_network_can_be_differentiated_and_agrees_with_its_predictions(
     tensor = torch.from_numpy(pictures).permute(0, 3, 1, 2).float().div(255).requires_grad_()
     logits = network.logits(tensor)
     assert logits.softmax(dim=1).detach().numpy() == pytest.approx(network.predict(pictures), abs=1e-4)
-    network.category_logits(tensor)[:, 3].sum().backward()
+    network.label_logits(tensor, default_labels())[:, 3].sum().backward()
     border = torch.ones(224, 224, dtype=torch.bool)
     border[3:-3, 3:-3] = False
     assert tensor.grad is not None

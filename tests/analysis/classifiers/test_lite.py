@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.categories import IMAGENET_WNIDS
 from analysis.classifiers import onnx_network
-from analysis.classifiers.decision import decide
 from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.onnx_network import is_installed
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.imagenet import class_ids
+from analysis.labels.mapping import Answering
 from tests.analysis.classifiers import small_networks as small
 
 PHOTOS = Path(os.environ.get("REFERENCE_DATA", "/nonexistent")) / "photos16"
@@ -52,7 +52,7 @@ def photos() -> tuple[np.ndarray, tuple[str, ...]]:
 def test_photographs_are_named_right(spec: str) -> None:
     pictures, categories = photos()
     network = load_classifier(spec)
-    right = decide(network.predict(pictures), network.labels).responses == np.array(categories)  # type: ignore[union-attr]
+    right = Answering().answer(network.predict(pictures), network.labels).responses == np.array(categories)  # type: ignore[union-attr]
     assert right.mean() >= 0.95
 
 
@@ -81,7 +81,7 @@ def timm_weights(path: Path, state: dict[str, Any]) -> Path:
 @needs_photos
 def test_every_adapter_gives_the_same_answers(tmp_path: Path) -> None:
     network = load_classifier("lite:0")
-    described = Description("lite0", IMAGENET_WNIDS, network.inputs, "logits")  # type: ignore[union-attr]
+    described = Description("lite0", class_ids(), network.inputs, "logits")  # type: ignore[union-attr]
     save(network.forward, tmp_path / "lite0.pt2", described)  # type: ignore[union-attr]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -92,7 +92,7 @@ def test_every_adapter_gives_the_same_answers(tmp_path: Path) -> None:
     (tmp_path / "lite0.onnx").with_suffix(".json").write_text((tmp_path / "lite0.json").read_text())
     weights = timm_weights(tmp_path / "timm.pt", network.forward.state_dict())  # type: ignore[union-attr]
     pictures, _ = photos()
-    expected = decide(network.predict(pictures), IMAGENET_WNIDS)  # type: ignore[union-attr]
+    expected = Answering().answer(network.predict(pictures), class_ids())  # type: ignore[union-attr]
     for spec in (
         "python:tests.analysis.classifiers.test_lite:make_lite",
         f"export:{tmp_path / 'lite0.pt2'}",
@@ -100,7 +100,7 @@ def test_every_adapter_gives_the_same_answers(tmp_path: Path) -> None:
         f"timm:tf_efficientnet_lite0@{weights}",
     ):
         found = load_classifier(spec, allow_code=True)
-        decided = decide(found.predict(pictures), found.labels)  # type: ignore[union-attr]
+        decided = Answering().answer(found.predict(pictures), found.labels)  # type: ignore[union-attr]
         assert decided.responses.tolist() == expected.responses.tolist(), spec
         assert np.abs(decided.confidence - expected.confidence).max() < 1e-5, spec
 

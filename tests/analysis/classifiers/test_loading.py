@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS
 from analysis.classifiers.exported import traced
 from analysis.classifiers.loading import SCHEMES, load_classifier
 from analysis.classifiers.port import Classifier, classify
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import ClassifierUnavailable, InvalidInput, PictureRefused, UnknownName
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
 from tests.analysis.classifiers import small_networks as small
 from tests.limits import LIMIT
 
@@ -26,7 +27,7 @@ has_torchvision = importlib.util.find_spec("torchvision") is not None
 has_timm = importlib.util.find_spec("timm") is not None
 
 DESCRIPTION: dict[str, Any] = {
-    "labels": list(CATEGORIES),
+    "labels": list(default_labels().ids),
     "input_px": 8,
     "mean": [0.0, 0.0, 0.0],
     "std": [1.0, 1.0, 1.0],
@@ -62,7 +63,7 @@ def loaded(spec: str, **options: Any) -> Classifier:
 
 def test_an_exported_program_keeps_the_port(program: Path) -> None:
     classifier = loaded(f"export:{program}")
-    assert (classifier.name, classifier.labels, classifier.label_space) == ("ring", CATEGORIES, 16)
+    assert (classifier.name, classifier.labels, classifier.label_space) == ("ring", default_labels().ids, 16)
     assert len(classifier.digest) == 64
     assert "whole picture resized to 8 x 8 px" in classifier.preprocessing
     pictures = np.random.default_rng(1).integers(0, 256, (130, 20, 20, 3), dtype=np.uint8)
@@ -223,7 +224,7 @@ def test_imagenet_labels_of_the_wrong_width_are_found_when_it_predicts(tmp_path:
     copy.write_bytes(program.read_bytes())
     copy.with_suffix(".json").write_text(json.dumps(DESCRIPTION | {"labels": "imagenet"}))
     classifier = loaded(f"export:{copy}")
-    assert classifier.labels == IMAGENET_WNIDS
+    assert classifier.labels == class_ids()
     with pytest.raises(ClassifierUnavailable, match="1000 labels"):
         classifier.predict(np.zeros((1, 8, 8, 3), dtype=np.uint8))
 

@@ -11,9 +11,9 @@ import pytest
 import torch
 from onnx import helper
 
-from analysis.classifiers.decision import decide_labels
 from analysis.classifiers.loading import load_classifier
 from analysis.errors import ClassifierUnavailable, InvalidInput
+from analysis.labels.mapping import Answering
 from tests.analysis.classifiers import small_networks as small
 
 
@@ -67,4 +67,4 @@ def test_the_same_network_said_rightly_answers_alike(tmp_path: Path, kind: str) 
 
 def test_raw_outputs_are_no_probabilities_of_own_labels_either() -> None:
     with pytest.raises(InvalidInput, match="softmax first"):
-        decide_labels(np.array([[3.0, -1.0]]), ["a", "b"])
+        Answering(own_labels=True).answer(np.array([[3.0, -1.0]]), ["a", "b"])

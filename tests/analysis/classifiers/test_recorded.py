@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import Classifier, RecordedPredictions, classify
 from analysis.errors import ClassifierUnavailable, TableRefused
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
 
 
 def written(path: Path, text: str) -> str:
@@ -24,7 +25,7 @@ def test_responses_are_found_by_name_in_the_order_asked(tmp_path: Path) -> None:
     table = load_classifier(spec)
     assert isinstance(table, RecordedPredictions)
     assert not isinstance(table, Classifier)
-    assert (table.label_space, table.labels) == (16, CATEGORIES)
+    assert (table.label_space, table.labels) == (16, default_labels().ids)
     decisions = table.predictions(["s3", "s1", "s2"])
     assert decisions.responses.tolist() == ["knife", "cat", "dog"]
     assert decisions.confidence[:2].tolist() == [1.0, 0.5]
@@ -48,15 +49,15 @@ def test_pictures_are_not_loaded_for_a_table(tmp_path: Path) -> None:
 @pytest.mark.verify
 def test_a_thousand_probabilities_in_parquet_are_decided_by_the_mean(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame(rng.dirichlet(np.full(1000, 0.1), size=4), columns=list(IMAGENET_WNIDS))
+    frame = pd.DataFrame(rng.dirichlet(np.full(1000, 0.1), size=4), columns=list(class_ids()))
     frame.insert(0, "stimulus", [f"s{i}" for i in range(4)])
     frame.to_parquet(tmp_path / "net.parquet", index=False)
     table = load_classifier(f"table:{tmp_path / 'net.parquet'}")
     assert isinstance(table, RecordedPredictions)
     assert table.label_space == 1000
-    from analysis.classifiers.decision import decide
+    from analysis.labels.mapping import Answering
 
-    expected = decide(frame[list(IMAGENET_WNIDS)].to_numpy(), IMAGENET_WNIDS)
+    expected = Answering().answer(frame[list(class_ids())].to_numpy(), class_ids())
     assert table.predictions([f"s{i}" for i in range(4)]).responses.tolist() == expected.responses.tolist()
 
 
@@ -67,7 +68,7 @@ def test_the_digest_follows_the_file(tmp_path: Path) -> None:
     assert one.name == "a.csv"
 
 
-PROBABILITIES = ",".join(CATEGORIES)
+PROBABILITIES = ",".join(default_labels().ids)
 
 
 @pytest.mark.parametrize(

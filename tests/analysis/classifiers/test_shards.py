@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.one_pass import predict_group
 from analysis.classifiers.shards import Asked, PredictionShard, ShownStimulus, join_shards
 from analysis.errors import ClassifierUnavailable, PictureRefused
+from analysis.labels.files import default_labels
 from tests.analysis.classifiers import small_networks as small
 
 SPEC = "python:tests.analysis.classifiers.small_networks:make_lab_classifier"
@@ -70,7 +70,7 @@ def test_a_file_that_a_loss_of_power_cut_off_is_written_again(tmp_path: Path, ke
 def test_a_corrected_mapping_file_decides_anew(tmp_path: Path) -> None:
     """Shards that were predicted with the labels as they stood before are no shards of this run."""
     spec, shard = f"export:{small.export_file(tmp_path / 'small.pt2')}", shard_of(tmp_path)
-    rows = [(f"my {name}", name) for name in CATEGORIES]
+    rows = [(f"my {name}", name) for name in default_labels().ids]
     paths, answers = [], []
     for given in (rows, rows[::-1]):
         asked = Asked(spec, labels=str(small.mapping_file(tmp_path, given)))
@@ -78,7 +78,7 @@ def test_a_corrected_mapping_file_decides_anew(tmp_path: Path) -> None:
         paths.append(predict_group((own,))[0])
         answers.append(pd.read_parquet(paths[-1])["response"].tolist())
     assert paths[0] != paths[1]
-    turned = dict(zip(CATEGORIES, CATEGORIES[::-1], strict=True))
+    turned = dict(zip(default_labels().ids, default_labels().ids[::-1], strict=True))
     assert answers[1] == [turned[answer] for answer in answers[0]]
 
 

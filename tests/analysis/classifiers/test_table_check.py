@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.categories import CATEGORIES, IMAGENET_WNIDS
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.recorded import MOST_LISTED, TableReport, check_table, examine_table
 from analysis.errors import TableRefused
+from analysis.labels.files import default_labels
+from analysis.labels.imagenet import class_ids
 
 STIMULI = ("s1", "s2", "s3")
 
@@ -54,7 +55,7 @@ def test_long_lists_are_cut_and_counted(tmp_path: Path) -> None:
     assert (report.n_problems, len(report.problems)) == (50, MOST_LISTED)
 
 
-@pytest.mark.parametrize("labels", [CATEGORIES, IMAGENET_WNIDS])
+@pytest.mark.parametrize("labels", [default_labels().ids, class_ids()])
 def test_probabilities_are_checked_row_by_row(tmp_path: Path, labels: tuple[str, ...]) -> None:
     values = np.full((3, len(labels)), 1 / len(labels))
     frame = pd.DataFrame(values, columns=list(labels))

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.networks import TorchNetwork
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.counterfactuals.oracles import ClassifierOracle
 from analysis.counterfactuals.port import Acceptance
+from analysis.labels.files import default_labels
 
 SIDE = 16
 KNOWN = ("cat", "dog", "boat", "truck")
@@ -44,19 +44,19 @@ def draw_signs(labels: Sequence[str], seed: int) -> np.ndarray:
 
 
 def linear_network(name: str, sign: Callable[[int], np.ndarray], gain: float) -> TorchNetwork:
-    layer = torch.nn.Linear(3 * SIDE * SIDE, len(CATEGORIES))
-    weights = np.zeros((len(CATEGORIES), 3, SIDE, SIDE))
-    bias = np.full(len(CATEGORIES), -20.0)
+    layer = torch.nn.Linear(3 * SIDE * SIDE, len(default_labels().ids))
+    weights = np.zeros((len(default_labels().ids), 3, SIDE, SIDE))
+    bias = np.full(len(default_labels().ids), -20.0)
     for number, category in enumerate(KNOWN):
-        weights[CATEGORIES.index(category)] = gain * sign(number) / SIDE**2
-        bias[CATEGORIES.index(category)] = 0.0
+        weights[default_labels().ids.index(category)] = gain * sign(number) / SIDE**2
+        bias[default_labels().ids.index(category)] = 0.0
     with torch.no_grad():
-        layer.weight.copy_(torch.from_numpy(weights.reshape(len(CATEGORIES), -1)))
+        layer.weight.copy_(torch.from_numpy(weights.reshape(len(default_labels().ids), -1)))
         layer.bias.copy_(torch.from_numpy(bias))
     network = torch.nn.Sequential(torch.nn.Flatten(), layer).eval().requires_grad_(False)
     return TorchNetwork(
-        name=name, labels=CATEGORIES, digest=name.ljust(64, "0"), inputs=Preprocessing(SIDE, (0, 0, 0), (1, 1, 1)),
-        forward=network,
+        name=name, labels=default_labels().ids, digest=name.ljust(64, "0"),
+        inputs=Preprocessing(SIDE, (0, 0, 0), (1, 1, 1)), forward=network,
     )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ class ScriptedOracle:
     """Refuses the pictures of a category at a given judgement, counted from 0."""
 
     refuses: dict[str, int] = field(default_factory=dict)
-    classes: frozenset[str] = frozenset(CATEGORIES)
+    classes: frozenset[str] = frozenset(default_labels().ids)
     name: str = "scripted"
     digest: str = "0" * 64
     seen: list[np.ndarray] = field(default_factory=list)

@@ -11,9 +11,10 @@ import torch
 from analysis.counterfactuals import latents
 from analysis.counterfactuals.autoencoder import F16_1024, F16_16384, Layout, VqAutoencoder, load_autoencoder, shapes
 from analysis.counterfactuals.latents import Allowance, Tape, load_latent_generator
-from analysis.counterfactuals.port import Target, category_numbers, select
+from analysis.counterfactuals.port import Target, select
 from analysis.counterfactuals.specifications import load_generator
 from analysis.errors import GeneratorUnavailable, SearchRefused
+from analysis.labels.files import default_labels
 
 #: The published f16 layout in little: five levels, attention in the last, several blocks.
 SMALL = Layout(32, (1, 1, 1, 1, 2), 2, frozenset({4}), 8, 6, 12)
@@ -105,7 +106,7 @@ def test_latents_are_moved_up_the_loss(save, pictures, labels, robust) -> None:
     painted = (network.decode(network.encode(tensor)) + 1) / 2 * 255
     expected = painted.clamp(0, 255).permute(0, 2, 3, 1).detach().numpy()
     assert np.abs(generator.paint(state).pictures - expected).max() <= 0.51
-    stepped = generator.step(state, category_numbers(labels), Target(robust))
+    stepped = generator.step(state, default_labels().places_of(labels), Target(robust))
     moved = stepped["latents"] - state["latents"]
     np.testing.assert_allclose(np.sqrt((moved**2).mean(axis=(1, 2, 3))), 0.5, rtol=1e-3)
 
@@ -114,7 +115,11 @@ def test_a_step_is_the_same_with_and_without_the_record_of_the_painting(
     save, pictures, labels, robust, monkeypatch
 ) -> None:
     path, _network = save(TINY)
-    generator, target, numbers = load_generator(f"vqgan:{path},px=16"), Target(robust), category_numbers(labels)
+    generator, target, numbers = (
+        load_generator(f"vqgan:{path},px=16"),
+        Target(robust),
+        default_labels().places_of(labels),
+    )
     state = generator.start(pictures, np.zeros(12, np.int64))
     afresh = generator.step(state, numbers, target)["latents"]
     going = np.array([0, 3, 4, 11])
@@ -146,7 +151,11 @@ def test_a_record_that_nobody_used_is_let_go_of(save) -> None:
 
 def test_threads_change_no_picture(save, pictures, labels, robust) -> None:
     path, _network = save(TINY)
-    generator, target, numbers = load_generator(f"vqgan:{path},px=16"), Target(robust), category_numbers(labels)
+    generator, target, numbers = (
+        load_generator(f"vqgan:{path},px=16"),
+        Target(robust),
+        default_labels().places_of(labels),
+    )
 
     def stepped() -> tuple[np.ndarray, np.ndarray]:
         state = generator.start(pictures, np.zeros(12, np.int64))
@@ -170,7 +179,7 @@ def test_a_sparse_generator_moves_the_selected_dimensions_alone(save, pictures, 
     np.save(tmp_path / "chosen.npy", chosen)
     generator = load_generator(f"vqgan:{path},px=16,sparse={tmp_path / 'chosen.npy'}")
     state = generator.start(pictures, np.zeros(12, np.int64))
-    moved = generator.step(state, category_numbers(labels), Target(robust))["latents"] - state["latents"]
+    moved = generator.step(state, default_labels().places_of(labels), Target(robust))["latents"] - state["latents"]
     assert np.array_equal((moved != 0).any(axis=0), chosen)
     np.testing.assert_allclose(np.sqrt((moved[:, chosen] ** 2).mean(axis=1)), 0.1, rtol=1e-3)
     with pytest.raises(SearchRefused, match="have the shape"):

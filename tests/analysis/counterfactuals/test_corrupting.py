@@ -10,15 +10,15 @@ import cv2
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
 from analysis.corruptions.registry import Corruption
 from analysis.counterfactuals.ascent import Ascent
 from analysis.counterfactuals.corrupting import CLOSER, LOOKS, CorruptionGenerator
-from analysis.counterfactuals.port import Acceptance, Look, Target, category_numbers
+from analysis.counterfactuals.port import Acceptance, Look, Target
 from analysis.counterfactuals.search import run_to_the_end
 from analysis.generation.originals import prepare_original
+from analysis.labels.files import default_labels
 
 PHOTOGRAPHS = Path(os.environ.get("REFERENCE_DATA", "")) / "photos16"
 #: Of the domain, at which an exhaustive search looks.
@@ -41,6 +41,10 @@ class Hills:
     def __init__(self, at: list[float], losses: list[float]) -> None:
         self.at, self.losses = at, losses
         self.n_looks = 0
+        self.space = default_labels()
+
+    def numbers(self, labels: list[str]) -> np.ndarray:
+        return self.space.places_of(labels)
 
     def look(self, pictures: np.ndarray, numbers: np.ndarray) -> Look:
         self.n_looks += len(pictures)
@@ -85,7 +89,7 @@ def test_of_equal_losses_the_stronger_is_taken(ramp) -> None:
 
 
 def test_a_walk_that_goes_on_from_its_arrays_is_the_same(pictures, labels, robust) -> None:
-    generator, numbers = CorruptionGenerator("gaussian_noise"), category_numbers(labels)
+    generator, numbers = CorruptionGenerator("gaussian_noise"), default_labels().places_of(labels)
     state = generator.start(pictures, np.arange(12, dtype=np.int64))
     for _ in range(3):
         state = generator.step(state, numbers, Target(robust))
@@ -111,7 +115,7 @@ def test_the_digest_tells_the_walks_apart() -> None:
 class Brightness:
     """An oracle that accepts ``ramp`` up to a strength, and not within a gap."""
 
-    name, digest, classes = "brightness", "b", frozenset(CATEGORIES)
+    name, digest, classes = "brightness", "b", frozenset(default_labels().ids)
 
     def __init__(self, most: float, gap: tuple[float, float] = (2.0, 2.0)) -> None:
         self.most, self.gap = most, gap
@@ -173,7 +177,10 @@ def photographs() -> tuple[np.ndarray, list[str]]:
 def test_the_walk_ends_where_an_exhaustive_search_does(function: str, photographs) -> None:
     """Within 0.01 nats on average, on photographs, after a budget that covers the domain."""
     pictures, labels = photographs
-    target, numbers = Target(load_classifier("export:fixtures/classifiers/clean.pt2")), category_numbers(labels)
+    target, numbers = (
+        Target(load_classifier("export:fixtures/classifiers/clean.pt2")),
+        default_labels().places_of(labels),
+    )
     generator = CorruptionGenerator(function)
     state = generator.start(pictures, np.arange(len(pictures), dtype=np.int64))
     corruption = find_corruption(function)

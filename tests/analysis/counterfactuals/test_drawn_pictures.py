@@ -8,13 +8,13 @@ import cv2
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.counterfactuals.search import search
 from analysis.counterfactuals.specifications import load_generator, load_oracle
 from analysis.counterfactuals.summaries import budget_study, score_of
 from analysis.examples import folder_of
 from analysis.examples.pictures import DEMO_SEEDS, draw
+from analysis.labels.files import default_labels
 
 FOLDER = folder_of("counterfactuals")
 VQGAN = f"vqgan:{FOLDER / 'autoencoder.pt'}"
@@ -28,7 +28,7 @@ def oracle():
 
 
 def drawn(seed: int, count: int) -> tuple[np.ndarray, list[str]]:
-    labels = list(CATEGORIES[:count])
+    labels = list(default_labels().ids[:count])
     return np.stack([cv2.resize(draw(label, seed), (64, 64), interpolation=cv2.INTER_AREA) for label in labels]), labels
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
 from analysis.counterfactuals.pixels import PixelGenerator
-from analysis.counterfactuals.port import Generator, Target, category_numbers, select
+from analysis.counterfactuals.port import Generator, Target, select
 from analysis.counterfactuals.specifications import load_generator
 from analysis.errors import SearchRefused, UnknownName
+from analysis.labels.files import default_labels
 
 
 @pytest.mark.parametrize("function", sorted(CORRUPTIONS))
@@ -16,7 +17,7 @@ def test_every_corruption_function_can_be_walked(function, pictures, labels, rob
     assert isinstance(generator, Generator) and generator.name == f"corruption:{function}"
     wide = np.repeat(np.repeat(pictures[:2], 4, axis=1), 4, axis=2)
     state = generator.start(wide, np.array([1, 2], np.int64))
-    stepped = generator.step(state, category_numbers(labels[:2]), Target(robust))
+    stepped = generator.step(state, default_labels().places_of(labels[:2]), Target(robust))
     assert (stepped["reaches"] >= 0.5).all()
     parameter = find_corruption(function).parameter_at(stepped["strengths"][1])
     assert np.array_equal(generator.paint(stepped).pictures[1], corrupt(wide[1], function, parameter, 2))
@@ -26,7 +27,7 @@ def test_pixels_stay_within_their_bound_and_raise_the_loss(pictures, labels, rob
     generator, target, numbers = (
         PixelGenerator(epsilon=6 / 255, stride=4 / 255),
         Target(robust),
-        category_numbers(labels),
+        default_labels().places_of(labels),
     )
     state = generator.start(pictures, np.zeros(12, np.int64))
     before = target.look(generator.paint(state).pictures, numbers).losses
@@ -41,7 +42,7 @@ def test_pixels_stay_within_their_bound_and_raise_the_loss(pictures, labels, rob
 def test_gradient_is_that_of_the_loss(pictures, labels, robust) -> None:
     import torch
 
-    target, numbers = Target(robust), category_numbers(labels)
+    target, numbers = Target(robust), default_labels().places_of(labels)
     tensor = torch.from_numpy(pictures.transpose(0, 3, 1, 2).astype(np.float32) / 255)
     gradient = target.gradient(tensor, numbers)
     step = torch.zeros_like(tensor)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.counterfactuals.corrupting import CorruptionGenerator
 from analysis.counterfactuals.files import Control
 from analysis.counterfactuals.oracles import ClassifierOracle
@@ -14,6 +13,7 @@ from analysis.counterfactuals.pixels import PixelGenerator
 from analysis.counterfactuals.search import search
 from analysis.counterfactuals.summaries import budget_study, score_of
 from analysis.errors import ClassifierUnavailable, PictureRefused, SearchRefused
+from analysis.labels.files import default_labels
 
 PIXEL = PixelGenerator()
 
@@ -100,7 +100,7 @@ def test_controls_come_first(pictures, labels, robust, oracle) -> None:
 
 
 class _Blind:
-    name, digest, classes = "blind", "0" * 64, frozenset(CATEGORIES)
+    name, digest, classes = "blind", "0" * 64, frozenset(default_labels().ids)
 
     def judge(self, pictures, labels):
         assert (pictures[..., 0] == pictures[..., 1]).all() and (pictures[..., 1] == pictures[..., 2]).all()
@@ -114,7 +114,7 @@ class WithoutGradients:
     """Looks at pictures; torch does not know how."""
 
     name: str = "recorded elsewhere"
-    labels: tuple[str, ...] = CATEGORIES
+    labels: tuple[str, ...] = default_labels().ids
     label_space: int = 16
     digest: str = "0" * 64
     preprocessing: str = "none"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.counterfactuals.files import SearchOriginal, SearchSettings, read_picture
 from analysis.counterfactuals.shards import (
     check_before_work,
@@ -22,6 +21,7 @@ from analysis.errors import InvalidInput, PictureRefused, SearchRefused
 from analysis.examples import folder_of
 from analysis.examples.pictures import draw
 from analysis.generation.files import encode_png
+from analysis.labels.files import default_labels
 
 CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
 
@@ -30,7 +30,7 @@ CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean",
 def originals(tmp_path_factory) -> tuple[SearchOriginal, ...]:
     folder = tmp_path_factory.mktemp("originals")
     found = []
-    for number, category in enumerate(CATEGORIES[:5]):
+    for number, category in enumerate(default_labels().ids[:5]):
         path = folder / f"{category}.png"
         path.write_bytes(encode_png(draw(category, 40 + number, 64)))
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()

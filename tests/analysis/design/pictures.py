@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
 #: A real, uneven collection of 58 photographs: one airplane, one knife, one oven.
@@ -15,7 +15,9 @@ def picture_set(by_category, per_function, functions=FUNCTIONS, seed=0):
     """Originals with `by_category` pictures a category, and `per_function` stimuli of each function over [0, 1]."""
     rng = np.random.default_rng(seed)
     originals = {
-        f"{category}-{k:03d}": category for category, n in zip(CATEGORIES, by_category, strict=False) for k in range(n)
+        f"{category}-{k:03d}": category
+        for category, n in zip(default_labels().ids, by_category, strict=False)
+        for k in range(n)
     }
     keys = sorted(originals)
     rows = [_row(f"none-{key}", key, originals[key], "none", 0.0) for key in keys]

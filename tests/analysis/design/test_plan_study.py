@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.categories import superordinate
 from analysis.design.plan import PRACTICE, StudyPlan, read_session_plan
 from analysis.design.planner import plan_study
 from analysis.errors import DesignRefused, InvalidInput
+from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from tests.analysis.design.pictures import FUNCTIONS, UNEVEN, picture_set
 
@@ -111,7 +111,9 @@ def test_negatives_alternate_between_animals_and_artefacts(demo):
     _, rows, plan = demo
     for session in plan.sessions:
         groups = Counter(
-            superordinate(rows[trial.stimulus]["category"]) for trial in session.trials if trial.role == "negative"
+            default_labels().group(rows[trial.stimulus]["category"])
+            for trial in session.trials
+            if trial.role == "negative"
         )
         assert groups == {"animal": 3, "artefact": 3}
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from analysis.categories import CATEGORIES
 from analysis.design.planner import plan_study
+from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from analysis.study.validation import ValidationDesign
 
@@ -26,8 +26,8 @@ def test_originals_without_a_picture_to_judge_serve_practice_and_sentinels_first
 
 
 def test_the_only_original_of_a_category_may_serve_when_it_is_spare() -> None:
-    names = {category: category for category in CATEGORIES}
-    judged = CATEGORIES[:6]
+    names = {category: category for category in default_labels().ids}
+    judged = default_labels().ids[:6]
     rows = [
         {"stimulus": f"{name}-{kind}", "original": name, "category": name, "corruption": kind, "visual_change": change}
         for name in names

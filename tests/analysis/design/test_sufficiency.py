@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.design.planner import plan_study, sufficiency_of
 from analysis.errors import DesignRefused
+from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from humanexp.studies.presets import PRESETS, answers_for
 from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
@@ -20,7 +20,9 @@ def config_of(preset):
 
 def planned(config, n):
     """The planner on that many originals, with stimuli in plenty; None where it refuses."""
-    shares = [n // len(CATEGORIES) + (k < n % len(CATEGORIES)) for k in range(len(CATEGORIES))]
+    shares = [
+        n // len(default_labels().ids) + (k < n % len(default_labels().ids)) for k in range(len(default_labels().ids))
+    ]
     originals, rows = picture_set(shares, 400, functions=("gaussian_blur", "gaussian_noise"))
     if config.discrimination is not None:
         pairs = (("gaussian_blur", "gaussian_noise"),)

@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES, superordinate
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.plan import StudyPlan
 from analysis.design.planner import plan_study
 from analysis.design.sessions import without_seen
 from analysis.design.validation import choose_pictures, deal_packets
 from analysis.errors import DesignRefused, InvalidInput
+from analysis.labels.files import default_labels
 from analysis.study.design import DesignConfig
 from analysis.study.validation import ValidationDesign
 from tests.analysis.design.pictures import FUNCTIONS, picture_set
@@ -47,7 +47,7 @@ def test_a_session_is_that_of_imagenet_d():
             assert trial.correct_response == expected
             assert (trial.wanted == category) == (trial.correct_response != "no-no")
             if trial.correct_response == "no-no":
-                assert superordinate(trial.wanted) != superordinate(category)
+                assert default_labels().group(trial.wanted) != default_labels().group(category)
         assert sorted(trial.correct_response for trial in session.trials if trial.kind == "practice") == [
             "no-no",
             "yes-yes",
@@ -158,19 +158,24 @@ def test_golds_come_from_those_that_were_checked():
 
 def test_one_group_alone_is_noticed():
     made, _, rows = plan(
-        by_category=[20 if superordinate(c) == "animal" else 0 for c in CATEGORIES], config={"sessions": 20}
+        by_category=[20 if default_labels().group(c) == "animal" else 0 for c in default_labels().ids],
+        config={"sessions": 20},
     )
     assert any("come up nowhere else" in note for note in made.notes)
     for session in made.sessions:
         for trial in of_role(session, "negative"):
-            assert superordinate(trial.wanted) == "artefact" != superordinate(rows[trial.stimulus]["category"])
+            assert (
+                default_labels().group(trial.wanted)
+                == "artefact"
+                != default_labels().group(rows[trial.stimulus]["category"])
+            )
 
 
 def test_wanted_categories_of_negatives_are_balanced():
     made, _, rows = plan(config={"sessions": 160})
     asked = Counter(t.wanted for s in made.sessions for t in s.trials if t.correct_response == "no-no")
     for group in ("animal", "artefact"):
-        counts = [asked[category] for category in CATEGORIES if superordinate(category) == group]
+        counts = [asked[category] for category in default_labels().ids if default_labels().group(category) == group]
         assert max(counts) - min(counts) <= 1
 
 
@@ -233,7 +238,7 @@ def test_who_comes_again_gets_other_practice_and_sentinels_with_fitting_question
         assert (after.role, after.correct_response) == (before.role, before.correct_response)
         assert (after.wanted == row.category) == (after.correct_response != "no-no")
         if after.correct_response == "no-no":
-            assert superordinate(after.wanted) != superordinate(row.category)
+            assert default_labels().group(after.wanted) != default_labels().group(row.category)
     main = {by_stimulus[t.stimulus].original for t in later.trials if t.role == "main"}
     with pytest.raises(DesignRefused, match="13 of 14 main trials are left"):
         without_seen(later, catalogue, made.pools, seen={min(main)}, taken=set())
@@ -244,7 +249,7 @@ def test_packets_never_hold_an_original_twice():
     for trial in range(40):
         packets, largest = int(rng.integers(2, 8)), int(rng.integers(4, 17))
         candidates = [
-            StimulusRow(f"s{o}-{k}", f"o{o}", CATEGORIES[o % 16], "gaussian_blur", float(rng.random()))
+            StimulusRow(f"s{o}-{k}", f"o{o}", default_labels().ids[o % 16], "gaussian_blur", float(rng.random()))
             for o in range(int(rng.integers(20, 60)))
             for k in range(int(rng.integers(1, 9)))
         ]

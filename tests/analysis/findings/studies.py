@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.categories import CATEGORIES
 from analysis.findings.analysing import analyse
+from analysis.labels.files import default_labels
 from analysis.tables.sessions import SESSIONS
 from tests.analysis.curves.truths import gradual
 
@@ -30,7 +30,7 @@ def study(
     """
     rng = np.random.default_rng(seed)
     originals = people * trials_each // 4
-    category = {f"o{k}": CATEGORIES[k % 16] for k in range(originals)}
+    category = {f"o{k}": default_labels().ids[k % 16] for k in range(originals)}
     rows: list[dict[str, Any]] = []
     for person in range(people):
         shown = rng.permutation(originals)[: trials_each + clean_answers]
@@ -98,7 +98,7 @@ def sessions_of(trials: pd.DataFrame, reasons: dict[str, str], *, flags: dict[st
 def answer(rng: np.random.Generator, person: int, position: int, *, right: float, **columns: Any) -> dict[str, Any]:
     """One answered trial that is right with this probability."""
     category = columns["category"]
-    others = [name for name in CATEGORIES if name != category]
+    others = [name for name in default_labels().ids if name != category]
     response = category if rng.random() < right else str(rng.choice([*others, "na"]))
     return {
         "study": "simulated",
@@ -124,7 +124,7 @@ def predictions_for(rng: np.random.Generator, trials: pd.DataFrame) -> pd.DataFr
     rows = []
     for picture in pictures.itertuples():
         right = float(gradual(np.array(min(picture.visual_change * 1.6, 1.0)))) * 0.95
-        others = [name for name in CATEGORIES if name != picture.category]
+        others = [name for name in default_labels().ids if name != picture.category]
         response = picture.category if rng.random() < right else str(rng.choice(others))
         rows.append(
             {
@@ -159,7 +159,7 @@ def imported(conditions: dict[str, float], *, people: int = 4, each: int = 40, s
                     role="main",
                     original=f"image-{condition}-{k}",
                     stimulus=f"{person:04d}-{condition}-{k}.png",
-                    category=CATEGORIES[k % 16],
+                    category=default_labels().ids[k % 16],
                     corruption="experiment",
                     visual_change=None,
                     right=right,

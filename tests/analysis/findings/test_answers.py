@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed
 
 
@@ -22,7 +22,7 @@ def test_the_matrix_counts_every_answer_once(
     whole, *parts = matrices(findings, "humans", "blur")
     counts = np.array(whole["counts"])
     expected = pd.crosstab(blur["category"], blur["response"])
-    for row, category in enumerate(CATEGORIES):
+    for row, category in enumerate(default_labels().ids):
         for column, response in enumerate(whole["responses"]):
             assert counts[row, column] == (expected.at[category, response] if response in expected else 0)
     assert np.trace(counts) == blur["correct"].sum() and whole["responses"][-1] == "na"

@@ -15,6 +15,7 @@ from analysis.findings.curve_entries import (
 )
 from analysis.findings.model.findings import Findings
 from analysis.findings.observations import Observations, joined
+from analysis.labels.files import default_labels
 from humanexp.results.charts.chart import Chart
 from humanexp.results.charts.registry import chart_of, choices_of
 from tests.analysis.findings.examples import curve, findings as findings_of
@@ -26,7 +27,7 @@ def curve_chart(found: Findings) -> Chart:
 
 
 def test_a_sound_curve_needs_no_caveat() -> None:
-    assert curve_caveats(curve()) == []
+    assert curve_caveats(curve(), 16) == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_a_sound_curve_needs_no_caveat() -> None:
     ],
 )
 def test_each_weakness_is_said_in_a_sentence(changed: dict[str, Any], said: str) -> None:
-    (sentence,) = curve_caveats(curve(**changed))
+    (sentence,) = curve_caveats(curve(**changed), 16)
     assert said in sentence
 
 
@@ -52,7 +53,7 @@ def test_top_bins_with_few_originals_are_named() -> None:
     for one in bins[34:]:
         one["originals"] = 12
     bins[5] |= {"n": 8, "thin": True}
-    thin, few = curve_caveats(curve(bins=bins))
+    thin, few = curve_caveats(curve(bins=bins), 16)
     assert thin.startswith("1 of 40 bins") and few.startswith("From 0.86 on")
 
 
@@ -62,7 +63,7 @@ def test_comparisons_carry_theirs(findings: dict[str, Any]) -> None:
         assert entry.caveats == tuple(comparison_caveats(entry))
         assert (CONSISTENCY in entry.caveats) == (entry.property == "consistency")
         assert (MRSI_BY_NOISE in entry.caveats) == (entry.mrsi > 0 and not entry.exceeds)
-    assert all(entry.caveats == tuple(curve_caveats(entry)) for entry in found.curves)
+    assert all(entry.caveats == tuple(curve_caveats(entry, 16)) for entry in found.curves)
 
 
 def test_peoples_curve_below_chance_is_flagged_where_its_band_does_not_reach_chance() -> None:
@@ -80,7 +81,7 @@ def test_peoples_curve_below_chance_is_flagged_where_its_band_does_not_reach_cha
 
     flagged = with_band(0.01)
     assert flagged.below_chance == (0.95, 1.0)
-    (said,) = curve_caveats(flagged)
+    (said,) = curve_caveats(flagged, 16)
     assert said.startswith("From 0.95 to 1.00 people's curve lies below chance (0.062), more than its band explains")
     (on_page,) = [one for one in curve_chart(findings_of(curves=[flagged])).found if "below chance" in str(one)]
     assert said in str(on_page)
@@ -100,9 +101,11 @@ def answers_of(name: str, right: list[float], response: str = "cat", corruption:
 def test_a_classifier_that_guesses_on_clean_pictures_is_said_to() -> None:
     guesses, sees = answers_of("guesses", [1.0] + [0.0] * 31), answers_of("sees", [1.0] * 16 + [0.0] * 16)
     blurred = answers_of("sees", [0.0] * 400, corruption="gaussian_blur")
-    (said,) = guessing_notes(joined([guesses, sees, blurred]), {"guesses": 1000, "sees": 16})
+    (said,) = guessing_notes(joined([guesses, sees, blurred]), {"guesses": 1000, "sees": 16}, default_labels())
     assert said.startswith("guesses names 1 of 32 clean pictures right, no more than by guessing")
     # Among 1,000 labels of its own, one of 32 is more than guessing gives.
     own = answers_of("guesses", [1.0] * 2 + [0.0] * 30, response="n02123045")
-    assert guessing_notes(own, {"guesses": 1000}) == []
-    assert guessing_notes(answers_of("guesses", [0.0] * 9), {"guesses": 16}) == [], "of a few pictures nothing is said"
+    assert guessing_notes(own, {"guesses": 1000}, default_labels()) == []
+    assert guessing_notes(answers_of("guesses", [0.0] * 9), {"guesses": 16}, default_labels()) == [], (
+        "of a few pictures nothing is said"
+    )

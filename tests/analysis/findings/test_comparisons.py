@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.curves.binning import bin_index
+from analysis.labels.files import default_labels
 from analysis.tables.stimuli import STIMULI
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed
 
@@ -65,7 +65,7 @@ def test_bins_tell_the_mix_of_categories(tables: tuple[pd.DataFrame, pd.DataFram
     place = bin_index(trials["visual_change"], 40)
     for one in entry["bins"]:
         mine = trials[place == bin_index([one["v"]], 40)[0]]
-        assert one["categories"] == [int((mine["category"] == category).sum()) for category in CATEGORIES]
+        assert one["categories"] == [int((mine["category"] == category).sum()) for category in default_labels().ids]
         assert sum(one["categories"]) == one["n"] and one["thin"] == (one["n"] < 20)
     assert entry["scheme"] == "two-way" and entry["scheme_reason"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.findings.levels import level_entries
+from analysis.labels.files import default_labels
 from analysis.tables.stimuli import LEVEL_PREDICTIONS, PREDICTIONS
 from tests.analysis.findings.studies import analysed
 
@@ -25,7 +25,7 @@ def stimuli(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
             change = (k + 0.5) / 200
             shared = {
                 "original": f"o{k % 40}",
-                "category": CATEGORIES[k % 16],
+                "category": default_labels().ids[k % 16],
                 "corruption": function,
                 "label_space": 16,
                 "confidence": None,

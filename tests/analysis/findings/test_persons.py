@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.findings.analysing import analyse
 from analysis.findings.model.comparisons import VerdictOnOne
 from analysis.findings.model.findings import Findings
 from analysis.findings.persons import family_of, stands_anyway
+from analysis.labels.files import default_labels
 from tests.analysis.findings.studies import study
 
 QUICK: dict[str, Any] = {"study": "simulated", "seed": 1, "n_bootstrap": 2, "sensitivity": False}
@@ -23,13 +23,13 @@ TRIALS = 24
 
 
 def conflict(number: int) -> tuple[str, str, str]:
-    shape, texture = CATEGORIES[number % 16], CATEGORIES[(number + 1 + number // 16) % 16]
+    shape, texture = default_labels().ids[number % 16], default_labels().ids[(number + 1 + number // 16) % 16]
     return f"{shape}{number}-{texture}{number}", shape, texture
 
 
 def given(rng: np.random.Generator, number: int, right: float, lure: float) -> str:
     _, shape, texture = conflict(number)
-    others = [one for one in CATEGORIES if one not in (shape, texture)]
+    others = [one for one in default_labels().ids if one not in (shape, texture)]
     drawn = rng.random()
     return shape if drawn < right else texture if drawn < right + lure else str(rng.choice(others))
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.claims.models import (
     models_sentence,
     order_sentence,
@@ -19,6 +18,7 @@ from analysis.claims.models import (
 )
 from analysis.curves.categories import equal_categories, pictures_needed
 from analysis.findings.analysing import analyse
+from analysis.labels.files import default_labels
 from analysis.reporting.results_text import comparison_sentences
 from humanexp.results.charts.indices import comparisons_table
 from humanexp.results.headline import headline_of
@@ -92,7 +92,9 @@ def test_a_verdict_that_is_withheld_names_the_thin_categories_and_what_would_men
     tables = study(1, corruptions=("blur",))
     for one in tables:
         number = one["original"].str.extract(r"(\d+)")[0].fillna("0").astype(int)
-        one["category"] = np.where(number % 10 == 0, [CATEGORIES[k // 10 % 16] for k in number], CATEGORIES[0])
+        one["category"] = np.where(
+            number % 10 == 0, [default_labels().ids[k // 10 % 16] for k in number], default_labels().ids[0]
+        )
     found = analyse(*tables, study="s", seed=1, n_bootstrap=10)
     (entry,) = [one for one in found.comparisons if one.property == "accuracy"]
     assert entry.verdict is None

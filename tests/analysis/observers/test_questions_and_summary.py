@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
 from analysis.observers.questions import WORDINGS, AskPlan
 from analysis.observers.summary import place_preference, summarise
 from analysis.tables.trials import ANSWERS
@@ -30,13 +30,13 @@ class TestQuestions:
             for number in range(1600)
             for place, label in enumerate(next(AskPlan().questions_for(f"s{number}")).labels)
         )
-        assert set(places) == {(label, place) for label in CATEGORIES for place in range(16)}
+        assert set(places) == {(label, place) for label in default_labels().ids for place in range(16)}
         # 256 cells of 100 each; chi-square with 225 degrees of freedom has mean 225 and sd 21
         assert sum((count - 100) ** 2 / 100 for count in places.values()) < 225 + 4 * 21
 
     def test_seeds_give_other_orders(self) -> None:
         first, second = (next(AskPlan(seed=seed).questions_for("a")).labels for seed in (0, 1))
-        assert first != second and set(first) == set(second) == set(CATEGORIES)
+        assert first != second and set(first) == set(second) == set(default_labels().ids)
 
     def test_the_text_shows_all_labels_and_no_other_category(self) -> None:
         for wording in WORDINGS:
@@ -83,7 +83,7 @@ class TestPlacePreference:
 def row(stimulus: str, response: str, **changes: object) -> dict[str, object]:
     return {
         "classifier": "m", "stimulus": stimulus, "original": stimulus, "category": "dog", "corruption": "none",
-        "visual_change": 0.0, "wording": "describes", "order": 0, "repeat": 0, "shown": " ".join(CATEGORIES),
+        "visual_change": 0.0, "wording": "describes", "order": 0, "repeat": 0, "shown": " ".join(default_labels().ids),
         "kind": "label" if response != "na" else "refusal", "response": response, "correct": response == "dog",
         "text": response, "tokens_in": 10, "tokens_out": 1, "fingerprint": "m 1", **changes,
     }  # fmt: skip

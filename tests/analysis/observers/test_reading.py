@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from analysis.agreement.shape_bias import shape_bias
-from analysis.categories import CATEGORIES, conflicts
+from analysis.labels.conflicts import conflicts
+from analysis.labels.files import default_labels
 from analysis.observers.scoring import read_answer
 
 
@@ -38,7 +39,7 @@ from analysis.observers.scoring import read_answer
     ],
 )
 def test_words(text: str, kind: str, label: str) -> None:
-    found = read_answer(text, CATEGORIES)
+    found = read_answer(text, default_labels().ids)
     assert (found.kind, found.label) == (kind, label)
 
 
@@ -63,7 +64,7 @@ def test_words(text: str, kind: str, label: str) -> None:
     ],
 )
 def test_letters(text: str, kind: str, label: str) -> None:
-    found = read_answer(text, CATEGORIES, "letters")
+    found = read_answer(text, default_labels().ids, "letters")
     assert (found.kind, found.label) == (kind, label)
 
 
@@ -74,7 +75,7 @@ def test_a_letter_names_the_label_at_its_place_in_the_order_shown() -> None:
 def _authors(text: str) -> str:
     """The rule that gives the authors' column: the first letter, or one behind "the answer is"."""
     found = re.match(r"([A-P])\b", text) or re.search(r"answer is ([A-P])\.", text)
-    return CATEGORIES["ABCDEFGHIJKLMNOP".index(found[1])] if found else "None"
+    return default_labels().ids["ABCDEFGHIJKLMNOP".index(found[1])] if found else "None"
 
 
 #: Model: share of shape by the authors' reading, and by ours; replies that are read otherwise; replies without a label.
@@ -98,7 +99,7 @@ def test_answers_of_published_models(model: str) -> None:
     with file.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [_authors(row["response"]) for row in rows] == [row["pred_label"] for row in rows]
-    ours = [read_answer(row["response"], CATEGORIES, "letters") for row in rows]
+    ours = [read_answer(row["response"], default_labels().ids, "letters") for row in rows]
     theirs, mine, otherwise, without = PUBLISHED[model]
     shapes, textures, known = conflicts(np.array([row["image"] for row in rows]))
 
@@ -133,7 +134,7 @@ def test_every_difference_from_the_authors_reading_is_known() -> None:
         with file.open(newline="", encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
                 replies += 1
-                ours = read_answer(row["response"], CATEGORIES, "letters")
+                ours = read_answer(row["response"], default_labels().ids, "letters")
                 label = ours.label if ours.kind == "label" else "None"
                 if label != row["pred_label"]:
                     found[model, row["pred_label"], label if ours.kind == "label" else ours.kind] += 1

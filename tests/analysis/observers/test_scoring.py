@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
+from analysis.labels.space import NO_ANSWER
 from analysis.observers.questions import AskPlan, ForcedChoice
 from analysis.observers.scoring import LabelScores, decide, read_answer, replies, text_of
 from analysis.observers.summary import place_preference
@@ -22,7 +23,12 @@ def scores(*shares: float) -> LabelScores:
 
 def test_no_label_begins_with_another_one() -> None:
     """So the events whose probabilities are summed exclude each other."""
-    pairs = [(one, other) for one in CATEGORIES for other in CATEGORIES if one != other and one.startswith(other)]
+    pairs = [
+        (one, other)
+        for one in default_labels().ids
+        for other in default_labels().ids
+        if one != other and one.startswith(other)
+    ]
     assert pairs == []
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.arrays import IntArray
+from analysis.labels.files import default_labels
 from analysis.persons.calibration import Judged, is_flagged, judge_people, machine_share
 from analysis.persons.score import PEOPLE, AnswerTable, Effects, Pictures, simulated
 from tests.analysis.persons.test_score import answers, table
@@ -18,7 +19,7 @@ FAMILIES = {"net-a": "a", "net-b": "a", "other": "b"}
 def study(people: int, machines: int, trials: int = 24, seed: int = 0) -> tuple[Judged, Pictures]:
     """People by their table; machines among them of a family that the registry lacks."""
     rng = np.random.default_rng(seed)
-    pictures = Pictures.of(answers("x", ["cat"] * 48))
+    pictures = Pictures.of(answers("x", ["cat"] * 48), options=default_labels().ids)
     honest, models = table(pictures, 0.77, 0.035), table(pictures, 0.4, 0.4)
     coded: dict[str, tuple[IntArray, IntArray]] = {}
     for number in range(people + machines):
@@ -50,7 +51,7 @@ def test_machines_among_the_accepted_do_not_hide_themselves(machines: int, peopl
 
 
 def test_models_of_a_single_family_say_nothing_of_what_is_caught() -> None:
-    pictures = Pictures.of(answers("x", ["cat"] * 16))
+    pictures = Pictures.of(answers("x", ["cat"] * 16), options=default_labels().ids)
     every, rng = np.arange(16), np.random.default_rng(0)
     coded = {f"p{number}": (every, rng.integers(0, 16, 16)) for number in range(6)}
     found = judge_people(pictures, coded, {"one": (every, every)}, {"one": "one"}, seed=1, n_simulated=19)
@@ -59,7 +60,7 @@ def test_models_of_a_single_family_say_nothing_of_what_is_caught() -> None:
 
 def test_nobody_counts_in_the_table_by_which_they_are_scored() -> None:
     """A person whose answers nobody else gives is not excused by having given them."""
-    pictures = Pictures.of(answers("x", ["cat"] * 24))
+    pictures = Pictures.of(answers("x", ["cat"] * 24), options=default_labels().ids)
     every = np.arange(24)
     coded = {f"p{number}": (every, pictures.right) for number in range(9)} | {"odd": (every, pictures.lure)}
     registry = dict.fromkeys(FAMILIES, (every, pictures.lure))
@@ -82,7 +83,7 @@ def test_the_share_of_machines_by_the_likelihood() -> None:
 
 
 def test_people_without_answers_are_not_judged() -> None:
-    pictures = Pictures.of(answers("x", ["cat"] * 8))
+    pictures = Pictures.of(answers("x", ["cat"] * 8), options=default_labels().ids)
     silent = {f"p{number}": (np.arange(8), np.full(8, -1)) for number in range(5)}
     registry = {name: (np.arange(8), pictures.lure) for name in FAMILIES}
     found = judge_people(pictures, silent, registry, FAMILIES, seed=1, n_simulated=19)

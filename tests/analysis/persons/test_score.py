@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
 from analysis.persons.score import (
     MACHINES,
     PEOPLE,
@@ -26,8 +26,8 @@ PICTURES = 60
 def answers(observer: str, given: list[str], names: list[str] | None = None) -> SentinelAnswers:
     n = len(given)
     pictures = names or [f"p{number:03d}" for number in range(n)]
-    shape = [CATEGORIES[int(name[1:]) % 16] for name in pictures]
-    texture = [CATEGORIES[(int(name[1:]) + 5) % 16] for name in pictures]
+    shape = [default_labels().ids[int(name[1:]) % 16] for name in pictures]
+    texture = [default_labels().ids[(int(name[1:]) + 5) % 16] for name in pictures]
     columns = ([observer] * n, pictures, ["cue_conflict"] * n, shape, texture, given)
     return SentinelAnswers(*(np.array(column, dtype=np.str_) for column in columns))
 
@@ -41,7 +41,7 @@ def table(pictures: Pictures, right: float, lure: float) -> AnswerTable:
 
 @pytest.fixture
 def pictures() -> Pictures:
-    return Pictures.of(answers("x", ["cat"] * PICTURES))
+    return Pictures.of(answers("x", ["cat"] * PICTURES), options=default_labels().ids)
 
 
 def test_without_effects_it_is_the_product_of_the_shares(pictures: Pictures) -> None:
@@ -111,9 +111,9 @@ def test_simulated_people_answer_by_their_table(pictures: Pictures) -> None:
 
 
 def test_small_tables_lean_on_their_family() -> None:
-    given = [CATEGORIES[number % 16] for number in range(PICTURES)]
+    given = [default_labels().ids[number % 16] for number in range(PICTURES)]
     part = answers("a", given)
-    known = Pictures.of(part)
+    known = Pictures.of(part, options=default_labels().ids)
     coded = known.coded(part)
     found = AnswerTable.fitted(known, coded, {"a": 1.0}, smoothing=(6.0,))
     assert found.shares.sum(axis=1) == pytest.approx(1.0) and (found.shares > 0.0).all()
@@ -131,4 +131,4 @@ def test_small_tables_lean_on_their_family() -> None:
 def test_a_picture_that_shows_no_option_is_refused() -> None:
     wrong = answers("a", ["cat"])
     with pytest.raises(InvalidInput, match="is not an option"):
-        Pictures.of(SentinelAnswers(**{**vars(wrong), "right": np.array(["zebra"])}))
+        Pictures.of(SentinelAnswers(**{**vars(wrong), "right": np.array(["zebra"])}), options=default_labels().ids)

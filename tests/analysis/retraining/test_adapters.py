@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.classifiers.weights import import_torchvision
 from analysis.errors import ClassifierUnavailable
+from analysis.labels.files import default_labels
 from analysis.retraining.training import Recipe, fine_tune
 from tests.analysis.classifiers import small_networks as small
 from tests.analysis.retraining.test_training import Colours
@@ -40,15 +40,16 @@ def module_with_batch_normalisation() -> Any:
 
 FACTORY = """
 import timm, torch
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from analysis.classifiers.networks import TorchNetwork
 from analysis.classifiers.preprocessing import Preprocessing
 
 def make(device):
     module = timm.create_model("test_resnet", num_classes=16, drop_rate=0.5)
     module.load_state_dict(torch.load({weights!r}, weights_only=True))
+    inputs = Preprocessing(32, (0.5,) * 3, (0.25,) * 3)
     # In training mode, as a researcher may have left it.
-    return TorchNetwork("lab", CATEGORIES, "1" * 64, Preprocessing(32, (0.5,) * 3, (0.25,) * 3), module.train())
+    return TorchNetwork("lab", default_labels().ids, "1" * 64, inputs, module.train())
 """
 
 
@@ -92,6 +93,8 @@ def test_batch_statistics_stay_as_they_were_and_their_weights_learn(adapters: di
 
 
 def test_a_function_without_weights_is_refused_in_words() -> None:
-    network = TorchNetwork("f", CATEGORIES, "0" * 64, Preprocessing(32, (0,) * 3, (1,) * 3), lambda batch: batch)
+    network = TorchNetwork(
+        "f", default_labels().ids, "0" * 64, Preprocessing(32, (0,) * 3, (1,) * 3), lambda batch: batch
+    )
     with pytest.raises(ClassifierUnavailable, match="no weights to train"):
         fine_tune(network, Colours(16))

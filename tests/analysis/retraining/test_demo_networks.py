@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.classifiers.port import classify
 from analysis.classifiers.shards import ShownStimulus, prediction_rows
 from analysis.corruptions import corrupt
 from analysis.examples.pictures import TRAINING_SEEDS, draw
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.retraining.comparison import before_and_after
 from analysis.retraining.held_out import check_disjoint
 from analysis.retraining.training import Recipe, fine_tune
@@ -37,11 +38,15 @@ class Made:
     stimuli: list[ShownStimulus]
     pictures: np.ndarray
 
+    @property
+    def space(self) -> LabelSpace:
+        return default_labels()
+
     def __len__(self) -> int:
         return len(self.stimuli)
 
     def batch(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        categories = [CATEGORIES.index(self.stimuli[number].category) for number in numbers]
+        categories = [default_labels().ids.index(self.stimuli[number].category) for number in numbers]
         return self.pictures[numbers], np.array(categories, dtype=np.int64)
 
 
@@ -50,7 +55,7 @@ def made(seeds: range, copies: int) -> Made:
     rng = np.random.default_rng(seeds.start)
     stimuli, pictures = [], []
     for seed in seeds:
-        for category in CATEGORIES:
+        for category in default_labels().ids:
             original = draw(category, seed)
             reference = VifReference(original)
             for copy in range(copies + 1):

@@ -11,10 +11,11 @@ import pytest
 import statsmodels.api as sm
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.networks import TorchNetwork
 from analysis.classifiers.preprocessing import Preprocessing
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.retraining.held_out import Epoch, Looked, epoch_of, hold_out, is_over, kept_epoch
 from analysis.retraining.training import Recipe, fine_tune, warnings_after, warnings_before
 
@@ -121,6 +122,10 @@ class Patterns:
     def original_names(self) -> list[str]:
         return [f"{self.seed}-{number // 2}" for number in range(self.n)]
 
+    @property
+    def space(self) -> LabelSpace:
+        return default_labels()
+
     def __len__(self) -> int:
         return self.n
 
@@ -147,6 +152,10 @@ class Mixed:
     def original_names(self) -> list[str]:
         return [*self.first.original_names, *self.second.original_names]
 
+    @property
+    def space(self) -> LabelSpace:
+        return default_labels()
+
     def __len__(self) -> int:
         return len(self.first) + len(self.second)
 
@@ -160,8 +169,10 @@ class Mixed:
 def patterned(seed: int = 0) -> TorchNetwork:
     """A network that knows nothing yet."""
     torch.manual_seed(seed)
-    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * SIDE * SIDE, len(CATEGORIES)))
-    return TorchNetwork("small", CATEGORIES, "0" * 64, Preprocessing(SIDE, (0.4,) * 3, (0.2,) * 3), module.eval())
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * SIDE * SIDE, len(default_labels().ids)))
+    return TorchNetwork(
+        "small", default_labels().ids, "0" * 64, Preprocessing(SIDE, (0.4,) * 3, (0.2,) * 3), module.eval()
+    )
 
 
 def accuracy(network: TorchNetwork, examples: Patterns) -> float:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.categories import CATEGORIES
 from analysis.classifiers.description import Description
 from analysis.classifiers.exported import save
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.networks import TorchNetwork, require_gradients
 from analysis.errors import InvalidInput
+from analysis.labels.files import default_labels
+from analysis.labels.space import LabelSpace
 from analysis.retraining.training import Recipe, fine_tune
 from tests.analysis.classifiers import small_networks as small
 
@@ -23,6 +24,10 @@ class Colours:
     """Pictures whose category is their brightness: easy to learn."""
 
     n: int = 48
+
+    @property
+    def space(self) -> LabelSpace:
+        return default_labels()
 
     def __len__(self) -> int:
         return self.n
@@ -119,7 +124,7 @@ def test_any_torch_classifier_can_be_retrained_saved_and_loaded_again(kind: str,
     save(made.forward, out, Description("retrained", made.labels, made.inputs, made.outputs), made_by="a test")
     again = load_classifier(f"export:{out}")
     pictures, _ = Colours().batch(np.arange(5))
-    assert again.labels == CATEGORIES
+    assert again.labels == default_labels().ids
     assert again.predict(pictures) == pytest.approx(made.predict(pictures), abs=1e-5)  # type: ignore[union-attr]
     assert json.loads(out.with_suffix(".json").read_text())["provenance"] == {"made_by": "a test"}
 

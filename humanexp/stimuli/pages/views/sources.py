@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from analysis.categories import CATEGORIES
+from analysis.labels.files import default_labels
 from humanexp.core.bodies import takes_uploads
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.selectors import user_of
@@ -141,13 +141,13 @@ def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = No
 
 def _gallery(request: HttpRequest, found: SourceSet) -> dict[str, Any]:
     category, agreement = request.GET.get("category", ""), request.GET.get("agreement", "")
-    pictures = pictures_of(found, category=category if category in CATEGORIES else "", agreement=agreement)
+    pictures = pictures_of(found, category=category if category in default_labels().ids else "", agreement=agreement)
     page = Paginator(pictures, PICTURES_A_PAGE).get_page(request.GET.get("page"))
     return {
         "source_set": found,
         "page": page,
         "category": category,
         "agreement": agreement,
-        "names": CATEGORIES,
+        "names": default_labels().ids,
         "rated": bool(found.gold_classifiers),
     }
