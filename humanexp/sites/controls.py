@@ -1,4 +1,4 @@
-"""What can be done to a site for tests: its clock, faults on demand, connections cut short; and whether it is up."""
+"""What every site shares: its address, whether it is up, and controls for tests (clock, faults, cut connections)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import wraps
 from typing import Annotated, Any
 
+from django.conf import settings
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
@@ -190,3 +191,8 @@ def sentences(err: ValidationError) -> dict[str, list[str]]:
 def healthz(request: HttpRequest, service: str) -> HttpResponse:
     """Up, and the database answers."""
     return health.answer(service=service)
+
+
+def site_url(request: HttpRequest) -> str:
+    """As people, frames and clients see it; no slash at the end."""
+    return settings.SITE_URL or f"{request.scheme}://{request.get_host()}"

@@ -16,8 +16,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from humanexp.sites.addresses import site_url
-from humanexp.sites.controls import Fault, cut_connection
+from humanexp.sites.controls import Fault, cut_connection, site_url
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.api.protocol import requests, responses, service
 from humanexp.sites.marketplace.api.protocol.signature import Authorization, SignedRequest, verify

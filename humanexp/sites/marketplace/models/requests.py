@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
-from humanexp.sites.clock import Advanced
 from humanexp.sites.marketplace.models.accounts import Requester, Worker
+from humanexp.sites.rows import Advanced
 
 
 class RequestToken(models.Model):

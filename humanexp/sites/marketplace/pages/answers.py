@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from humanexp.sites.addresses import site_url
+from humanexp.sites.controls import site_url
 from humanexp.sites.marketplace.errors import NotFound, WorkRefused
 from humanexp.sites.marketplace.models.accounts import Worker
 from humanexp.sites.marketplace.models.assignments import Assignment

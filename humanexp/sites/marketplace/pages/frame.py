@@ -13,8 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from humanexp.sites.addresses import site_url
-from humanexp.sites.controls import cut_connection
+from humanexp.sites.controls import cut_connection, site_url
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import AnswersRefused, MarketplaceError, NotFound, WorkRefused
 from humanexp.sites.marketplace.faults import EXTERNAL_SUBMIT, FaultKind, fault_after, take

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
-from humanexp.sites.addresses import site_url
+from humanexp.sites.controls import site_url
 from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import NothingAvailable
 from humanexp.sites.marketplace.models.accounts import Worker

@@ -16,8 +16,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from pydantic import BaseModel, ValidationError
 
-from humanexp.sites.addresses import site_url
-from humanexp.sites.controls import sentences
+from humanexp.sites.controls import sentences, site_url
 from humanexp.sites.panel.api.specification import SPECIFICATION
 from humanexp.sites.panel.errors import Refused, Shape
 from humanexp.sites.panel.models.people import Researcher

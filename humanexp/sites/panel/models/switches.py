@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import models
 
-from humanexp.sites.clock import Advanced
+from humanexp.sites.rows import Advanced
 
 
 class Switches(Advanced):
