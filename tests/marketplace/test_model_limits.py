@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from humanexp.sites.marketplace.api.protocol.requests import read_parameters
+from humanexp.sites.marketplace.api.protocol import read_parameters
 from humanexp.sites.marketplace.errors import InvalidParameterValue
 from tests.marketplace.model_requests import (
     NUMBERS,

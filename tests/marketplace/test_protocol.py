@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.sites.marketplace.api.protocol.requests import read_parameters
-from humanexp.sites.marketplace.api.protocol.responses import render
-from humanexp.sites.marketplace.api.protocol.service import operation_names, operation_of
+from humanexp.sites.marketplace.api.protocol import operation_names, operation_of, read_parameters, render
 from humanexp.sites.marketplace.errors import InvalidParameterValue, ResponseDrift, UnknownOperation, Unreadable
 
 HIT_TYPE = {"Title": "t", "Description": "d", "Reward": "0.10", "AssignmentDurationInSeconds": 60}

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from humanexp.sites.marketplace.errors import InvalidParameterValue, XMLParseError
 from humanexp.sites.marketplace.question import ExternalQuestion, HTMLQuestion, frame_url, read_question
-from humanexp.sites.marketplace.xml_documents import fields_to_xml
+from humanexp.sites.marketplace.question_form import fields_to_xml
 from tests.marketplace.server import external_question
 
 

@@ -7,10 +7,9 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, strategies as st
 
-from humanexp.sites.marketplace.answer_key import AnswerKey
 from humanexp.sites.marketplace.errors import InvalidParameterValue, XMLParseError
-from humanexp.sites.marketplace.question_form import FreeText, QuestionForm
-from humanexp.sites.marketplace.xml_documents import WrittenAnswer, answers_to_xml
+from humanexp.sites.marketplace.question import AnswerKey
+from humanexp.sites.marketplace.question_form import FreeText, QuestionForm, WrittenAnswer, answers_to_xml
 from tests.marketplace.documents import answer_key, free_text_question, question_form, selection_question
 
 

@@ -8,7 +8,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from humanexp.sites.marketplace.api.protocol.signature import Authorization, SignedRequest, verify
+from humanexp.sites.marketplace.api.protocol import Authorization, SignedRequest, verify
 from humanexp.sites.marketplace.errors import IncompleteSignature, InvalidSignature, MissingAuthentication
 from tests.tampering import tampered
 
@@ -48,7 +48,7 @@ def test_accepts_what_botocore_signs(path: str, query: str, body: bytes) -> None
 
 def test_agrees_with_the_published_example() -> None:
     """AWS's Signature Version 4 test suite, case post-vanilla-query."""
-    from humanexp.sites.marketplace.api.protocol.signature import signature
+    from humanexp.sites.marketplace.api.protocol import signature
 
     authorization = Authorization(
         access_key_id="AKIDEXAMPLE",

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.conf import settings
 from django.utils import timezone
 
-from humanexp.sites.marketplace.models.requests import ClockOffset
+from humanexp.sites.marketplace.models.people import ClockOffset
 
 
 def now() -> datetime:

@@ -7,13 +7,12 @@ from typing import Any
 
 from django.conf import settings
 
-from humanexp.sites.marketplace import clock
+from humanexp.sites.marketplace import accounts, clock
+from humanexp.sites.marketplace.accounts import balance_of, worker_by_id
 from humanexp.sites.marketplace.errors import NotFound
-from humanexp.sites.marketplace.models.requests import Inquiry
+from humanexp.sites.marketplace.models.people import Inquiry
 from humanexp.sites.marketplace.money import cents_to_dollars
-from humanexp.sites.marketplace.selectors.accounts import balance_of, worker_by_id
-from humanexp.sites.marketplace.selectors.own_work import everybody_owed, owed_cents
-from humanexp.sites.marketplace.services import accounts, workers
+from humanexp.sites.marketplace.work import everybody_owed, owed_cents
 from humanexp.sites.rows import first_or
 
 
@@ -85,7 +84,7 @@ def answer(number: int, text: str) -> dict[str, Any]:
         Inquiry.objects.select_related("requester", "worker").filter(pk=number),
         NotFound(f"There is no letter number {number}."),
     )
-    sent = workers.answer(inquiry=inquiry, text=text, now=clock.now())
+    sent = accounts.answer(inquiry=inquiry, text=text, now=clock.now())
     return {"to": inquiry.worker.worker_id, "sent_at": sent.sent_at.isoformat()}
 
 

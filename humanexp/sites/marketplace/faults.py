@@ -1,13 +1,29 @@
-"""Faults on demand, for tests of the requester's side."""
+"""Faults on demand, for tests of the requester's side; /_test/ arms them, for this machine only."""
 
 from __future__ import annotations
 
 import time
 from enum import StrEnum
+from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
 
-from humanexp.sites.controls import Fault, WaitingFaults, cut_connection
+from humanexp.addresses import is_from_this_machine
+from humanexp.sites.controls import (
+    Actions,
+    Clock,
+    Fault,
+    WaitingFaults,
+    by_json,
+    cut_connection,
+    fault_actions,
+    visible_to,
+)
+from humanexp.sites.marketplace import clock
+from humanexp.sites.marketplace.api.protocol import operation_names
+from humanexp.sites.marketplace.models.people import ClockOffset
 
 #: A fault for every operation of the requester API.
 ANY_OPERATION = "*"
@@ -52,3 +68,25 @@ def fault_after(fault: Fault | None, response: HttpResponse) -> HttpResponse:
     if fault is not None and fault.kind == FaultKind.DELAY:
         time.sleep(fault.seconds)
     return response
+
+
+def _advance(wanted: Clock) -> dict[str, Any]:
+    ClockOffset.advance(wanted.advance_seconds)
+    return _time()
+
+
+def _time() -> dict[str, Any]:
+    return {"now": clock.now().isoformat()}
+
+
+_ACTIONS: Actions = {
+    "clock": (Clock, _advance),
+    **fault_actions(FAULTS, kinds=FaultKind, operations=lambda: operation_names() | {ANY_OPERATION, EXTERNAL_SUBMIT}),
+}
+
+
+@csrf_exempt
+@visible_to(is_from_this_machine)
+@require_http_methods(["GET", "POST"])
+def control(request: HttpRequest, name: str) -> HttpResponse:
+    return by_json(request, name, actions=_ACTIONS, shown={"clock": _time, "faults": FAULTS.shown})

@@ -1,19 +1,91 @@
-"""QuestionForm: the questions of a qualification test, or of a HIT, in MTurk's XML. Read, and answers checked. Pure."""
+"""QuestionForm, and how MTurk's XML is read and written: questions of a test or a HIT, and answers checked. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from html import unescape
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
+from xml.sax.saxutils import escape
 
+from defusedxml import ElementTree
+from defusedxml.common import DefusedXmlException
 from django.utils.html import strip_tags
 
 from humanexp.sites.marketplace.errors import AnswersRefused, XMLParseError
-from humanexp.sites.marketplace.xml_documents import SCHEMAS, Element, WrittenAnswer, read_document, read_number
+
+SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
+ANSWERS_NAMESPACE = f"{SCHEMAS}/2005-10-01/QuestionFormAnswers.xsd"
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+#: An element of the standard library's tree.
+Element = Any
+
+
+def read_document(xml: str) -> Element:
+    """The root; raise XMLParseError when it is not well formed, or brings entities."""
+    try:
+        return ElementTree.fromstring(xml)
+    except (ElementTree.ParseError, DefusedXmlException, ValueError) as err:
+        raise XMLParseError(
+            f"There was an error parsing the XML question or answer data in your request. ({err})"
+        ) from err
+
+
+def read_number(text: str, what: str) -> Decimal:
+    """A number in a document; `what` begins the sentence when it is none."""
+    try:
+        return Decimal(text)
+    except InvalidOperation as err:
+        raise XMLParseError(f"{what} is a number.") from err
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenAnswer:
+    """One answer of a worker."""
+
+    identifier: str
+    #: None where something was selected or a file was sent.
+    free_text: str | None = None
+    selections: tuple[str, ...] = ()
+    other_selection: str | None = None
+    file_key: str = ""
+    file_bytes: int = 0
+
+    def to_xml(self) -> str:
+        parts = [f"<QuestionIdentifier>{_text(self.identifier)}</QuestionIdentifier>"]
+        if self.free_text is not None:
+            parts.append(f"<FreeText>{_text(self.free_text)}</FreeText>")
+        parts += [f"<SelectionIdentifier>{_text(one)}</SelectionIdentifier>" for one in self.selections]
+        if self.other_selection is not None:
+            parts.append(f"<OtherSelectionText>{_text(self.other_selection)}</OtherSelectionText>")
+        if self.file_key:
+            parts.append(f"<UploadedFileSizeInBytes>{self.file_bytes}</UploadedFileSizeInBytes>")
+            parts.append(f"<UploadedFileKey>{self.file_key}</UploadedFileKey>")
+        return f"<Answer>{''.join(parts)}</Answer>"
+
+
+def answers_to_xml(answers: Iterable[WrittenAnswer]) -> str:
+    """QuestionFormAnswers; characters that XML cannot hold become U+FFFD."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8" standalone="no"?>'
+        f'<QuestionFormAnswers xmlns="{ANSWERS_NAMESPACE}">{"".join(one.to_xml() for one in answers)}'
+        "</QuestionFormAnswers>"
+    )
+
+
+def fields_to_xml(fields: Iterable[tuple[str, str]]) -> str:
+    """The fields of a frame's form, each as FreeText."""
+    return answers_to_xml(WrittenAnswer(identifier=name, free_text=value) for name, value in fields)
+
+
+def _text(value: str) -> str:
+    # A bare carriage return would be read back as a line feed.
+    return escape(_NOT_XML.sub("\ufffd", value), {"\r": "&#13;"})
+
 
 _NAMESPACE = re.compile(re.escape(SCHEMAS) + r"/\d{4}-\d{2}-\d{2}/QuestionForm\.xsd")
 _SEVERAL = ("checkbox", "multichooser")

@@ -42,8 +42,8 @@ globals().update(
         apps=["django.contrib.auth"],
         middleware=[
             "django.contrib.auth.middleware.AuthenticationMiddleware",
-            "humanexp.sites.marketplace.middleware.OneLoopbackName",
-            "humanexp.sites.marketplace.middleware.WorkRefusals",
+            "humanexp.sites.marketplace.pages.answers.OneLoopbackName",
+            "humanexp.sites.marketplace.pages.answers.WorkRefusals",
         ],
         policy={"img-src": [SELF, "data:"], "frame-src": [SELF, *OTHERS_PAGES]},
     )
@@ -51,7 +51,7 @@ globals().update(
 
 AUTH_USER_MODEL = "marketplace.Account"
 PASSWORD_HASHERS = [
-    "humanexp.sites.marketplace.hashers.InteractiveScryptHasher",
+    "humanexp.sites.marketplace.accounts.InteractiveScryptHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [

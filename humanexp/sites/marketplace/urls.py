@@ -5,8 +5,9 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from humanexp.sites.controls import healthz
-from humanexp.sites.marketplace.api.views import requester_api
-from humanexp.sites.marketplace.pages import accounts, controls, desk, frame, own_pages, qualifications, work
+from humanexp.sites.marketplace import faults
+from humanexp.sites.marketplace.api.dispatch import requester_api
+from humanexp.sites.marketplace.pages import accounts, work, workers
 
 
 class EntityConverter(StringConverter):
@@ -22,21 +23,21 @@ urlpatterns = [
     path("groups/<entity:hit_type_id>/", work.group, name="group"),
     path("groups/<entity:hit_type_id>/accept/", work.accept_from_group, name="accept-from-group"),
     path("hits/<entity:hit_id>/", work.hit, name="hit"),
-    path("hits/<entity:hit_id>/content/", frame.content, name="content"),
-    path("uploads/<str:token>", frame.upload, name="upload"),
+    path("hits/<entity:hit_id>/content/", work.content, name="content"),
+    path("uploads/<str:token>", work.upload, name="upload"),
     path("hits/<entity:hit_id>/accept/", work.accept_hit, name="accept-hit"),
     path("work/<entity:assignment_id>/", work.work, name="work"),
     path("work/<entity:assignment_id>/return/", work.return_work, name="return"),
     path("mturk/preview", work.mturk_group, name="mturk-preview"),
     path("projects/<entity:group_id>/tasks", work.mturk_group),
-    path("mturk/externalSubmit", frame.external_submit, name="external-submit"),
-    path("groups/<entity:hit_type_id>/contact/", own_pages.contact, name="contact"),
-    path("qualifications/", qualifications.qualifications, name="qualifications"),
-    path("qualifications/<entity:qualification_type_id>/ask/", qualifications.ask, name="ask"),
-    path("qualifications/tests/<entity:request_id>/", qualifications.test, name="test"),
-    path("earnings/", own_pages.earnings, name="earnings"),
-    path("desk/", desk.desk, name="desk"),
-    path("messages/", own_pages.messages, name="messages"),
+    path("mturk/externalSubmit", work.external_submit, name="external-submit"),
+    path("groups/<entity:hit_type_id>/contact/", workers.contact, name="contact"),
+    path("qualifications/", workers.qualifications, name="qualifications"),
+    path("qualifications/<entity:qualification_type_id>/ask/", workers.ask, name="ask"),
+    path("qualifications/tests/<entity:request_id>/", workers.test, name="test"),
+    path("earnings/", workers.earnings, name="earnings"),
+    path("desk/", accounts.desk, name="desk"),
+    path("messages/", workers.messages, name="messages"),
     path("signup/", accounts.signup, name="signup"),
     path("login/", accounts.log_in, name="login"),
     path("logout/", accounts.log_out, name="logout"),
@@ -47,6 +48,6 @@ urlpatterns = [
     path("healthz", healthz, {"service": "marketplace"}, name="healthz"),
 ]
 if settings.MARKETPLACE_TEST_CONTROLS:
-    urlpatterns.append(path("_test/<str:name>", controls.control))
+    urlpatterns.append(path("_test/<str:name>", faults.control))
 
 handler404 = "humanexp.sites.marketplace.pages.answers.page_not_found"

@@ -5,14 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from humanexp.sites.marketplace.models.assignments import Assignment, BonusPayment
-from humanexp.sites.marketplace.models.hits import HIT
-from humanexp.sites.marketplace.models.qualifications import (
-    Qualification,
-    QualificationRequest,
-    QualificationType,
-    WorkerBlock,
-)
+from humanexp.sites.marketplace.models.people import Qualification, QualificationRequest, QualificationType, WorkerBlock
+from humanexp.sites.marketplace.models.work import HIT, Assignment, BonusPayment
 from humanexp.sites.marketplace.money import cents_to_dollars
 from humanexp.sites.marketplace.requirements import SYSTEM_TYPES
 from humanexp.sites.marketplace.states import AssignmentState

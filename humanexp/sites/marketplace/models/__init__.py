@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from humanexp.sites.marketplace.models.accounts import (
+from humanexp.sites.marketplace.models.people import (
     Account,
+    ClockOffset,
     Deposit,
+    Inquiry,
     Invitation,
+    Message,
     Payout,
-    Requester,
-    RequesterKey,
-    Worker,
-)
-from humanexp.sites.marketplace.models.assignments import Assignment, BonusPayment, UploadedFile
-from humanexp.sites.marketplace.models.hits import HIT, HITType
-from humanexp.sites.marketplace.models.notifications import Event, NotificationSpecification, Transport
-from humanexp.sites.marketplace.models.qualifications import (
     Qualification,
     QualificationRequest,
     QualificationType,
+    Requester,
+    RequesterKey,
+    RequestToken,
+    Worker,
     WorkerBlock,
 )
-from humanexp.sites.marketplace.models.requests import ClockOffset, Inquiry, Message, RequestToken
+from humanexp.sites.marketplace.models.work import (
+    HIT,
+    Assignment,
+    BonusPayment,
+    Event,
+    HITType,
+    NotificationSpecification,
+    Transport,
+    UploadedFile,
+)
 
 __all__ = [
     "HIT",

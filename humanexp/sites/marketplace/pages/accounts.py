@@ -1,26 +1,132 @@
-"""Signing up, logging in and out."""
+"""Signing up, logging in and out, and the desk at which clerks note what was paid out."""
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Any
+
+from django import forms
 from django.conf import settings
 from django.contrib.auth import login, logout
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.views import redirect_to_login
 from django.db import IntegrityError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.sites.marketplace import clock
-from humanexp.sites.marketplace.errors import SignUpRefused, TooManyGuesses
-from humanexp.sites.marketplace.models.accounts import Worker
-from humanexp.sites.marketplace.pages.answers import problem
-from humanexp.sites.marketplace.pages.forms import LogInForm, SignUpForm
-from humanexp.sites.marketplace.services.accounts import sign_up
-from humanexp.sites.marketplace.visitors import GUESSES, address_of, wants_json
+from humanexp.sites.marketplace.accounts import record_payout, sign_up, worker_by_id
+from humanexp.sites.marketplace.errors import BadPayout, SignUpRefused, TooManyGuesses, WorkerDoesNotExist
+from humanexp.sites.marketplace.models.people import Account, Invitation, Worker
+from humanexp.sites.marketplace.pages.answers import GUESSES, address_of, page_not_found, problem, wants_json
+from humanexp.sites.marketplace.work import desk_sums, everybody_owed, latest_payouts
+
+
+class SignUpForm(forms.Form):
+    """A user name and a password; what else is asked can be left out."""
+
+    username = forms.CharField(
+        label=_("User name"),
+        max_length=150,
+        validators=Account._meta.get_field("username").validators,
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
+        help_text=_("Only you and this marketplace see it. Requesters see a random worker ID."),
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=_("At least 8 characters."),
+    )
+    country = forms.CharField(
+        label=_("Country code"),
+        required=False,
+        max_length=2,
+        widget=forms.TextInput(attrs={"autocomplete": "country", "placeholder": "DE"}),
+        help_text=_("Two letters. Optional; some work is open to certain countries only."),
+    )
+    is_adult = forms.BooleanField(label=_("I am 18 or older"), required=False)
+
+    invitation = forms.CharField(
+        label=_("Invitation code"),
+        max_length=32,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters"}),
+        help_text=_("From the lab that invited you."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if settings.MARKETPLACE_SIGN_UP == "invite":
+            self.order_fields(["invitation"])
+        else:
+            del self.fields["invitation"]
+
+    def clean_invitation(self) -> str:
+        code: str = self.cleaned_data["invitation"].strip().upper()
+        if not Invitation.objects.filter(code=code, used_at=None).exists():
+            raise forms.ValidationError(_("No unused invitation has this code."), code="invalid")
+        return code
+
+    def clean_username(self) -> str:
+        username: str = self.cleaned_data["username"]
+        if Account.objects.filter(username=username).exists():
+            raise forms.ValidationError(_("This user name is taken."), code="unique")
+        return username
+
+    def clean_country(self) -> str:
+        country: str = Worker._meta.get_field("country").clean(self.cleaned_data["country"].upper(), None)
+        return country
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        validate_password(password)
+        return password
+
+
+class LogInForm(AuthenticationForm):
+    """Django's, with the words of the sign-up form."""
+
+    username = UsernameField(label=_("User name"), widget=forms.TextInput(attrs={"autofocus": True}))
+
+
+class PayoutForm(forms.Form):
+    """What the lab has handed to a worker. The amount is cleaned to cents."""
+
+    worker_id = forms.CharField(label=_("Worker ID"), max_length=64)
+    amount = forms.RegexField(
+        r"^[0-9]{1,9}(\.[0-9]{1,2})?$",
+        label=_("Amount in dollars"),
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+        error_messages={"invalid": _("Dollars and cents like 12.50.")},
+    )
+    way = forms.CharField(
+        label=_("How"), max_length=60, help_text=_("The worker reads it: bank transfer, cash, voucher.")
+    )
+    note = forms.CharField(label=_("Note"), max_length=200, required=False, help_text=_("Only for the lab."))
+
+    def clean_amount(self) -> int:
+        return int(Decimal(self.cleaned_data["amount"]) * 100)
+
+
+class ContactForm(forms.Form):
+    """What a worker writes to a requester."""
+
+    subject = forms.CharField(label=_("Subject"), max_length=200)
+    text = forms.CharField(
+        label=_("Message"),
+        max_length=4096,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text=_("The requester sees your worker ID with it, not your user name."),
+    )
+
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -97,3 +203,31 @@ def _form(request: HttpRequest, form: Form, template: str) -> HttpResponse:
         return JsonResponse({"fields": list(form.fields)})
     page = {"form": form, "next": _next(request)}
     return render(request, template, page, status=422 if failed else 200)
+
+
+_LATEST = 25
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def desk(request: HttpRequest) -> HttpResponse:
+    """Money is handed over elsewhere; here it is written down, so that the worker reads it too."""
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.path)
+    if not getattr(request.user, "is_clerk", False):
+        return page_not_found(request, BadPayout())
+    form = PayoutForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            worker = worker_by_id(given["worker_id"])
+            record_payout(
+                worker=worker, amount_cents=given["amount"], way=given["way"], note=given["note"], now=clock.now()
+            )
+        except (BadPayout, WorkerDoesNotExist) as err:
+            form.add_error("amount" if isinstance(err, BadPayout) else "worker_id", str(err))
+        else:
+            return redirect("desk")
+    now = clock.now()
+    page = {"form": form, "sums": desk_sums(now), "owed": everybody_owed(now), "payouts": latest_payouts(_LATEST)}
+    return render(request, "marketplace/desk.html", page, status=422 if form.is_bound else 200)

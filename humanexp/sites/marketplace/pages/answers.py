@@ -1,25 +1,85 @@
-"""The worker site answers in HTML, or in JSON to whoever prefers it: scripted workers read the same facts."""
+"""The worker site's answers, in HTML or JSON as the caller prefers, and what a request says of its caller."""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
+from humanexp.addresses import caller_behind, is_loopback
 from humanexp.sites.controls import site_url
 from humanexp.sites.marketplace.errors import NotFound, WorkRefused
-from humanexp.sites.marketplace.models.accounts import Worker
-from humanexp.sites.marketplace.models.assignments import Assignment
-from humanexp.sites.marketplace.models.hits import HIT, HITType
+from humanexp.sites.marketplace.models.people import Worker
+from humanexp.sites.marketplace.models.work import HIT, Assignment, HITType
 from humanexp.sites.marketplace.question import frame_url
-from humanexp.sites.marketplace.visitors import wants_json, worker_of
+
+_PER_NAME, _PER_ADDRESS = 10, 100
+_SECONDS = 900.0
+_MOST_KEYS = 10_000
+
+
+def address_of(request: HttpRequest) -> str:
+    """Who calls: behind a proxy that is trusted, the last address of X-Forwarded-For, which is the one it saw.
+
+    A network of IPv6 is one caller's: it counts as one.
+    """
+    address = str(request.META.get("REMOTE_ADDR", ""))
+    if getattr(settings, "SECURE_PROXY_SSL_HEADER", None):
+        address = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip() or address
+    return caller_behind(address)
+
+
+def wants_json(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def worker_of(request: HttpRequest) -> Worker | None:
+    """Whoever is signed in, if it is a worker."""
+    user = getattr(request, "user", None)  # a request that is refused early has none
+    return getattr(user, "worker", None)
+
+
+class _Guesses:
+    """Wrong passwords are counted, by name and by address, in this process's memory."""
+
+    def __init__(self) -> None:
+        self._failures: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def too_many(self, name: str, address: str) -> bool:
+        return self._count(f"name {name}") >= _PER_NAME or self._count(f"address {address}") >= _PER_ADDRESS
+
+    def failed(self, name: str, address: str) -> None:
+        with self._lock:
+            if len(self._failures) > _MOST_KEYS:
+                self._failures.clear()
+            for key in (f"name {name}", f"address {address}"):
+                self._failures.setdefault(key, deque(maxlen=_PER_ADDRESS)).append(time.monotonic())
+
+    def succeeded(self, name: str) -> None:
+        with self._lock:
+            self._failures.pop(f"name {name}", None)
+
+    def _count(self, key: str) -> int:
+        since = time.monotonic() - _SECONDS
+        with self._lock:
+            return sum(at > since for at in self._failures.get(key, ()))
+
+
+GUESSES = _Guesses()
+
 
 Arguments = ParamSpec("Arguments")
 
@@ -117,3 +177,25 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "sign_up": settings.MARKETPLACE_SIGN_UP,
         "test_controls": settings.MARKETPLACE_TEST_CONTROLS,
     }
+
+
+class OneLoopbackName(MiddlewareMixin):
+    """Pages asked for as 127.0.0.1 are shown at MARKETPLACE_URL's localhost, or the other way round.
+
+    The frame's form is sent to MARKETPLACE_URL, and its answer is shown only inside a page of the same origin.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        if request.method == "GET" and request.path != "/healthz" and not wants_json(request):
+            asked, canonical = urlsplit(f"//{request.get_host()}"), urlsplit(settings.SITE_URL)
+            are_here = all(is_loopback(one.hostname or "") for one in (asked, canonical))
+            if asked.netloc != canonical.netloc and are_here:
+                return HttpResponseRedirect(f"{settings.SITE_URL}{request.get_full_path()}")
+        return None
+
+
+class WorkRefusals(MiddlewareMixin):
+    """A page, or problem JSON for whoever asked for JSON."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return refusal(request, exception) if isinstance(exception, WorkRefused) else None

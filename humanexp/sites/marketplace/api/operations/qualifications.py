@@ -1,28 +1,34 @@
+"""A requester's money, workers and notifications."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from humanexp.sites.marketplace.api.registry import Answer, Call, list_answer, operation
+from humanexp.sites.marketplace import qualifications
+from humanexp.sites.marketplace.accounts import balance_of, block, notify_workers, unblock, worker_by_id
+from humanexp.sites.marketplace.api.dispatch import Answer, Call, list_answer, operation
 from humanexp.sites.marketplace.api.structures import (
     qualification_request_structure,
     qualification_structure,
     qualification_type_structure,
     system_type_structure,
+    worker_block_structure,
 )
 from humanexp.sites.marketplace.errors import InvalidQualificationState, QualificationDoesNotExist
-from humanexp.sites.marketplace.models.qualifications import Qualification, QualificationType
-from humanexp.sites.marketplace.requirements import SYSTEM_TYPES, matching_system_types
-from humanexp.sites.marketplace.selectors.accounts import worker_by_id
-from humanexp.sites.marketplace.selectors.qualifications import (
+from humanexp.sites.marketplace.models.people import Qualification, QualificationType
+from humanexp.sites.marketplace.money import cents_to_dollars
+from humanexp.sites.marketplace.notifications import send_test, set_notification
+from humanexp.sites.marketplace.qualifications import (
+    TypeValues,
     matching_types,
     owned_type,
     pending_requests,
     qualification_type,
     qualifications_of_type,
 )
-from humanexp.sites.marketplace.services import qualification_requests, qualifications
-from humanexp.sites.marketplace.services.qualifications import TypeValues
+from humanexp.sites.marketplace.requirements import SYSTEM_TYPES, matching_system_types
+from humanexp.sites.marketplace.work import hit_type_of
 
 
 @operation("CreateQualificationType", writes=True)
@@ -126,7 +132,7 @@ def list_qualification_requests(call: Call) -> Answer:
 
 @operation("AcceptQualificationRequest", writes=True)
 def accept_qualification_request(call: Call) -> None:
-    qualification_requests.accept(
+    qualifications.accept(
         requester=call.requester,
         request_id=call.parameters["QualificationRequestId"],
         value=call.parameters.get("IntegerValue", 1),
@@ -136,7 +142,7 @@ def accept_qualification_request(call: Call) -> None:
 
 @operation("RejectQualificationRequest", writes=True)
 def reject_qualification_request(call: Call) -> None:
-    qualification_requests.reject(
+    qualifications.reject(
         requester=call.requester,
         request_id=call.parameters["QualificationRequestId"],
         reason=call.parameters.get("Reason", ""),
@@ -158,4 +164,76 @@ def _values(wanted: Mapping[str, Any]) -> TypeValues:
         test=wanted.get("Test"),
         answer_key=wanted.get("AnswerKey"),
         test_duration_seconds=wanted.get("TestDurationInSeconds"),
+    )
+
+
+@operation("NotifyWorkers", writes=True)
+def notify(call: Call) -> Answer:
+    """The message lands on the worker's messages page."""
+    undelivered = notify_workers(
+        requester=call.requester,
+        subject=call.parameters["Subject"],
+        text=call.parameters["MessageText"],
+        worker_ids=call.parameters["WorkerIds"],
+        now=call.now,
+    )
+    failures = [
+        {
+            "NotifyWorkersFailureCode": "HardFailure",
+            "NotifyWorkersFailureMessage": reason,
+            "WorkerId": worker_id,
+        }
+        for worker_id, reason in undelivered.items()
+    ]
+    return {"NotifyWorkersFailureStatuses": failures}
+
+
+@operation("CreateWorkerBlock", writes=True)
+def create_worker_block(call: Call) -> None:
+    block(
+        requester=call.requester,
+        worker_id=call.parameters["WorkerId"],
+        reason=call.parameters["Reason"],
+        now=call.now,
+    )
+
+
+@operation("DeleteWorkerBlock", writes=True)
+def delete_worker_block(call: Call) -> None:
+    unblock(requester=call.requester, worker_id=call.parameters["WorkerId"])
+
+
+@operation("ListWorkerBlocks")
+def list_worker_blocks(call: Call) -> Answer:
+    blocks = call.requester.worker_blocks.select_related("worker")
+    return list_answer(call, "WorkerBlocks", blocks, worker_block_structure)
+
+
+@operation("GetAccountBalance")
+def get_account_balance(call: Call) -> Answer:
+    """Available: paid in and not yet paid out. On hold: the part of it that open HITs may still cost."""
+    balance = balance_of(call.requester, call.now)
+    return {
+        "AvailableBalance": cents_to_dollars(balance.available),
+        "OnHoldBalance": cents_to_dollars(balance.on_hold),
+    }
+
+
+@operation("UpdateNotificationSettings", writes=True)
+def update_notification_settings(call: Call) -> None:
+    set_notification(
+        hit_type=hit_type_of(call.requester, call.parameters["HITTypeId"]),
+        wanted=call.parameters.get("Notification"),
+        is_active=call.parameters.get("Active"),
+        now=call.now,
+    )
+
+
+@operation("SendTestEventNotification")  # it calls out, so it holds no transaction
+def send_test_event_notification(call: Call) -> None:
+    send_test(
+        wanted=call.parameters["Notification"],
+        event_type=call.parameters["TestEventType"],
+        requester_id=str(call.requester.pk),
+        now=call.now,
     )

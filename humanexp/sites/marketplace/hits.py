@@ -1,4 +1,4 @@
-"""Making, extending, ending and disposing of HITs."""
+"""HITs and what a requester pays for them; a request with a UniqueRequestToken is done once within a day."""
 
 from __future__ import annotations
 
@@ -8,26 +8,105 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
+from humanexp.sites.marketplace.accounts import balance_of
 from humanexp.sites.marketplace.errors import (
     HITAlreadyExists,
     HITTooOldForExtension,
     HITTypeDoesNotExist,
+    InsufficientFunds,
     InvalidHITState,
     InvalidMaximumAssignmentsIncrease,
     InvalidParameterValue,
+    TokenAlreadyUsed,
 )
-from humanexp.sites.marketplace.models.accounts import Requester
-from humanexp.sites.marketplace.models.assignments import UploadedFile
-from humanexp.sites.marketplace.models.hits import HIT, HITType
-from humanexp.sites.marketplace.money import LARGE_HIT
+from humanexp.sites.marketplace.models.people import Requester, RequestToken
+from humanexp.sites.marketplace.models.work import HIT, Assignment, BonusPayment, HITType, UploadedFile
+from humanexp.sites.marketplace.money import LARGE_HIT, FeeSchedule, cents_to_dollars
+from humanexp.sites.marketplace.qualifications import existing_type_ids
 from humanexp.sites.marketplace.question import ExternalQuestion, read_question
 from humanexp.sites.marketplace.requirements import asks_for_masters, check_requirements, custom_type_ids
-from humanexp.sites.marketplace.selectors.qualifications import existing_type_ids
-from humanexp.sites.marketplace.services import payments, tokens
 from humanexp.sites.marketplace.states import HITState
 from humanexp.sites.rows import change
+
+#: After this a token is forgotten: the same request would be done again.
+TOKEN_LIFETIME = timedelta(hours=24)
+
+
+def earlier_use(*, requester: Requester, operation: str, token: str | None, now: datetime) -> RequestToken | None:
+    """The live use of this token, if there is one."""
+    if token is None:
+        return None
+    return RequestToken.objects.filter(
+        requester=requester, operation=operation, token=token, used_at__gt=now - TOKEN_LIFETIME
+    ).first()
+
+
+def record_use(*, requester: Requester, operation: str, token: str | None, made: str = "", now: datetime) -> None:
+    """To be called in the transaction of what the token stands for."""
+    if token is not None:
+        RequestToken.objects.update_or_create(
+            requester=requester, operation=operation, token=token, defaults={"used_at": now, "made": made}
+        )
+
+
+def use_once(*, requester: Requester, operation: str, token: str | None, made: str = "", now: datetime) -> None:
+    """Use a token, and refuse its repeat; in the transaction of what it stands for."""
+    earlier = earlier_use(requester=requester, operation=operation, token=token, now=now)
+    if earlier is not None:
+        raise TokenAlreadyUsed(already_processed(earlier.token))
+    record_use(requester=requester, operation=operation, token=token, made=made, now=now)
+
+
+def already_processed(token: str) -> str:
+    """The sentence of the real service."""
+    return f'The idempotency token "{token}" has already been processed.'
+
+
+def fees() -> FeeSchedule:
+    schedule: FeeSchedule = settings.MARKETPLACE_FEES
+    return schedule
+
+
+def require_funds(*, requester: Requester, cost_cents: int, now: datetime) -> None:
+    """What open HITs may still cost is spoken for: nobody who works today is unpaid because of a bonus tomorrow."""
+    if cost_cents <= 0:
+        return
+    balance = balance_of(requester, now)
+    if cost_cents > balance.free:
+        raise InsufficientFunds(
+            f"This costs ${cents_to_dollars(cost_cents)} with fees, but of the available balance "
+            f"${cents_to_dollars(balance.available)}, ${cents_to_dollars(balance.on_hold)} is on hold for open HITs."
+        )
+
+
+@transaction.atomic
+def send_bonus(
+    *, assignment: Assignment, worker_id: str, amount_cents: int, reason: str, token: str | None, now: datetime
+) -> BonusPayment:
+    """Pay once; the repeat of a token is refused."""
+    requester = assignment.hit.requester
+    use_once(requester=requester, operation="SendBonus", token=token, now=now)
+    if assignment.worker.worker_id != worker_id:
+        raise InvalidParameterValue(f"Worker {worker_id} did not do assignment {assignment.assignment_id}.")
+    if assignment.submitted_at is None:
+        raise InvalidParameterValue(f"Assignment {assignment.assignment_id} has not been submitted.")
+    if amount_cents < 1:
+        raise InvalidParameterValue("BonusAmount: the least is 0.01.")
+    fee_cents = fees().bonus_fee_cents(amount_cents)
+    require_funds(requester=requester, cost_cents=amount_cents + fee_cents, now=now)
+    return BonusPayment.objects.create(
+        requester=requester,
+        worker=assignment.worker,
+        assignment=assignment,
+        amount_cents=amount_cents,
+        fee_cents=fee_cents,
+        reason=reason,
+        granted_at=now,
+    )
+
 
 #: HITs made longer ago cannot be extended, and none can be open longer than this from now.
 YEAR = timedelta(days=365)
@@ -77,17 +156,13 @@ def make_hit(
 ) -> HIT:
     """Open to workers from now on. The repeat of a token names the HIT that the first call made."""
     requester = hit_type.requester
-    earlier = tokens.earlier_use(requester=requester, operation=operation, token=token, now=now)
+    earlier = earlier_use(requester=requester, operation=operation, token=token, now=now)
     if earlier is not None:
-        raise HITAlreadyExists(
-            f"The HIT with ID {earlier.made} already exists. {tokens.already_processed(earlier.token)}"
-        )
+        raise HITAlreadyExists(f"The HIT with ID {earlier.made} already exists. {already_processed(earlier.token)}")
     require_usable(hit_type)
     shown = read_question(question)
     fee_cents = _fee_cents(hit_type, max_assignments)
-    payments.require_funds(
-        requester=requester, cost_cents=max_assignments * (hit_type.reward_cents + fee_cents), now=now
-    )
+    require_funds(requester=requester, cost_cents=max_assignments * (hit_type.reward_cents + fee_cents), now=now)
     hit = HIT.objects.create(
         hit_type=hit_type,
         requester=requester,
@@ -100,7 +175,7 @@ def make_hit(
         created_at=now,
         expires_at=now + timedelta(seconds=lifetime_seconds),
     )
-    tokens.record_use(requester=requester, operation=operation, token=token, made=hit.hit_id, now=now)
+    record_use(requester=requester, operation=operation, token=token, made=hit.hit_id, now=now)
     return hit
 
 
@@ -114,7 +189,7 @@ def require_usable(hit_type: HITType) -> None:
 
 
 def _fee_cents(hit_type: HITType, max_assignments: int) -> int:
-    return payments.fees().assignment_fee_cents(
+    return fees().assignment_fee_cents(
         reward_cents=hit_type.reward_cents,
         max_assignments=max_assignments,
         masters=asks_for_masters(hit_type.requirements),
@@ -125,7 +200,7 @@ def _fee_cents(hit_type: HITType, max_assignments: int) -> int:
 def add_assignments(*, hit: HIT, number: int, token: str | None, now: datetime) -> HIT:
     """More places on a HIT, at the fee it was made with: nothing under ten grows to ten."""
     operation = "CreateAdditionalAssignmentsForHIT"
-    tokens.use_once(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
+    use_once(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
     _require_extensible(hit, now)
     total = hit.max_assignments + number
     if total > _MAXIMUM_ASSIGNMENTS:
@@ -133,7 +208,7 @@ def add_assignments(*, hit: HIT, number: int, token: str | None, now: datetime) 
     if hit.max_assignments < LARGE_HIT <= total:
         raise InvalidMaximumAssignmentsIncrease
     if hit.expires_at > now:  # places of an expired HIT cost nothing until it is opened again
-        payments.require_funds(requester=hit.requester, cost_cents=number * hit.cost_cents, now=now)
+        require_funds(requester=hit.requester, cost_cents=number * hit.cost_cents, now=now)
     return change(hit, max_assignments=total, extended_at=now, is_reviewing=False)
 
 
@@ -150,12 +225,12 @@ def set_expiration(*, hit: HIT, expire_at: datetime, now: datetime) -> HIT:
         return hit
     token = f"{hit.hit_id}-{expire_at.timestamp():.0f}"
     operation = "UpdateExpirationForHIT"
-    tokens.use_once(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
+    use_once(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
     _require_extensible(hit, now)
     if expire_at > now + YEAR:
         raise InvalidParameterValue("ExpireAt: a HIT can stay open for one year at most.")
     if hit.expires_at <= now:
-        payments.require_funds(requester=hit.requester, cost_cents=hit.n_available * hit.cost_cents, now=now)
+        require_funds(requester=hit.requester, cost_cents=hit.n_available * hit.cost_cents, now=now)
     if expire_at > hit.expires_at:
         hit.extended_at = now
     hit.expires_at, hit.is_reviewing = expire_at, False
@@ -191,7 +266,7 @@ def change_type(*, hit: HIT, hit_type: HITType, now: datetime) -> HIT:
     fee_cents = _fee_cents(hit_type, hit.max_assignments)
     if hit.expires_at > now:
         more = hit_type.reward_cents + fee_cents - hit.cost_cents
-        payments.require_funds(requester=hit.requester, cost_cents=hit.n_available * more, now=now)
+        require_funds(requester=hit.requester, cost_cents=hit.n_available * more, now=now)
     return change(hit, hit_type=hit_type, fee_cents=fee_cents)
 
 

@@ -1,6 +1,7 @@
-"""Telling requesters of events: found by looking back, kept as rows, sent until they are taken.
+"""Events of HITs, told to requesters: found by looking back, kept as rows, sent until they are taken.
 
-Events are hints. They may come late, and after a broken connection twice; the API's lists are the truth.
+Events are hints. They may come late, and after a broken connection twice; the API says what is true.
+This is the one module that calls out: SQS and SNS, or what speaks like them.
 """
 
 from __future__ import annotations
@@ -9,20 +10,158 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache, reduce
+from operator import or_
 from typing import Any
 
+import botocore.session
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from humanexp.sites.marketplace import clock, transports
+from humanexp.sites.marketplace import clock
 from humanexp.sites.marketplace.errors import InvalidParameterValue, InvalidTransportEndpoint
-from humanexp.sites.marketplace.models.hits import HITType
-from humanexp.sites.marketplace.models.notifications import Event, NotificationSpecification
-from humanexp.sites.marketplace.selectors.events import happenings
+from humanexp.sites.marketplace.models.work import HIT, Assignment, Event, HITType, NotificationSpecification, Transport
+from humanexp.sites.marketplace.states import DISPOSED_AFTER_DAYS, HITState
 from humanexp.sites.rows import change, first_or
+
+
+@dataclass(frozen=True)
+class Happening:
+    event_type: str
+    hit_id: str
+    happened_at: datetime
+    assignment_id: str = ""
+
+
+def happenings(hit_type: HITType, *, after: datetime, until: datetime) -> Iterator[Happening]:
+    """In no order; asked about the same moments again, the same."""
+    touched: set[int] = set()
+    for assignment in _assignments(hit_type, after, until):
+        touched.add(assignment.hit_id)
+        for event_type, happened_at in _of_assignment(assignment, until).items():
+            if happened_at and after < happened_at <= until:
+                yield Happening(event_type, assignment.hit.hit_id, happened_at, assignment.assignment_id)
+    for hit in HIT.objects.filter(_hits_within(after, until) | Q(pk__in=touched), hit_type=hit_type).counted(until):
+        for event_type, happened_at in _of_hit(hit, until).items():
+            if happened_at and after < happened_at <= until:
+                yield Happening(event_type, hit.hit_id, happened_at)
+        if hit.pk in touched or after < hit.expires_at <= until:
+            became_at = _reviewable_since(hit, until)
+            if became_at is not None and after < became_at:
+                yield Happening("HITReviewable", hit.hit_id, became_at)
+
+
+def _hits_within(after: datetime, until: datetime) -> Q:
+    age = timedelta(days=DISPOSED_AFTER_DAYS)
+    touched = _between(after, until, "created_at", "extended_at", "expires_at", "disposed_at")
+    return touched | _between(after - age, until - age, "expires_at")
+
+
+def _between(after: datetime, until: datetime, *fields: str) -> Q:
+    """One of these times lies there."""
+    return reduce(or_, (Q(**{f"{field}__gt": after, f"{field}__lte": until}) for field in fields))
+
+
+def _assignments(hit_type: HITType, after: datetime, until: datetime) -> QuerySet[Assignment]:
+    within = _between(
+        after,
+        until,
+        "accepted_at",
+        "returned_at",
+        "deadline_at",
+        "submitted_at",
+        "auto_approves_at",
+        "approved_at",
+        "rejected_at",
+    )
+    return Assignment.objects.filter(within, hit__hit_type=hit_type).select_related("hit").defer("answer")
+
+
+def _of_assignment(assignment: Assignment, now: datetime) -> Mapping[str, datetime | None]:
+    was_ended = assignment.submitted_at or assignment.returned_at
+    return {
+        "AssignmentAccepted": assignment.accepted_at,
+        "AssignmentReturned": assignment.returned_at,
+        "AssignmentSubmitted": assignment.submitted_at,
+        "AssignmentAbandoned": None if was_ended else assignment.deadline_at,
+        "AssignmentRejected": assignment.rejected_at,
+        "AssignmentApproved": assignment.approval_time(now),
+    }
+
+
+def _of_hit(hit: HIT, now: datetime) -> Mapping[str, datetime | None]:
+    of_age = hit.expires_at + timedelta(days=DISPOSED_AFTER_DAYS) if hit.state(now) is HITState.DISPOSED else None
+    return {
+        "HITCreated": hit.created_at,
+        "HITExtended": hit.extended_at,
+        "HITExpired": None if hit.disposed_at and hit.disposed_at <= hit.expires_at else hit.expires_at,
+        "HITDisposed": hit.disposed_at or of_age,
+    }
+
+
+def _reviewable_since(hit: HIT, now: datetime) -> datetime | None:
+    """When the last place was filled, or the time ran out, and nobody was at work any more."""
+    if hit.state(now) not in (HITState.REVIEWABLE, HITState.REVIEWING):
+        return None
+    ends = [
+        assignment.submitted_at or assignment.returned_at or assignment.deadline_at
+        for assignment in hit.assignments.only("submitted_at", "returned_at", "deadline_at")
+    ]
+    last = max(ends, default=hit.created_at)
+    return last if hit.n_available == 0 else max(last, hit.expires_at)
+
+
+_ENDPOINTS = {
+    Transport.SQS: "MARKETPLACE_SQS_ENDPOINT_URL",
+    Transport.SNS: "MARKETPLACE_SNS_ENDPOINT_URL",
+}
+
+
+def require_offered(transport: str, destination: str) -> None:
+    """Only to the endpoints that this site's people have set, whatever address a requester names."""
+    if transport not in _ENDPOINTS:
+        raise InvalidTransportEndpoint(f"Transport: {transport} is not offered here. Use SQS or SNS.")
+    if not getattr(settings, _ENDPOINTS[Transport(transport)]):
+        raise InvalidTransportEndpoint(f"Transport: this marketplace has no {transport} service to send to.")
+    expected = ("https://", "http://") if transport == Transport.SQS else ("arn:",)
+    if not destination.startswith(expected):
+        what = "the URL of a queue" if transport == Transport.SQS else "the ARN of a topic"
+        raise InvalidTransportEndpoint(f"Destination: {transport} needs {what}.")
+
+
+def send(*, transport: str, destination: str, body: str) -> None:
+    """Raise InvalidTransportEndpoint when it could not be handed over."""
+    if connection.in_atomic_block:
+        raise RuntimeError("No call to the outside within a transaction.")
+    require_offered(transport, destination)
+    try:
+        if transport == Transport.SQS:
+            _client("sqs").send_message(QueueUrl=destination, MessageBody=body)
+        else:
+            _client("sns").publish(TopicArn=destination, Message=body)
+    except (BotoCoreError, ClientError) as err:
+        raise InvalidTransportEndpoint(f"The notification could not be sent: {err}") from err
+
+
+@cache
+def _client(name: str) -> Any:
+    session = botocore.session.Session()
+    return session.create_client(
+        name,
+        endpoint_url=getattr(settings, _ENDPOINTS[Transport(name.upper())]),
+        region_name=settings.MARKETPLACE_NOTIFICATION_REGION,
+        aws_access_key_id=settings.MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID or "none",
+        aws_secret_access_key=settings.MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY or "none",
+        config=Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=10),
+    )
+
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +210,7 @@ def set_notification(
 def check_specification(wanted: Mapping[str, Any]) -> None:
     if wanted["Version"] not in _VERSIONS:
         raise InvalidParameterValue(f"Version: {wanted['Version'][:40]!r} is none of {', '.join(_VERSIONS)}.")
-    transports.require_offered(wanted["Transport"], wanted["Destination"])
+    require_offered(wanted["Transport"], wanted["Destination"])
 
 
 def send_test(*, wanted: Mapping[str, Any], event_type: str, requester_id: str, now: datetime) -> None:
@@ -86,7 +225,7 @@ def send_test(*, wanted: Mapping[str, Any], event_type: str, requester_id: str, 
         **({"AssignmentId": test_id} if event_type.startswith("Assignment") else {}),
     }
     body = _document([event], version=wanted["Version"], customer=requester_id)
-    transports.send(transport=wanted["Transport"], destination=wanted["Destination"], body=body)
+    send(transport=wanted["Transport"], destination=wanted["Destination"], body=body)
 
 
 def find_events(*, now: datetime, real_now: datetime) -> int:
@@ -140,7 +279,7 @@ def _send_batch(events: Sequence[Event], real_now: datetime) -> int:
         return 0
     specification = events[0].specification
     try:
-        transports.send(transport=specification.transport, destination=specification.destination, body=_body(events))
+        send(transport=specification.transport, destination=specification.destination, body=_body(events))
     except InvalidTransportEndpoint as err:
         logger.warning("Events of HIT type %s wait: %s", specification.hit_type.hit_type_id, err.message)
         return 0
