@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--currency", choices=("GBP", "USD"), default="GBP")
     chosen = parser.parse_args(arguments)
     prepare("panel")
-    from humanexp.sites.panel.services.people import account, make_researcher
+    from humanexp.sites.panel.actions import account, make_researcher
 
     workspace = make_researcher(chosen.name, balance_cents=100 * chosen.balance, currency=chosen.currency)
     sys.stdout.write(json.dumps(account(workspace)) + "\n")

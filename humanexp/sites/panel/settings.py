@@ -17,7 +17,7 @@ globals().update(
         url=SITE_URL,
         hosts=env.list("PANEL_ALLOWED_HOSTS", default=THIS_MACHINE),
         secret_key=env.str("PANEL_SECRET_KEY", default=""),
-        context="humanexp.sites.panel.pages.visitors.visitor",
+        context="humanexp.sites.panel.participants.visitor",
         apps=[],
         middleware=[
             "humanexp.sites.panel.middleware.PageRefusals",

@@ -3,8 +3,8 @@ from __future__ import annotations
 from django.urls import path
 
 from humanexp.sites.controls import healthz
-from humanexp.sites.panel.api import accounts, hooks, studies, submissions
-from humanexp.sites.panel.pages import control, participants
+from humanexp.sites.panel import control, participants
+from humanexp.sites.panel.api import accounts, studies, submissions
 
 _V1 = "api/v1"
 API = [
@@ -36,11 +36,11 @@ API = [
     path(f"{_V1}/messages/", accounts.messages, name="messages"),
     path(f"{_V1}/messages/bulk/", accounts.bulk_messages, name="bulk-messages"),
     path(f"{_V1}/messages/unread/", accounts.unread, name="unread"),
-    path(f"{_V1}/hooks/event-types/", hooks.event_types, name="event-types"),
-    path(f"{_V1}/hooks/secrets/", hooks.secrets, name="secrets"),
-    path(f"{_V1}/hooks/subscriptions/", hooks.subscriptions, name="subscriptions"),
-    path(f"{_V1}/hooks/subscriptions/<str:subscription_id>/", hooks.subscription, name="subscription"),
-    path(f"{_V1}/hooks/subscriptions/<str:subscription_id>/events/", hooks.events, name="events"),
+    path(f"{_V1}/hooks/event-types/", accounts.event_types, name="event-types"),
+    path(f"{_V1}/hooks/secrets/", accounts.secrets, name="secrets"),
+    path(f"{_V1}/hooks/subscriptions/", accounts.subscriptions, name="subscriptions"),
+    path(f"{_V1}/hooks/subscriptions/<str:subscription_id>/", accounts.subscription, name="subscription"),
+    path(f"{_V1}/hooks/subscriptions/<str:subscription_id>/events/", accounts.events, name="events"),
 ]
 
 urlpatterns = [

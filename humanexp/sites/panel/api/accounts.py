@@ -1,22 +1,51 @@
-"""The account, its workspaces and projects, prices, filters, groups and messages."""
+"""The account, its workspaces and projects, prices, filters, groups, messages and webhooks."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.http import HttpResponse
 from django.utils.dateparse import parse_datetime
 
-from humanexp.sites.panel.api.bodies import BulkMessage, CostQuestion, NewGroup, NewMessage, NewProject
+from humanexp.addresses import is_loopback
+from humanexp.sites.panel import keys
+from humanexp.sites.panel.actions import add_members, send
+from humanexp.sites.panel.api.bodies import BulkMessage, CostQuestion, NewGroup, NewMessage, NewProject, NewSubscription
 from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed
-from humanexp.sites.panel.errors import Refused, invalid
-from humanexp.sites.panel.models.people import Membership, Message, Participant, ParticipantGroup, Project, Workspace
-from humanexp.sites.panel.money import RECOMMENDED_PER_HOUR, Cost, shares_of
-from humanexp.sites.panel.selectors.filters import LEAST_COUNT, filters_of, is_eligible
-from humanexp.sites.panel.selectors.studies import group_of, participants_by_id, study_of, workspace_of
-from humanexp.sites.panel.selectors.wallet import balance as balance_of, cost_in, least_hourly_cents
-from humanexp.sites.panel.services.submissions import add_members, send
+from humanexp.sites.panel.errors import Refused, Shape, invalid
+from humanexp.sites.panel.models import (
+    Event,
+    HookSecret,
+    Membership,
+    Message,
+    Participant,
+    ParticipantGroup,
+    Project,
+    Subscription,
+    Workspace,
+)
+from humanexp.sites.panel.progress import EVENT_TYPES
+from humanexp.sites.panel.studies import (
+    LEAST_COUNT,
+    filters_of,
+    group_of,
+    is_eligible,
+    one,
+    participants_by_id,
+    study_of,
+    workspace_of,
+)
+from humanexp.sites.panel.wallet import (
+    RECOMMENDED_PER_HOUR,
+    Cost,
+    balance as balance_of,
+    cost_in,
+    least_hourly_cents,
+    shares_of,
+)
+from humanexp.sites.rows import change
 
 #: Messages can be read for so long.
 _KEPT = timedelta(days=30)
@@ -230,3 +259,121 @@ members = endpoint(GET=_members, POST=_add_members, DELETE=_remove_members)
 messages = endpoint(GET=_messages, POST=_send)
 bulk_messages = endpoint(POST=_send_to_many)
 unread = endpoint(GET=_unread)
+
+
+def _event_types(call: Call) -> dict[str, Any]:
+    return {"results": [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]}
+
+
+def _secret_json(secret: HookSecret) -> dict[str, Any]:
+    return {"id": secret.secret_id, "value": secret.value, "workspace_id": secret.workspace.workspace_id}
+
+
+def _secrets(call: Call) -> dict[str, Any]:
+    rows = HookSecret.objects.filter(workspace=workspace_of(call.researcher, call.query("workspace_id")))
+    return {"results": [_secret_json(secret) for secret in rows.select_related("workspace").order_by("pk")]}
+
+
+def _new_secret(call: Call) -> HttpResponse:
+    """It replaces the old one at once."""
+    workspace = workspace_of(call.researcher, call.body.workspace_id)
+    HookSecret.objects.filter(workspace=workspace).delete()
+    return created(_secret_json(HookSecret.objects.create(workspace=workspace)))
+
+
+def _subscription_json(subscription: Subscription) -> dict[str, Any]:
+    return {
+        "id": subscription.subscription_id,
+        "event_type": subscription.event_type,
+        "target_url": subscription.target_url,
+        "is_enabled": subscription.is_enabled,
+        "workspace_id": subscription.workspace.workspace_id,
+    }
+
+
+def _mine(call: Call, subscription_id: str) -> Subscription:
+    rows = Subscription.objects.filter(workspace__researcher=call.researcher, subscription_id=subscription_id)
+    return one(rows.select_related("workspace"), "subscription")
+
+
+def _subscriptions(call: Call) -> dict[str, Any]:
+    rows = Subscription.objects.filter(workspace__researcher=call.researcher).select_related("workspace")
+    if call.query("workspace_id"):
+        rows = rows.filter(workspace__workspace_id=call.query("workspace_id"))
+    if call.query("is_enabled"):
+        rows = rows.filter(is_enabled=call.query("is_enabled") == "true")
+    return listed(call, rows.order_by("pk"), _subscription_json)
+
+
+def _check(event_type: str, target_url: str) -> None:
+    if event_type not in EVENT_TYPES:
+        raise invalid("event_type", "This is not an event type.")
+    address = urlsplit(target_url)
+    # The service wants public addresses with https; the panel sends to this machine, too.
+    if not (address.scheme == "https" or (address.scheme == "http" and is_loopback(address.hostname or ""))):
+        raise invalid("target_url", "An address with https is needed.")
+
+
+def _subscribe(call: Call) -> HttpResponse:
+    wanted: NewSubscription = call.body
+    _check(wanted.event_type, wanted.target_url)
+    workspace = workspace_of(call.researcher, wanted.workspace_id)
+    subscription = Subscription.objects.create(
+        workspace=workspace, event_type=wanted.event_type, target_url=wanted.target_url, confirmation=keys.token()
+    )
+    answer = created(_subscription_json(subscription))
+    answer["X-Hook-Secret"] = subscription.confirmation
+    return answer
+
+
+def _subscription(call: Call, subscription_id: str) -> dict[str, Any]:
+    return _subscription_json(_mine(call, subscription_id))
+
+
+def _confirm(call: Call, subscription_id: str) -> dict[str, Any]:
+    subscription = _mine(call, subscription_id)
+    if call.body.secret != subscription.confirmation:
+        raise invalid("secret", "This is not the secret of the subscription.")
+    return _subscription_json(change(subscription, is_confirmed=True))
+
+
+def _change(call: Call, subscription_id: str) -> dict[str, Any]:
+    subscription = _mine(call, subscription_id)
+    for name, value in call.body.model_dump(exclude_none=True).items():
+        setattr(subscription, name, value)
+    _check(subscription.event_type, subscription.target_url)
+    subscription.save()
+    return _subscription_json(subscription)
+
+
+def _unsubscribe(call: Call, subscription_id: str) -> HttpResponse:
+    _mine(call, subscription_id).delete()
+    return HttpResponse(status=204)
+
+
+def _event_json(event: Event) -> dict[str, Any]:
+    return {
+        "id": event.event_id,
+        "datetime_created": iso(event.happened_at),
+        "datetime_updated": iso(event.changed_at),
+        "event_type": event.subscription.event_type,
+        "resource_id": event.resource_id,
+        "status": event.status,
+        "target_url": event.subscription.target_url,
+        "payload": event.payload,
+    }
+
+
+def _events(call: Call, subscription_id: str) -> dict[str, Any]:
+    rows = _mine(call, subscription_id).events.select_related("subscription").order_by("pk")
+    for name in ("status", "resource_id"):
+        if call.query(name):
+            rows = rows.filter(**{name: call.query(name)})
+    return listed(call, rows, _event_json)
+
+
+event_types = endpoint(GET=_event_types, shape=Shape.MESSAGE)
+secrets = endpoint(GET=_secrets, POST=_new_secret, shape=Shape.MESSAGE)
+subscriptions = endpoint(GET=_subscriptions, POST=_subscribe, shape=Shape.MESSAGE)
+subscription = endpoint(GET=_subscription, POST=_confirm, PATCH=_change, DELETE=_unsubscribe, shape=Shape.MESSAGE)
+events = endpoint(GET=_events, shape=Shape.MESSAGE)

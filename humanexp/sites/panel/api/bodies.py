@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, field_validator, model_validator
 
-from humanexp.sites.panel.selectors.filters import FILTERS
 from humanexp.sites.panel.states import REJECTION_CATEGORIES
+from humanexp.sites.panel.studies import FILTERS
 
 #: Minutes; a limit is always under a day.
 _LONGEST = 24 * 60 - 1

@@ -6,21 +6,19 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from humanexp.sites.panel.actions import (
+    change_study as change,
+    clone_study as studies_clone,
+    create_study as create,
+    delete_study as delete,
+    transition_study as studies_transition,
+)
 from humanexp.sites.panel.api.bodies import StudyAction, StudyTerms
 from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, read, shown_status
 from humanexp.sites.panel.errors import Refused, invalid
-from humanexp.sites.panel.models.people import ParticipantGroup, Project
-from humanexp.sites.panel.models.studies import Study
-from humanexp.sites.panel.money import Cost
-from humanexp.sites.panel.selectors.studies import places_taken, project_of, studies_of, study_of
-from humanexp.sites.panel.selectors.wallet import cost_in, study_cost
-from humanexp.sites.panel.services.studies import (
-    change,
-    clone as studies_clone,
-    create,
-    delete,
-    transition as studies_transition,
-)
+from humanexp.sites.panel.models import ParticipantGroup, Project, Study
+from humanexp.sites.panel.studies import places_taken, project_of, studies_of, study_of
+from humanexp.sites.panel.wallet import Cost, cost_in, study_cost
 
 
 def _short_json(study: Study) -> dict[str, Any]:

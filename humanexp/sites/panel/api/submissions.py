@@ -10,20 +10,18 @@ from django.db.models import Count, F, QuerySet
 from django.db.models.functions import Coalesce
 from django.http import HttpResponse, JsonResponse
 
-from humanexp.sites.panel.api.bodies import Bonuses, BulkApproval, SubmissionAction
-from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, shown_status
-from humanexp.sites.panel.errors import invalid
-from humanexp.sites.panel.models.money import BonusPlan
-from humanexp.sites.panel.models.studies import Study, Submission
-from humanexp.sites.panel.models.switches import Switches
-from humanexp.sites.panel.selectors.studies import one, study_of, submission_of, submissions_of
-from humanexp.sites.panel.services import payments
-from humanexp.sites.panel.services.submissions import (
+from humanexp.sites.panel import wallet
+from humanexp.sites.panel.actions import (
     approve_soon,
     request_return as submissions_request_return,
     transition as submissions_transition,
 )
+from humanexp.sites.panel.api.bodies import Bonuses, BulkApproval, SubmissionAction
+from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, shown_status
+from humanexp.sites.panel.errors import invalid
+from humanexp.sites.panel.models import BonusPlan, Study, Submission, Switches
 from humanexp.sites.panel.states import SubmissionOrder, SubmissionStatus
+from humanexp.sites.panel.studies import one, study_of, submission_of, submissions_of
 
 #: PARTIALLY APPROVED and SCREENED OUT belong to features that the panel's workspaces do not have.
 _COUNTED = [
@@ -163,7 +161,7 @@ def _bulk_approve(call: Call) -> HttpResponse:
 def _plan_bonuses(call: Call) -> HttpResponse:
     wanted: Bonuses = call.body
     study = study_of(call.researcher, wanted.study_id)
-    plan, cost = payments.plan_bonuses(study, _lines(study, wanted.csv_bonuses))
+    plan, cost = wallet.plan_bonuses(study, _lines(study, wanted.csv_bonuses))
     return created(
         {
             "id": plan.plan_id,
@@ -204,7 +202,7 @@ def _lines(study: Study, text: str) -> list[tuple[Submission, int]]:
 
 def _pay_bonuses(call: Call, plan_id: str) -> HttpResponse:
     plans = BonusPlan.objects.filter(study__project__workspace__researcher=call.researcher)
-    payments.pay(one(plans.filter(plan_id=plan_id).select_related("study__project__workspace"), "payment"), call.now)
+    wallet.pay(one(plans.filter(plan_id=plan_id).select_related("study__project__workspace"), "payment"), call.now)
     return JsonResponse({"message": "The bonuses will be paid in the following minutes."}, status=202)
 
 

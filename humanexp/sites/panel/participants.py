@@ -1,23 +1,63 @@
-"""What participants see: studies, their submission, the way back from a study, messages and earnings."""
+"""What participants see, and which of them a browser plays: there are no passwords."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
+from django.conf import settings
 from django.contrib import messages as notes
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from humanexp.addresses import is_from_this_machine
+from humanexp.sites.panel import actions
+from humanexp.sites.panel.actions import make_people
 from humanexp.sites.panel.errors import invalid, not_found
-from humanexp.sites.panel.models.people import Message, Participant
-from humanexp.sites.panel.models.studies import Study, Submission
-from humanexp.sites.panel.models.switches import now
-from humanexp.sites.panel.pages.visitors import as_participant, play, played
-from humanexp.sites.panel.selectors.studies import one, open_to, why_closed, work_in_hand
-from humanexp.sites.panel.services import submissions
-from humanexp.sites.panel.services.people import make_people
+from humanexp.sites.panel.models import Message, Participant, Study, Submission, now, now as panel_now
+from humanexp.sites.panel.progress import catch_up
 from humanexp.sites.panel.states import AT_WORK, DRAFTS, SubmissionStatus
+from humanexp.sites.panel.studies import one, open_to, why_closed, work_in_hand
+
+Arguments = ParamSpec("Arguments")
+_PLAYED = "participant"
+
+
+def controls_are_open(request: HttpRequest) -> bool:
+    return settings.PANEL_OPEN_TO_OTHERS or is_from_this_machine(request)
+
+
+def played(request: HttpRequest) -> Participant | None:
+    return Participant.objects.filter(participant_id=request.session.get(_PLAYED, "")).first()
+
+
+def play(request: HttpRequest, participant: Participant) -> None:
+    request.session[_PLAYED] = participant.participant_id
+
+
+def as_participant(
+    view: Callable[Concatenate[HttpRequest, Participant, Arguments], HttpResponse],
+) -> Callable[..., HttpResponse]:
+    """A page of the person that this browser plays, in one transaction; others choose a person first."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponse:
+        person = played(request)
+        if person is None:
+            return redirect("people")
+        catch_up(panel_now())
+        with transaction.atomic():
+            return view(request, person, *args, **kwargs)
+
+    return guarded
+
+
+def visitor(request: HttpRequest) -> dict[str, Any]:
+    """What every page shows."""
+    return {"person": played(request), "controls_are_open": controls_are_open(request)}
 
 
 def people(request: HttpRequest) -> HttpResponse:
@@ -60,7 +100,7 @@ def study(request: HttpRequest, person: Participant, study_id: str) -> HttpRespo
 @as_participant
 def reserve(request: HttpRequest, person: Participant, study_id: str) -> HttpResponse:
     found = one(Study.objects.filter(study_id=study_id), "study")
-    submission = submissions.reserve(person, found, now())
+    submission = actions.reserve(person, found, now())
     return redirect("submission-page", submission_id=submission.submission_id)
 
 
@@ -77,7 +117,7 @@ def submission(request: HttpRequest, person: Participant, submission_id: str) ->
         "submission": found,
         "is_at_work": found.status in AT_WORK,
         "can_return": found.status in (*AT_WORK, SubmissionStatus.AWAITING_REVIEW),
-        "no_code": submissions.NO_CODE,
+        "no_code": actions.NO_CODE,
     }
     return render(request, "panel/submission.html", page)
 
@@ -85,13 +125,13 @@ def submission(request: HttpRequest, person: Participant, submission_id: str) ->
 @require_POST
 @as_participant
 def start(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
-    return HttpResponseRedirect(submissions.start(_own(person, submission_id), now()))
+    return HttpResponseRedirect(actions.start(_own(person, submission_id), now()))
 
 
 @require_POST
 @as_participant
 def give_back(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
-    submissions.give_back(_own(person, submission_id), now())
+    actions.give_back(_own(person, submission_id), now())
     notes.success(request, "You have returned the study. This has no consequences for you.")
     return redirect("submission-page", submission_id=submission_id)
 
@@ -99,8 +139,8 @@ def give_back(request: HttpRequest, person: Participant, submission_id: str) -> 
 @require_POST
 @as_participant
 def finish(request: HttpRequest, person: Participant, submission_id: str) -> HttpResponse:
-    code = request.POST.get("code", "").strip() or submissions.NO_CODE
-    submissions.finish(_own(person, submission_id), code, now())
+    code = request.POST.get("code", "").strip() or actions.NO_CODE
+    actions.finish(_own(person, submission_id), code, now())
     return redirect("submission-page", submission_id=submission_id)
 
 
@@ -120,7 +160,7 @@ def complete(request: HttpRequest, person: Participant) -> HttpResponse:
             return redirect("submission-page", submission_id=meant.submission_id)
     if found is None:
         raise not_found("study that you are working on")
-    submissions.finish(found, code, now())
+    actions.finish(found, code, now())
     return redirect("submission-page", submission_id=found.submission_id)
 
 

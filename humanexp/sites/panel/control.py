@@ -19,19 +19,24 @@ from django.views.decorators.http import require_http_methods
 from pydantic import BaseModel, Field, ValidationError
 
 from humanexp.sites.controls import Actions, Clock, Seconds, Shown, by_json, carry_out, fault_actions, visible_to
-from humanexp.sites.panel.api.protocol import iso, refused_fields
-from humanexp.sites.panel.api.specification import SPECIFICATION
-from humanexp.sites.panel.faults import ANY_OPERATION, BACK, FAULTS, FaultKind
-from humanexp.sites.panel.models.money import Payment
-from humanexp.sites.panel.models.people import Message, Participant, Researcher, Workspace
-from humanexp.sites.panel.models.studies import Study
-from humanexp.sites.panel.models.switches import Switches, now as panel_now
-from humanexp.sites.panel.pages.visitors import controls_are_open
-from humanexp.sites.panel.selectors.studies import one
-from humanexp.sites.panel.selectors.wallet import balance
-from humanexp.sites.panel.services import people
-from humanexp.sites.panel.services.progress import catch_up
+from humanexp.sites.panel import actions
+from humanexp.sites.panel.api.protocol import SPECIFICATION, iso, refused_fields
+from humanexp.sites.panel.middleware import ANY_OPERATION, BACK, FAULTS, FaultKind
+from humanexp.sites.panel.models import (
+    Message,
+    Participant,
+    Payment,
+    Researcher,
+    Study,
+    Switches,
+    Workspace,
+    now as panel_now,
+)
+from humanexp.sites.panel.participants import controls_are_open
+from humanexp.sites.panel.progress import catch_up
 from humanexp.sites.panel.states import DRAFTS, SubmissionOrder, SubmissionStatus
+from humanexp.sites.panel.studies import one
+from humanexp.sites.panel.wallet import balance
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -108,23 +113,23 @@ def _switches() -> dict[str, Any]:
 
 
 def _researcher(wanted: NewResearcher) -> dict[str, Any]:
-    return people.account(people.make_researcher(**wanted.model_dump()))
+    return actions.account(actions.make_researcher(**wanted.model_dump()))
 
 
 def _deposit(wanted: Money) -> dict[str, Any]:
     workspace = one(Workspace.objects.filter(workspace_id=wanted.workspace_id), "workspace")
-    people.deposit(workspace, wanted.amount_cents)
+    actions.deposit(workspace, wanted.amount_cents)
     return {"available_cents": balance(workspace).available}
 
 
 def _people(wanted: NewPeople) -> dict[str, Any]:
-    made = people.make_people(wanted.count, is_scripted=wanted.is_scripted)
+    made = actions.make_people(wanted.count, is_scripted=wanted.is_scripted)
     return {"participant_ids": [person.participant_id for person in made]}
 
 
 def _act(wanted: Act) -> dict[str, Any]:
     study = one(Study.objects.select_related("project__workspace").filter(study_id=wanted.study_id), "study")
-    came = people.act(study, people=wanted.people, until=wanted.until, code=wanted.code)
+    came = actions.act(study, people=wanted.people, until=wanted.until, code=wanted.code)
     return {
         "submissions": [
             {
