@@ -67,9 +67,7 @@ def problems(
     return [sentence for sentence, holds in against.items() if holds]
 
 
-MARKETPLACE = Site(
-    name="marketplace", port=8001, problems=problems_here, beside=("services.notifications", "tell_events")
-)
+MARKETPLACE = Site(name="marketplace", port=8001, problems=problems_here, beside=("notifications", "tell_events"))
 
 if __name__ == "__main__":
     raise SystemExit(MARKETPLACE.main())

@@ -11,25 +11,6 @@ from humanexp.sites.panel import keys
 from humanexp.sites.panel.states import StudyStatus, SubmissionStatus
 from humanexp.sites.rows import Advanced
 
-__all__ = [
-    "BonusPlan",
-    "Deposit",
-    "Event",
-    "HookSecret",
-    "Membership",
-    "Message",
-    "Participant",
-    "ParticipantGroup",
-    "Payment",
-    "Project",
-    "Researcher",
-    "Study",
-    "Submission",
-    "Subscription",
-    "Switches",
-    "Workspace",
-]
-
 
 class Researcher(models.Model):
     """An account of the API. The token is kept as it is, so that /control/ can show it: nothing real depends on it."""

@@ -17,7 +17,7 @@ def problems(host: str) -> list[str]:
     ]
 
 
-PANEL = Site(name="panel", port=8002, problems=problems, beside=("services.deliveries", "deliver_events"))
+PANEL = Site(name="panel", port=8002, problems=problems, beside=("progress", "deliver_events"))
 
 if __name__ == "__main__":
     raise SystemExit(PANEL.main())

@@ -16,7 +16,7 @@ from humanexp.sites.rows import Advanced
 
 
 class AccountManager(BaseUserManager["Account"]):
-    """Finds accounts by user name; `services.accounts` makes them."""
+    """Finds accounts by user name; `accounts` makes them."""
 
 
 class Account(AbstractBaseUser):

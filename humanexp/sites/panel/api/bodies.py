@@ -1,4 +1,4 @@
-"""Fields of calls, their types and their words (`specification` says which call has which); others are refused."""
+"""Fields of calls, their types and their words (`protocol` says which call has which); others are refused."""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ from typing import Any
 from django.http import HttpResponse
 
 from humanexp.sites.panel.actions import (
-    change_study as change,
-    clone_study as studies_clone,
-    create_study as create,
-    delete_study as delete,
-    transition_study as studies_transition,
+    change_study,
+    clone_study,
+    create_study,
+    delete_study,
+    transition_study,
 )
 from humanexp.sites.panel.api.bodies import StudyAction, StudyTerms
 from humanexp.sites.panel.api.protocol import Call, created, endpoint, iso, listed, numbered_page, read, shown_status
@@ -84,7 +84,7 @@ def _create(call: Call) -> HttpResponse:
         project = project_of(call.researcher, wanted.project)
     else:
         project = Project.objects.filter(workspace__researcher=call.researcher).order_by("pk")[0]
-    return created(_json(create(project, _terms(project, wanted), call.now)))
+    return created(_json(create_study(project, _terms(project, wanted), call.now)))
 
 
 def _study(call: Call, study_id: str) -> dict[str, Any]:
@@ -97,23 +97,23 @@ def _change(call: Call, study_id: str) -> dict[str, Any]:
     if changes.get("project", study.project.project_id) != study.project.project_id:
         raise invalid("project", "A study stays in its project.")
     terms = _terms(study.project, read(StudyTerms, {**study.terms, **changes}))
-    return _json(change(study, terms, set(changes) - {"project"}, call.now))
+    return _json(change_study(study, terms, set(changes) - {"project"}, call.now))
 
 
 def _delete(call: Call, study_id: str) -> HttpResponse:
-    delete(study_of(call.researcher, study_id))
+    delete_study(study_of(call.researcher, study_id))
     return HttpResponse(status=204)
 
 
 def _transition(call: Call, study_id: str) -> dict[str, Any]:
     wanted: StudyAction = call.body
     study = study_of(call.researcher, study_id)
-    return _json(studies_transition(study, wanted.action, call.now, wanted.publish_at))
+    return _json(transition_study(study, wanted.action, call.now, wanted.publish_at))
 
 
 def _clone(call: Call, study_id: str) -> dict[str, Any]:
     blocks = call.body.block_previous_participants
-    return _json(studies_clone(study_of(call.researcher, study_id), blocks_previous=blocks, now=call.now))
+    return _json(clone_study(study_of(call.researcher, study_id), blocks_previous=blocks, now=call.now))
 
 
 def _cost(call: Call, study_id: str) -> dict[str, Any]:
