@@ -23,7 +23,7 @@ class PlatformSide:
 
     def _launch(self) -> None:
         from humanexp.ledger.budgets import set_month_cap
-        from humanexp.recruiters.models.campaigns import DAY_S
+        from humanexp.recruiters.models import DAY_S
         from humanexp.recruiting.launch import LaunchTerms, publish
         from humanexp.studies.models import Study
         from tests.recruitment.studies import make_study
@@ -58,7 +58,7 @@ class PlatformSide:
 
     def _leases_run_out(self) -> int:
         """Of senders that were killed."""
-        from humanexp.recruiters.models.campaigns import RecruiterAccount
+        from humanexp.recruiters.models import RecruiterAccount
 
         return RecruiterAccount.objects.update(holder="")
 
@@ -67,7 +67,7 @@ class PlatformSide:
         from humanexp.core.models import User
         from humanexp.ledger.payments import unmatched
         from humanexp.ledger.settlement import clear, plan_bonus, settle
-        from humanexp.recruiters.models.campaigns import Assignment
+        from humanexp.recruiters.models import Assignment
         from humanexp.recruiting.polling import sync
 
         study, by = self._study(), User.objects.get_or_create(username="ada", defaults={"is_staff": True})[0]
@@ -99,7 +99,7 @@ class PlatformSide:
     def _unpaid(self) -> int:
         """People who are not approved, bonuses that are not confirmed, and whatever else waits."""
         from humanexp.ledger.models.calls import Payment
-        from humanexp.recruiters.models.campaigns import Assignment
+        from humanexp.recruiters.models import Assignment
 
         study = self._study()
         approved = Assignment.objects.filter(campaign__study=study, state="approved").count()
@@ -109,7 +109,7 @@ class PlatformSide:
         return self.people - approved + earned - bonuses + self._waiting()
 
     def _places(self) -> list[str]:
-        from humanexp.recruiters.models.campaigns import Hit
+        from humanexp.recruiters.models import Hit
 
         hits = Hit.objects.filter(campaign__study=self._study()).order_by("pk")
         return [hit.hit_id for hit in hits for _ in range(hit.max_assignments)]
@@ -118,7 +118,7 @@ class PlatformSide:
         """Rows of people who did everything here; one in fifty never came by, one in four is excluded afterwards."""
         from humanexp.participation.models import Session
         from humanexp.participation.services.sessions import receipt_for
-        from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+        from humanexp.recruiters.models import Assignment, Campaign, Hit
         from humanexp.recruiters.people import person_for
         from humanexp.screening.models import Verdict
 
@@ -172,7 +172,7 @@ class PlatformSide:
         """The ledger's side of the truth."""
         from humanexp.ledger.models.calls import Payment
         from humanexp.ledger.reconciliation import reconcile
-        from humanexp.recruiters.models.campaigns import Hit
+        from humanexp.recruiters.models import Hit
         from humanexp.recruiting.polling import sync
 
         study = self._study()
@@ -199,7 +199,7 @@ class PlatformSide:
         return Study.objects.select_related("family").get(slug=self.slug)
 
     def _unlisted(self, study: Any) -> bool:
-        from humanexp.recruiters.models.campaigns import Assignment
+        from humanexp.recruiters.models import Assignment
         from humanexp.recruiters.states import LISTED
 
         return Assignment.objects.filter(campaign__study=study, state__in=LISTED).count() < self.people

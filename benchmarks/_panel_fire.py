@@ -134,7 +134,7 @@ class PanelFire(Lives):
 
     def _launch(self) -> None:
         from humanexp.ledger.budgets import set_month_cap
-        from humanexp.recruiters.models.campaigns import DAY_S
+        from humanexp.recruiters.models import DAY_S
         from humanexp.recruiting.launch import LaunchTerms, publish
         from humanexp.studies.models import Study
         from tests.recruitment.studies import make_study
@@ -160,7 +160,7 @@ class PanelFire(Lives):
                 return
 
     def _study_there(self) -> tuple[str, str]:
-        from humanexp.recruiters.models.campaigns import Hit
+        from humanexp.recruiters.models import Hit
 
         hit = Hit.objects.get(campaign__study=self._study())
         return hit.hit_id, hit.campaign.site.codes["finished"].code
@@ -174,7 +174,7 @@ class PanelFire(Lives):
     def _unsettled(self) -> int:
         """People who are not approved, bonuses that are neither proved nor left to a person, and what else waits."""
         from humanexp.ledger.models.calls import Payment
-        from humanexp.recruiters.models.campaigns import Assignment
+        from humanexp.recruiters.models import Assignment
 
         study = self._study()
         approved = Assignment.objects.filter(campaign__study=study, state="approved").count()

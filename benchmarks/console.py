@@ -70,7 +70,7 @@ def fill(count: int, user: Any) -> None:
     from django.utils import timezone
 
     from analysis.study.rules import load_rule_set
-    from humanexp.recruiters.models.campaigns import Campaign, Hit
+    from humanexp.recruiters.models import Campaign, Hit
     from humanexp.recruiters.states import HitState
     from humanexp.studies.models import Protocol, Study, StudyFamily, StudyState
     from tests.factories import configuration, make_stimulus_set
@@ -127,8 +127,7 @@ def fill(count: int, user: Any) -> None:
 def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pictures: list[Any], now: Any) -> None:
     from humanexp.ledger.models.calls import Payment
     from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
-    from humanexp.recruiters.models.campaigns import Assignment
-    from humanexp.recruiters.models.people import RecruitedPerson
+    from humanexp.recruiters.models import Assignment, RecruitedPerson
     from humanexp.recruiters.states import AssignmentState, WriteState
     from humanexp.screening.models import Verdict
     from humanexp.studies.plans import blocks_digest

@@ -109,7 +109,7 @@ def vary(user: Any) -> None:
 
     from humanexp.ledger.models.calls import Payment
     from humanexp.participation.models import Response, Session, SessionState
-    from humanexp.recruiters.models.campaigns import Assignment
+    from humanexp.recruiters.models import Assignment
     from humanexp.recruiters.states import AssignmentState, WriteState
     from humanexp.screening.services import append_verdict
 
@@ -150,8 +150,7 @@ def copy(copies: int, *, without: tuple[Any, ...] = ()) -> None:
 
     from humanexp.ledger.models.calls import Payment
     from humanexp.participation.models import Participant, Response, Session, Trial
-    from humanexp.recruiters.models.campaigns import Assignment
-    from humanexp.recruiters.models.people import RecruitedPerson
+    from humanexp.recruiters.models import Assignment, RecruitedPerson
     from humanexp.screening.models import Verdict
 
     models: tuple[Any, ...] = (Participant, RecruitedPerson, Session, Trial, Response, Verdict, Assignment, Payment)

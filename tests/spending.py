@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.recruiters.models.campaigns import RecruiterAccount
+from humanexp.recruiters.models import RecruiterAccount
 
 _FREE: dict[str, Any] = {"month_cap_cents": None, "is_open": True}
 #: Of a database whose tables a command has made.

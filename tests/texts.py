@@ -18,7 +18,7 @@ RESEARCHERS = ("templates/participation/run/preview.html",)
 MODULES = ("humanexp/studies/tasks",)
 #: Single modules of the kind.
 FILES = (
-    "humanexp/recruiters/facts.py",
+    "humanexp/recruiters/campaigns.py",
     "humanexp/recruitment/templatetags/recruitment.py",
     "humanexp/participation/pages/own_result.py",
 )

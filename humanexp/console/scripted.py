@@ -18,7 +18,7 @@ from humanexp.core.errors import StudyRefused
 from humanexp.ledger.payments import unaccepted_places
 from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.recruiters.campaigns import campaigns_of
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import CampaignState
 from humanexp.simulation.browser import BrowserParticipant, chromium

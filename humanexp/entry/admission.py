@@ -29,10 +29,9 @@ from humanexp.ledger.payments import places_left
 from humanexp.participation.selectors import sessions
 from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.recruiters.campaigns import asks_whether_repeated, outcome_of, ticket_behind
-from humanexp.recruiters.models.campaigns import Campaign
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Campaign, RecruitedPerson
 from humanexp.recruiters.people import is_excluded
-from humanexp.recruiters.site_terms import SiteTerms
+from humanexp.recruiters.presets import SiteTerms
 from humanexp.recruiters.states import AssignmentState, CampaignState
 from humanexp.recruiters.tickets import WORKED, Late, Outcome, Ticket, WayOut
 from humanexp.recruiting.approvals import approval_of

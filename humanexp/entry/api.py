@@ -27,9 +27,8 @@ from humanexp.entry.visitors import code_for
 from humanexp.participation.api.authentication import AuditedView
 from humanexp.participation.api.views import AlwaysJson
 from humanexp.participation.services.sessions import issue_token
-from humanexp.recruiters.campaigns import campaign_by_entry
-from humanexp.recruiters.facts import run_address
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.campaigns import campaign_by_entry, run_address
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.tickets import Code, GiveBack, Late, Outcome, Redirect, Ticket, WayOut
 from humanexp.recruiting.polling import finish_link

@@ -24,13 +24,11 @@ from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.participation.services import leaving
 from humanexp.participation.services.sessions import Agreement, SentBy, issue_token, note_deadline, open_session
-from humanexp.recruiters.campaigns import minutes_told, recruiter_of, sessions_allowed
-from humanexp.recruiters.facts import Consent, consent_of, facts_of
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import RecruitedPerson, id_here
+from humanexp.recruiters.campaigns import Consent, consent_of, facts_of, minutes_told, recruiter_of, sessions_allowed
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson, id_here
 from humanexp.recruiters.people import assignment_of, check_worker_id, person_for
+from humanexp.recruiters.presets import SiteTerms
 from humanexp.recruiters.registry import kind_of
-from humanexp.recruiters.site_terms import SiteTerms
 from humanexp.recruiters.states import LISTED, AssignmentState, advance
 from humanexp.recruiters.tickets import Ticket
 from humanexp.recruiting.models import AgreedText

@@ -23,7 +23,7 @@ from humanexp.participation import credentials
 from humanexp.participation.models import Session, SessionState
 from humanexp.participation.selectors.sessions import session_of
 from humanexp.participation.services.sessions import issue_handoff
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.ways_back import use_release
 
 #: The page that asks waits so long for the window that is asked.

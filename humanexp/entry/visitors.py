@@ -26,8 +26,7 @@ from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.participation.services.leaving import take_back
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import VISITOR, RecruitedPerson
+from humanexp.recruiters.models import VISITOR, Assignment, Campaign, RecruitedPerson
 
 
 def participation_id(*, campaign: Campaign, person: RecruitedPerson, given: str, known: Assignment | None) -> str:

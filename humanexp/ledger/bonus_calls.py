@@ -38,8 +38,8 @@ from humanexp.ledger.models.books import Difference
 from humanexp.ledger.models.calls import EXTRAS, Answer, CallKind, Payment
 from humanexp.ledger.outbox import Report
 from humanexp.recruiters import money
-from humanexp.recruiters.bonus_lists import AccountMoney, BonusCalls, BonusLine, BonusPlan, Listing
-from humanexp.recruiters.models.campaigns import Hit, RecruiterAccount
+from humanexp.recruiters.models import Hit, RecruiterAccount
+from humanexp.recruiters.money import AccountMoney, BonusCalls, BonusLine, BonusPlan, Listing
 from humanexp.recruiters.port import Recruiter
 from humanexp.recruiters.states import UNSETTLED, DifferenceState, WriteState, advance
 

@@ -26,7 +26,7 @@ from humanexp.ledger.rejections import record_about
 from humanexp.ledger.settlement import plan_bonus
 from humanexp.participation.services.places import verify_session
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models import Assignment
 from humanexp.recruiters.money import Charge
 from humanexp.recruiters.people import is_id_column, named_in
 from humanexp.recruiters.registry import fees_of

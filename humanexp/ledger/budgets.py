@@ -24,7 +24,7 @@ from humanexp.ledger.models.books import StudyBudget
 from humanexp.ledger.models.calls import EXTRAS, PLACES, Call, Payment
 from humanexp.ledger.payments import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
+from humanexp.recruiters.models import Campaign, RecruiterAccount
 from humanexp.recruiters.money import Charge
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import UNSETTLED, AssignmentState, CampaignState, WriteState

@@ -17,8 +17,8 @@ from humanexp.ledger.models.books import Difference, DifferenceKind
 from humanexp.ledger.models.calls import Answer, CallKind, Payment
 from humanexp.ledger.outbox import request_sending
 from humanexp.ledger.settlement import adopt_approval, book_elsewhere, reward_charge
-from humanexp.recruiters.bonus_lists import Listing
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
+from humanexp.recruiters.money import Listing
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import RESOLUTIONS, AssignmentState, DifferenceState, WriteState, advance
 from humanexp.studies import permissions

@@ -23,8 +23,7 @@ from humanexp.ledger.hit_calls import (
 from humanexp.ledger.models.calls import Call, CallKind
 from humanexp.ledger.outbox import OPEN_AGAIN, plan_resuming
 from humanexp.ledger.reconciliation import is_held, known_markers
-from humanexp.recruiters.models.campaigns import Assignment, RecruiterAccount
-from humanexp.recruiters.models.people import QualificationType
+from humanexp.recruiters.models import Assignment, QualificationType, RecruiterAccount
 from humanexp.recruiters.port import BonusOrder, Pausing, Proof, Recruiter, RewardOrder
 from humanexp.recruiters.states import UNFINISHED, AssignmentState, advance
 

@@ -31,7 +31,7 @@ from humanexp.core.errors import (
 )
 from humanexp.ledger.lease import count_send
 from humanexp.ledger.models.calls import Call
-from humanexp.recruiters.models.campaigns import Assignment, Hit
+from humanexp.recruiters.models import Assignment, Hit
 from humanexp.recruiters.port import Recruiter
 from humanexp.recruiters.states import WriteState, advance
 

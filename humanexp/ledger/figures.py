@@ -20,7 +20,7 @@ from humanexp.ledger.budgets import TAKEN, offered_cents, places_cents
 from humanexp.ledger.models.calls import CallKind, Payment
 from humanexp.ledger.payments import Paid, PeopleCount, Tally, places_left, tally_of
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.registry import capabilities_of, currency_of
 from humanexp.recruiters.states import LISTED, UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study

@@ -22,9 +22,8 @@ from humanexp.core.languages import code_of
 from humanexp.ledger.delivery import DONE, NOT_DONE, Delivery, WriteOutcome
 from humanexp.ledger.models.calls import OFFERS, CallKind
 from humanexp.ledger.outbox import order_for, type_for
-from humanexp.recruiters.facts import facts_of
-from humanexp.recruiters.models.campaigns import Campaign, Hit
-from humanexp.recruiters.models.people import QualificationType
+from humanexp.recruiters.campaigns import facts_of
+from humanexp.recruiters.models import Campaign, Hit, QualificationType
 from humanexp.recruiters.port import OfferOrder, OfferReport, OfferTerms, Pausing, Recruiter, WayBackCode
 from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState, WriteState, advance
 from humanexp.studies.facts import language_of_study

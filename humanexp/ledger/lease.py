@@ -32,7 +32,7 @@ from humanexp.core.audit import record
 from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
 from humanexp.ledger.models.calls import Call
-from humanexp.recruiters.models.campaigns import Pause, RecruiterAccount
+from humanexp.recruiters.models import Pause, RecruiterAccount
 from humanexp.recruiters.registry import capabilities_of
 from humanexp.recruiters.states import UNSETTLED, WriteState
 

@@ -22,8 +22,7 @@ from humanexp.ledger.budgets import place_cents
 from humanexp.ledger.models.calls import Call, CallKind
 from humanexp.participation.selectors.sessions import counted_sessions
 from humanexp.recruiters.campaigns import sessions_allowed
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
-from humanexp.recruiters.models.people import QualificationType, RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, Hit, QualificationType, RecruitedPerson
 from humanexp.recruiters.port import QualificationOrder
 from humanexp.recruiters.registry import capabilities_of
 from humanexp.recruiters.states import UNFINISHED, CampaignState, WriteState, advance

@@ -24,8 +24,8 @@ from humanexp.ledger.terms import Policy, released_cents
 from humanexp.ledger.wages import awaiting_top_up
 from humanexp.participation.models import DamagedPicture, Session, SessionState
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.facts import pay_on_leaving
-from humanexp.recruiters.models.campaigns import UNMATCHED, Assignment, Campaign, Evidence, RecruiterAccount
+from humanexp.recruiters.campaigns import pay_on_leaving
+from humanexp.recruiters.models import UNMATCHED, Assignment, Campaign, Evidence, RecruiterAccount
 from humanexp.recruiters.money import Charge
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import LISTED, UNSETTLED, AssignmentState, ProposalState, WriteState

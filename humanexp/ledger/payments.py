@@ -19,7 +19,7 @@ from humanexp.ledger.models.calls import MONEY, Call, CallKind, Payment
 from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.participation.selectors.sessions import is_at_work, kept_slots
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import UNMATCHED, Assignment, Campaign, Hit
+from humanexp.recruiters.models import UNMATCHED, Assignment, Campaign, Hit
 from humanexp.recruiters.states import LISTED, UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.studies.models import Study
 

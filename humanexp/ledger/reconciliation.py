@@ -22,7 +22,7 @@ from humanexp.core.models import AuditEvent
 from humanexp.ledger.models.books import Difference, DifferenceKind
 from humanexp.ledger.models.calls import CallKind, Payment
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, Hit, RecruiterAccount
 from humanexp.recruiters.port import BonusReport, Recruiter, SubmissionReport, marker_in
 from humanexp.recruiters.registry import recruiter_for, those
 from humanexp.recruiters.states import (

@@ -20,7 +20,7 @@ from humanexp.ledger.models.calls import Call, CallKind, Payment
 from humanexp.ledger.outbox import plan_about, request_sending
 from humanexp.participation.models import Session
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import OVERRIDE_DAYS, UNMATCHED, Assignment, override_until
+from humanexp.recruiters.models import OVERRIDE_DAYS, UNMATCHED, Assignment, override_until
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import AssignmentState, ProposalState, WriteState, advance
 from humanexp.screening.selectors import verdicts_on

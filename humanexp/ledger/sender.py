@@ -30,7 +30,7 @@ from humanexp.ledger.delivery import deliver, note
 from humanexp.ledger.lease import Lease, count_send, held, notice_restoring, pause, resume
 from humanexp.ledger.models.calls import EXTRAS, MARKS, OFFERS, PLACES, Call, CallKind, Payment
 from humanexp.ledger.outbox import Report
-from humanexp.recruiters.models.campaigns import Pause, RecruiterAccount
+from humanexp.recruiters.models import Pause, RecruiterAccount
 from humanexp.recruiters.port import Pausing, Recruiter
 from humanexp.recruiters.registry import codes, recruiter_for
 from humanexp.recruiters.states import UNFINISHED, AssignmentState, WriteState

@@ -23,7 +23,7 @@ from humanexp.ledger.terms import Policy, policy_of, settled_by_jobs
 from humanexp.ledger.wages import SUBMISSION
 from humanexp.participation.models import Session
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import OVERRIDE_DAYS, Assignment, Campaign
+from humanexp.recruiters.models import OVERRIDE_DAYS, Assignment, Campaign
 from humanexp.recruiters.money import Charge
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import GONE, LISTED, AssignmentState, WriteState, advance

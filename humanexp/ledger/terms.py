@@ -18,9 +18,8 @@ from humanexp.core import clock
 from humanexp.ledger.models.calls import CallKind, Payment
 from humanexp.ledger.payments import Tally, free_sessions
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.campaigns import ENOUGH, estimated_minutes, minutes_worked, slow_minutes
-from humanexp.recruiters.facts import advertisement
-from humanexp.recruiters.models.campaigns import Assignment, Hit
+from humanexp.recruiters.campaigns import ENOUGH, advertisement, estimated_minutes, minutes_worked, slow_minutes
+from humanexp.recruiters.models import Assignment, Hit
 from humanexp.recruiters.registry import currency_of
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.screening.models import Verdict

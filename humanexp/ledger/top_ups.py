@@ -12,7 +12,7 @@ from humanexp.ledger.models.books import CampaignTopUp
 from humanexp.ledger.settlement import plan_bonus, plan_equal_bonuses
 from humanexp.ledger.wages import EQUAL_TOP_UP, TOP_UP, TopUpPlan, awaiting_top_up, top_up_offer, top_up_plan
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action

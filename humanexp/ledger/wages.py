@@ -19,7 +19,7 @@ from humanexp.participation.models import FINISHED, Session, SessionState, count
 from humanexp.participation.selectors.sessions import measured, minutes_of, unmeasured
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import ENOUGH, minutes_worked
-from humanexp.recruiters.models.campaigns import UNMATCHED, Assignment, Campaign, Evidence
+from humanexp.recruiters.models import UNMATCHED, Assignment, Campaign, Evidence
 from humanexp.recruiters.money import hourly_cents
 from humanexp.recruiters.registry import currency_of, fees_of, kind_of
 from humanexp.recruiters.states import LISTED, AssignmentState, CampaignState, WriteState

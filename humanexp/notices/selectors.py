@@ -23,7 +23,7 @@ from humanexp.notices import machine
 from humanexp.notices.models import Address, Event, Mute, Notice, Observation
 from humanexp.participation.models import FINISHED, Session
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import LISTED, CampaignState
 from humanexp.recruiting.alerts import attention_of
 from humanexp.screening.selectors import flagged_in

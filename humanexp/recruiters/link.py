@@ -17,7 +17,7 @@ from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.participation.models import SessionState
 from humanexp.participation.services.sessions import receipt_for
-from humanexp.recruiters.models.campaigns import Assignment, Hit
+from humanexp.recruiters.models import Assignment, Hit
 from humanexp.recruiters.money import NO_FEES, FeeTable
 from humanexp.recruiters.port import (
     BonusReport,
@@ -31,11 +31,10 @@ from humanexp.recruiters.port import (
     Recruiter,
     SubmissionReport,
 )
+from humanexp.recruiters.presets import SiteTerms, terms_of
 from humanexp.recruiters.registry import Account, Kind
-from humanexp.recruiters.site_terms import SiteTerms, terms_of
 from humanexp.recruiters.states import AssignmentState
-from humanexp.recruiters.tickets import Ticket
-from humanexp.recruiters.words import Words
+from humanexp.recruiters.tickets import Ticket, Words
 
 CAPABILITIES = Capabilities(vouches=False, is_own_ground=True)
 

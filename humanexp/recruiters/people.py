@@ -18,8 +18,7 @@ from humanexp.core.sealing import pseudonym_key
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.participation.services.sessions import participant_for, scripted_participant
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import FROM, Exclusion, RecruitedPerson, id_here
+from humanexp.recruiters.models import FROM, Assignment, Campaign, Exclusion, RecruitedPerson, id_here
 from humanexp.recruiters.presets import presets
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.permissions import may

@@ -15,8 +15,7 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from analysis.study.terms import NO_REQUIREMENTS, WorkerRequirements
-from humanexp.recruiters.bonus_lists import BonusCalls
-from humanexp.recruiters.money import FeeTable
+from humanexp.recruiters.money import BonusCalls, FeeTable
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiters.tickets import Outcome
 

@@ -23,8 +23,7 @@ from analysis.study.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.recruiters.money import FeeTable, Quote, QuoteTerms, quote
 from humanexp.recruiters.port import Capabilities, Recruiter
-from humanexp.recruiters.tickets import Hint, Nothing, Outcome, Ticket, WayOut
-from humanexp.recruiters.words import OPTIONS, Words
+from humanexp.recruiters.tickets import OPTIONS, Hint, Nothing, Outcome, Ticket, WayOut, Words
 from humanexp.studies.facts import Way
 
 

@@ -32,7 +32,7 @@ from humanexp.ledger.settlement import plan_bonus, settle
 from humanexp.ledger.terms import suggested_terms
 from humanexp.recruiters import keys, money, registry
 from humanexp.recruiters.keys import fault_of_code
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Pause, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, Pause, RecruiterAccount
 from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import fees_of, recruiter_for
 from humanexp.recruiters.states import LISTED, AssignmentState, CampaignState, HitState, WriteState

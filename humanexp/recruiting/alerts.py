@@ -25,7 +25,7 @@ from humanexp.ledger.wages import awaiting_top_ups
 from humanexp.participation.models import DamagedPicture, SessionState
 from humanexp.participation.selectors.faults import damaged_files_of
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruiters.states import UNSETTLED, AssignmentState, CampaignState, WriteState
 from humanexp.recruiting.alert_words import WORDS
 from humanexp.recruiting.approvals import approvals_of

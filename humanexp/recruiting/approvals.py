@@ -19,8 +19,8 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.recruiters.facts import consent_version_of, ethics_of
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.campaigns import consent_version_of, ethics_of
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import capabilities_of
 from humanexp.recruiting.models import ApprovalChange

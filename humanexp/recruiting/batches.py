@@ -22,7 +22,7 @@ from humanexp.core.models import User
 from humanexp.ledger.budgets import month_budget
 from humanexp.ledger.models.calls import Call, CallKind
 from humanexp.ledger.outbox import is_paused, plan_growth, plan_hit, request_sending
-from humanexp.recruiters.models.campaigns import YEAR_S, Campaign, RecruiterAccount
+from humanexp.recruiters.models import YEAR_S, Campaign, RecruiterAccount
 from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import capabilities_of, fees_of
 from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState

@@ -8,7 +8,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, KeysRefused, RecruiterError, RecruiterUnavailable, WrongCurrency
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import RecruiterAccount
+from humanexp.recruiters.models import RecruiterAccount
 
 #: Those that the recruiters pay in, all with two decimals; sums are kept in each, and nothing is ever converted.
 CURRENCIES = tuple(money.SIGNS)

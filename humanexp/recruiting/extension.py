@@ -27,7 +27,7 @@ from humanexp.ledger.outbox import (
 from humanexp.ledger.payments import free_sessions, places_left
 from humanexp.ledger.sender import send
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Campaign, Hit
+from humanexp.recruiters.models import Campaign, Hit
 from humanexp.recruiters.money import LARGE_HIT, Quote, QuoteTerms, split
 from humanexp.recruiters.registry import account_of
 from humanexp.recruiters.states import UNFINISHED, CampaignState, HitState, WriteState, advance

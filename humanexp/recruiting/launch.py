@@ -23,7 +23,7 @@ from humanexp.ledger.terms import SuggestedTerms, planned_pilot, suggested_terms
 from humanexp.participation.earlier_curves import freeze_earlier
 from humanexp.recruiters import money
 from humanexp.recruiters.campaigns import recruiter_of, slow_minutes
-from humanexp.recruiters.models.campaigns import DAY_S, Campaign
+from humanexp.recruiters.models import DAY_S, Campaign
 from humanexp.recruiters.money import Quote, SizeComparison, terms_of
 from humanexp.recruiters.registry import account_of, capabilities_of, currency_of, kind_of, name_of
 from humanexp.recruiters.states import CampaignState

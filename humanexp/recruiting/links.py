@@ -17,12 +17,9 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.ledger.owed import owed_of
 from humanexp.participation.models import DamagedPicture, Session
-from humanexp.recruiters.campaigns import outcome_of
-from humanexp.recruiters.facts import pay_on_leaving
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import id_here
-from humanexp.recruiters.presets import preset_called
-from humanexp.recruiters.site_terms import OutcomeCode, SiteTerms
+from humanexp.recruiters.campaigns import outcome_of, pay_on_leaving
+from humanexp.recruiters.models import Assignment, Campaign, id_here
+from humanexp.recruiters.presets import OutcomeCode, SiteTerms, preset_called
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from humanexp.core import clock
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.studies.models import Study
 
 

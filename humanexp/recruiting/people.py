@@ -17,7 +17,7 @@ from humanexp.ledger.outbox import plan_about, request_sending
 from humanexp.participation.credentials import completion_codes
 from humanexp.participation.models import Session
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models import Assignment
 from humanexp.recruiters.states import LISTED, AssignmentState, WriteState
 from humanexp.studies import permissions
 from humanexp.studies.models import Study

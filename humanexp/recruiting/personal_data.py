@@ -27,9 +27,8 @@ from humanexp.ledger.models.calls import Call, CallKind, Payment
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
 from humanexp.recruiters import registry
-from humanexp.recruiters.facts import ethics_of
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import Exclusion, RecruitedPerson
+from humanexp.recruiters.campaigns import ethics_of
+from humanexp.recruiters.models import Assignment, Campaign, Exclusion, RecruitedPerson
 from humanexp.recruiters.people import exclusion_code
 from humanexp.recruiters.states import UNFINISHED, UNSETTLED, AssignmentState, CampaignState
 from humanexp.studies.models import Study, StudyFamily

@@ -26,7 +26,7 @@ from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.participation.services.places import release_slot, verify_session
 from humanexp.participation.services.sessions import mark_submitted, receipt_is_valid, withdraw_session
 from humanexp.recruiters.campaigns import campaigns_with_hits, hits_to_ask_about, listed_by_hit, unfinished_campaigns
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, Evidence, Hit, Pause, RecruiterAccount
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.port import OfferReport, Recruiter, SubmissionReport
 from humanexp.recruiters.registry import account_of, currency_of, recruiter_for, those

@@ -32,7 +32,7 @@ from humanexp.participation.services import places
 from humanexp.participation.services.leaving import take_back
 from humanexp.participation.services.places import tie_rivals, verify_session
 from humanexp.participation.services.sessions import mark_submitted, revoke_tokens
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, Hit
+from humanexp.recruiters.models import Assignment, Campaign, Evidence, Hit
 from humanexp.recruiters.people import assignment_of
 from humanexp.recruiters.port import OfferReport, SubmissionReport
 from humanexp.recruiters.registry import kind_of, recruiter_for

@@ -18,7 +18,7 @@ from humanexp.ledger.top_ups import top_up_latecomers
 from humanexp.ledger.wages import floor_of, work_of
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.recruiters.campaigns import unfinished_campaigns
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import AssignmentState, CampaignState
 from humanexp.recruiting.extension import pause_by_itself
 from humanexp.recruiting.models import CampaignHold, HoldReason

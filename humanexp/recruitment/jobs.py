@@ -14,7 +14,7 @@ from humanexp.recruiters import (
     registry,
     shipped,  # noqa: F401  (which of them tell of events is asked below)
 )
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting import accounts
 from humanexp.recruiting.accounts import try_account
 from humanexp.recruiting.batches import open_batches

@@ -13,7 +13,7 @@ from django.test import Client
 from humanexp.core.models import User
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import plan_bonus
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.limits import LIMIT

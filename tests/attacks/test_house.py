@@ -19,7 +19,7 @@ from humanexp.ledger.budgets import (
     set_launchers,
     set_month_cap,
 )
-from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
+from humanexp.recruiters.models import Campaign, RecruiterAccount
 from humanexp.recruiting.accounts import open_account
 from humanexp.recruiting.extension import extend
 from humanexp.recruiting.launch import LaunchTerms, publish

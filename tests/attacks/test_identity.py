@@ -11,7 +11,7 @@ import requests
 
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.selectors.sessions import session_for_token
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync

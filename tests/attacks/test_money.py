@@ -18,7 +18,7 @@ from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.rejections import reject
 from humanexp.ledger.settlement import plan_bonus, settle
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import DifferenceState, WriteState
 from humanexp.recruiting.people import notify
 from humanexp.recruiting.polling import refresh_balance, sync

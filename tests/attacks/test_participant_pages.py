@@ -14,7 +14,7 @@ from django.test import Client
 
 from humanexp.core.errors import InvalidRequest
 from humanexp.ledger.terms import suggested_terms
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.people import exclude_people
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.launch import LaunchTerms, publish

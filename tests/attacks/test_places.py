@@ -22,7 +22,7 @@ from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Session, SessionState
 from humanexp.participation.selectors import sessions
 from humanexp.participation.selectors.sessions import session_for_token
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
 from humanexp.results.tables import sessions_of, trials_of

@@ -26,7 +26,7 @@ from humanexp.ledger.lease import file_of
 from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.settlement import clear, plan_bonus
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 from tests.attacks.test_money import bonuses as listed_there, status, submitted

@@ -18,7 +18,7 @@ from humanexp.console.archives.shelf import Shelf
 from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.settlement import settle
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiters.states import WriteState
 from humanexp.recruiting.extension import extend
 from humanexp.studies.models import Study

@@ -23,7 +23,7 @@ from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, re
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
 from humanexp.ledger.top_ups import top_up, top_up_equally
 from humanexp.participation.services.leaving import undo_withdrawal
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiting.batches import continue_batches
 from humanexp.recruiting.extension import extend, prolong, stop, stop_campaign
 from humanexp.recruiting.launch import LaunchTerms, publish

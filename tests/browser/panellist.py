@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from tests.browser.person import PATIENCE_MS
 from tests.panel.server import PanelServer
 

@@ -11,8 +11,7 @@ from playwright.sync_api import expect
 
 from analysis.study.ethics import Ethics
 from humanexp.participation.models import Participant, Session
-from humanexp.recruiters.models.campaigns import Assignment
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, RecruitedPerson
 from humanexp.recruiting.approvals import withdraw_approval
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies

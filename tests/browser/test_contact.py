@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from analysis.tables.trials import TIMING_COLUMNS
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser import recruiter_site, studies

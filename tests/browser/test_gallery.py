@@ -14,8 +14,7 @@ from playwright.sync_api import expect
 from analysis.study.ethics import Ethics
 from humanexp.core.models import User
 from humanexp.participation.models import Participant, Preview, Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import violations

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import recruiter_site, studies, tls
 from tests.browser.looks import PHONE, fits, shot

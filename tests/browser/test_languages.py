@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session
-from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies
 from tests.browser.axe import violations

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.browser.axe import violations

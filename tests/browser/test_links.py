@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.services.sessions import receipt_for, receipt_is_valid
-from humanexp.recruiters.facts import HOUSE_VERSION
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.campaigns import HOUSE_VERSION
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.browser import studies
 from tests.browser.looks import PHONE, fits, refused, shot

@@ -9,7 +9,7 @@ import pytest
 
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, plan_bonus
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import registered
 from humanexp.recruiting.accounts import open_account
 from humanexp.studies.models import Study

@@ -11,7 +11,7 @@ import pytest
 
 from humanexp.jobs import runner
 from humanexp.ledger.models.calls import CallKind, Payment
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
 from humanexp.screening import selectors

@@ -9,7 +9,7 @@ import pytest
 
 from humanexp.ledger.budgets import raise_cap
 from humanexp.ledger.owed import Hold, owed
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
 from tests.browser.axe import violations

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from humanexp.ledger.sender import send
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync

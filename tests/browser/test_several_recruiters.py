@@ -13,7 +13,7 @@ from analysis.findings.analysing import analyse
 from analysis.study.link import Link
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.results import selectors
 from tests.analysis.findings.test_recruiters import QUICK, from_two, sent, tables

@@ -21,7 +21,7 @@ from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Session
 from humanexp.participation.selectors.answers import unfetched_answers
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from humanexp.participation.earlier_curves import Earlier, EarlierLine
 from humanexp.participation.models import EarlierCurves, Response, Session, Trial
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study

@@ -18,7 +18,7 @@ from humanexp.ledger.sender import send
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.selectors.sessions import SILENT_AFTER
 from humanexp.participation.services.sessions import note_deadline
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting import standing
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.results.models import AnalysisRun
 from humanexp.screening.services import judge_session
 from humanexp.stimuli.models import Stimulus

@@ -20,8 +20,7 @@ from humanexp.jobs import services as jobs
 from humanexp.ledger.models.books import RejectionProposal
 from humanexp.ledger.models.calls import Payment
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Assignment
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, RecruitedPerson
 from humanexp.screening.services import append_verdict
 from humanexp.studies.models import Study
 from humanexp.studies.permissions import may, members_of

@@ -25,7 +25,7 @@ from humanexp.participation.pages.live.rows import page_of
 from humanexp.participation.selectors.sessions import holding_slots, is_at_work, kept_slots, measured
 from humanexp.participation.services.sessions import keep_working_times
 from humanexp.participation.tallies import _marker, content_of, make_tally, tally_of
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import LISTED, AssignmentState
 from humanexp.recruiting.alerts import attention

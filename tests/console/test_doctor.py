@@ -20,7 +20,7 @@ from humanexp.core.problems import Problem
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs.models import Runner
 from humanexp.participation.models import DamagedPicture, Trial
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.stimuli.models import SourceImage, Stimulus
 from humanexp.studies.models import Study
 from tests.results.collected import make_study

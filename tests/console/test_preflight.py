@@ -27,7 +27,7 @@ from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.models import Preview, RefusedCall, Response, Session
 from humanexp.recruiters import money
 from humanexp.recruiters.memory import Memory, MemoryRecruiter
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.money import FeeTable, quote, terms_of
 from humanexp.recruiters.registry import registered
 from humanexp.recruiting import approvals, launch

@@ -21,7 +21,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner
 from humanexp.ledger.budgets import set_month_cap
 from humanexp.recruiters import keys, registry
-from humanexp.recruiters.models.campaigns import Pause, RecruiterAccount
+from humanexp.recruiters.models import Pause, RecruiterAccount
 from humanexp.recruiting.accounts import open_account, pause_account, request_try, resume_account, try_account
 from tests.limits import LIMIT
 from tests.served import free_port

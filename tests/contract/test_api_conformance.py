@@ -22,7 +22,7 @@ from schemathesis.specs.openapi import checks as openapi
 
 from humanexp.core.models import User
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests import state
 from tests.contract.test_openapi import COMMITTED

@@ -17,7 +17,7 @@ from analysis.study.study import StudyConfiguration
 from humanexp.core import starting
 from humanexp.core.catalogues import CONSENT, Catalogue, catalogue_keys, catalogue_template, catalogues, texts_of
 from humanexp.core.errors import InputRefused
-from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.studies.facts import StudyFacts
 from tests.made_up import TAG, catalogue_file, made_up_catalogue, said
 from tests.texts import participant_texts

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.test import RequestFactory
 
 from humanexp.core.languages import language_of
-from humanexp.recruiters.facts import HOUSE_LANGUAGES, HOUSE_VERSION
+from humanexp.recruiters.campaigns import HOUSE_LANGUAGES, HOUSE_VERSION
 from tests.texts import CONSENT, ROOT, catalogue, participant_texts
 
 OTHERS = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]

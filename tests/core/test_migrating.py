@@ -22,7 +22,7 @@ from humanexp.console.archives.databases import opened, sqlite_entry
 from humanexp.core import starting
 from humanexp.core.models import Lab
 from humanexp.migrating import OtherTables, check_tables, digest, record_tables, tables_line
-from humanexp.recruiters.models.campaigns import RecruiterAccount
+from humanexp.recruiters.models import RecruiterAccount
 from tests.served import ROOT
 
 #: What the migrations of another version might be.

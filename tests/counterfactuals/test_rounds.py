@@ -23,7 +23,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation.models import Response
 from humanexp.participation.services.sessions import Agreement, open_session, scripted_participant
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms
 from humanexp.screening.services import judge_study
 from humanexp.studies.services import studies

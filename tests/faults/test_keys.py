@@ -23,7 +23,7 @@ person_for(environment="link", worker_id="{worker}", family=family)
 """
 EXCLUDE = """
 from humanexp.studies.models import StudyFamily
-from humanexp.recruiters.models.people import Exclusion
+from humanexp.recruiters.models import Exclusion
 from humanexp.recruiters.people import exclusion_code
 family = StudyFamily.objects.get_or_create(slug="blur")[0]
 Exclusion.objects.create(family=family, code=exclusion_code(environment="link", worker_id="{worker}"))

@@ -22,7 +22,7 @@ from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.rejections import reject
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import plan_bonus, settle
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.polling import sync

@@ -17,8 +17,7 @@ from analysis.study.link import Link
 from analysis.study.toml import read_toml
 from humanexp.core.errors import InputRefused
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Campaign
-from humanexp.recruiters.models.people import Exclusion, RecruitedPerson
+from humanexp.recruiters.models import Campaign, Exclusion, RecruitedPerson
 from humanexp.recruiters.people import ids_of
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.inputs.handed import handed_in

@@ -12,7 +12,7 @@ def main(slug: str, cents: str) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
     django.setup()
     from humanexp.ledger.settlement import plan_bonus
-    from humanexp.recruiters.models.campaigns import Assignment
+    from humanexp.recruiters.models import Assignment
     from humanexp.recruiters.states import LISTED
 
     for assignment in Assignment.objects.filter(campaign__study__slug=slug, state__in=LISTED):

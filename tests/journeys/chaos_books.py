@@ -25,7 +25,7 @@ def main() -> None:
     from django.db.models import F
 
     from humanexp.participation.models import Response, Session, Trial
-    from humanexp.recruiters.models.campaigns import Assignment, Campaign
+    from humanexp.recruiters.models import Assignment, Campaign
     from humanexp.studies.models import Study
 
     if chosen.later:

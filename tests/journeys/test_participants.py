@@ -14,7 +14,7 @@ import pytest
 from analysis.study.design import DiscriminationDesign
 from humanexp.ledger.sender import send
 from humanexp.participation.models import Response, Session, SessionState
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study

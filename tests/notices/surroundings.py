@@ -14,7 +14,7 @@ from humanexp.notices.models import Address
 from humanexp.notices.services.addresses import add_address, follow_settings
 from humanexp.notices.services.looking import look
 from humanexp.notices.services.sending import send
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.models import ApprovalChange, CampaignHold
 from humanexp.studies.models import Study, StudyFamily
 

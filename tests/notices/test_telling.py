@@ -219,7 +219,7 @@ def test_a_digest_waits_for_its_hour_and_leaves_out_what_was_resolved(
 
 @pytest.mark.process
 def test_an_account_with_refused_keys_is_told_once_for_all_studies(owner: User, receiver: Receiver) -> None:
-    from humanexp.recruiters.models.campaigns import RecruiterAccount
+    from humanexp.recruiters.models import RecruiterAccount
 
     for slug in ("one", "two", "three"):
         new_campaign(new_study(slug, owner))

@@ -14,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.notices.models import Observation
 from humanexp.notices.services.looking import call_while_well, look, look_at_certificate
 from humanexp.participation.models import Participant, Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from tests.clocks import HandClock
 from tests.notices.receivers import Receiver
 from tests.notices.surroundings import (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from humanexp.ledger.sender import send
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish as publish_campaign
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient, running

@@ -12,7 +12,7 @@ import pytest
 
 from humanexp.core.errors import NotFound
 from humanexp.ledger.sender import send
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.recruiting import launch

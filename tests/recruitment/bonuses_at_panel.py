@@ -12,7 +12,7 @@ from humanexp.core import clock
 from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.sender import SendReport, send
 from humanexp.ledger.settlement import plan_bonus
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.states import AssignmentState, HitState
 from humanexp.studies.models import Study

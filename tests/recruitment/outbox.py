@@ -9,7 +9,7 @@ import pytest
 
 from humanexp.ledger import sender
 from humanexp.ledger.sender import SendReport
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.polling import sync
 from tests.recruitment.workers import Worker
 

@@ -41,7 +41,7 @@ from humanexp.ledger import sender  # noqa: E402
 from humanexp.ledger.budgets import budget_of, set_study_cap  # noqa: E402
 from humanexp.ledger.models.calls import Payment  # noqa: E402
 from humanexp.ledger.settlement import plan_bonus, settle  # noqa: E402
-from humanexp.recruiters.models.campaigns import Assignment, Hit, RecruiterAccount  # noqa: E402
+from humanexp.recruiters.models import Assignment, Hit, RecruiterAccount  # noqa: E402
 from humanexp.recruiters.people import person_for  # noqa: E402
 from humanexp.recruiters.states import AssignmentState  # noqa: E402
 from humanexp.recruiters.tickets import Ticket  # noqa: E402

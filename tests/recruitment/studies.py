@@ -15,7 +15,7 @@ from analysis.study.study import StudyConfiguration
 from humanexp.core.storage import media_path, write_whole
 from humanexp.participation.models import Session
 from humanexp.participation.selectors.sessions import session_for_token
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import Protocol, Study, StudyFamily
 from humanexp.studies.services import studies

@@ -19,7 +19,7 @@ from humanexp.ledger.settlement import clear
 from humanexp.recruiters import keys, registry
 from humanexp.recruiters.keys import TAKEN
 from humanexp.recruiters.memory import Memory
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Pause, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, Pause, RecruiterAccount
 from humanexp.recruiters.people import code_of
 from humanexp.recruiters.registry import recruiter_for, registered
 from humanexp.recruiting.accounts import open_account, pause_account, resume_account

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from defusedxml import ElementTree
 
-from humanexp.recruiters.mturk.shapes import external_question, read_answers
+from humanexp.recruiters.mturk.replies import external_question, read_answers
 
 NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
 

@@ -23,7 +23,7 @@ from humanexp.ledger.settlement import clear, override_rejection, plan_bonus, se
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import Session
 from humanexp.participation.services.leaving import leave_session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.people import notify

@@ -17,7 +17,7 @@ from humanexp.core.models import User
 from humanexp.ledger.models.calls import Call
 from humanexp.ledger.sender import send
 from humanexp.recruiters.memory import Memory
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import registered
 from humanexp.recruiting import standing
 from humanexp.recruiting.batches import batch_standing, continue_batches, open_batches, opened_places

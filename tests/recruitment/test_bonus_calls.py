@@ -19,8 +19,8 @@ from humanexp.ledger.lease import count_send, file_of, notice_restoring
 from humanexp.ledger.models.books import Difference
 from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.reconciliation import is_held, reconcile
-from humanexp.recruiters.bonus_lists import Listing
-from humanexp.recruiters.models.campaigns import Assignment, RecruiterAccount
+from humanexp.recruiters.models import Assignment, RecruiterAccount
+from humanexp.recruiters.money import Listing
 from humanexp.recruiters.prolific.client import ProlificClient
 from humanexp.recruiters.prolific.transport import Refused
 from humanexp.recruiters.states import WriteState

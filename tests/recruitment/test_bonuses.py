@@ -16,7 +16,7 @@ from humanexp.core.errors import CapExceeded, CostNotConfirmed, InputRefused, In
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.bonuses import BonusList, pay_bonuses, read_bonuses
 from humanexp.ledger.models.calls import Call, Payment
-from humanexp.recruiters.models.campaigns import Assignment, RecruiterAccount
+from humanexp.recruiters.models import Assignment, RecruiterAccount
 from humanexp.recruiters.states import AssignmentState, WriteState
 from tests.recruitment.bonuses_at_panel import Bonuses
 

@@ -31,7 +31,7 @@ from humanexp.ledger.settlement import plan_bonus, settle, try_again
 from humanexp.ledger.top_ups import top_up
 from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.participation.models import Response, Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.people import person_for
 from humanexp.recruiting import launch
 from humanexp.recruiting.alerts import attention

@@ -16,8 +16,8 @@ from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import language
 from humanexp.core.catalogues import catalogues
 from humanexp.participation.models import Session
-from humanexp.recruiters.facts import HOUSE_VERSION
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.campaigns import HOUSE_VERSION
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.models import AgreedText
 from humanexp.results.tables import sessions_of

@@ -14,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.ledger.budgets import launchers_of, month_budget
 from humanexp.ledger.models.calls import Payment
 from humanexp.participation.models import Participant, Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study

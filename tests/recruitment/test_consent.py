@@ -16,9 +16,8 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent
 from humanexp.participation.models import Participant, Session
-from humanexp.recruiters.facts import HOUSE_VERSION
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.campaigns import HOUSE_VERSION
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_approval
 from humanexp.recruiting.extension import extend, prolong

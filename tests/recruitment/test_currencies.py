@@ -17,7 +17,7 @@ from humanexp.ledger.settlement import clear, plan_bonus, settle
 from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.recruiters import money
 from humanexp.recruiters.memory import FEES, Memory
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.money import FeeTable, Quote, QuoteTerms
 from humanexp.recruiters.registry import Account, registered
 from humanexp.recruiting.accounts import open_account

@@ -14,7 +14,7 @@ from humanexp.core.models import AuditEvent
 from humanexp.entry import visitors
 from humanexp.entry.models import DeletionCode
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.recruitment.studies import Visitor, make_study
 

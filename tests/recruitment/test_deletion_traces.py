@@ -23,7 +23,7 @@ from django.utils import timezone
 from humanexp.core.storage import media_path, write_whole
 from humanexp.participation.models import Participant, Session, StudyTally
 from humanexp.studies.models import Origin, Study, StudyFamily
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import RecruitedPerson
 family = StudyFamily.objects.create(slug="small")
 study = Study.objects.create(family=family, version=1, slug="small", title="Small", origin=Origin.COLLECTED)
 for code, session, worker in (({CODE!r}, {SESSION!r}, {WORKER!r}), ("P-OTHERPERSN", "S-OTHERSESSN", "A2STAYS")):

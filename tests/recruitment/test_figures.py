@@ -16,7 +16,7 @@ from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.wages import wage_of
 from humanexp.participation.models import Response, Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.people import person_for
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -11,8 +11,8 @@ import pytest
 
 from humanexp.core.errors import RecruiterUnavailable
 from humanexp.ledger.sender import send
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.mturk.shapes import hits_told
+from humanexp.recruiters.models import Assignment, Campaign
+from humanexp.recruiters.mturk.replies import hits_told
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import listen, sync

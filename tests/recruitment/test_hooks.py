@@ -15,8 +15,8 @@ from django.utils import timezone
 from humanexp.core.models import AuditEvent
 from humanexp.jobs.models import Job
 from humanexp.recruiters import keys
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.prolific.hooks import signature
+from humanexp.recruiters.models import Assignment, Campaign
+from humanexp.recruiters.prolific.kinds import signature
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting.models import HookEvent

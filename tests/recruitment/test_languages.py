@@ -9,9 +9,9 @@ from django.test import Client
 
 from humanexp.ledger.hit_calls import terms_of
 from humanexp.participation.models import Session
-from humanexp.recruiters.facts import HOUSE_VERSION
+from humanexp.recruiters.campaigns import HOUSE_VERSION
 from humanexp.recruiters.memory import MemoryRecruiter
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study

@@ -17,8 +17,7 @@ from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.payments import latest_payments, tally_of
 from humanexp.ledger.wages import top_up_plan
 from humanexp.participation.models import Participant, Session, SessionState
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, Hit, RecruitedPerson
 from humanexp.recruiters.states import AssignmentState
 from humanexp.studies.models import Study
 from tests.plans import on_sqlite, plan_of, reads, rows_read

@@ -20,8 +20,7 @@ from humanexp.entry.admission import turn_away
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiters.people import exclude_people
 from humanexp.recruiters.presets import HANDLING, address_for_site, presets
 from humanexp.recruiters.tickets import Outcome, Ticket

@@ -11,7 +11,7 @@ from humanexp.core import clock
 from humanexp.core.models import AuditEvent
 from humanexp.participation.models import Response, Session
 from humanexp.participation.selectors.sessions import SILENT_AFTER
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting import standing
 from humanexp.recruiting.polling import sync
 from tests.panel.server import PanelServer

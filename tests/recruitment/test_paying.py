@@ -15,7 +15,7 @@ from humanexp.ledger.figures import payment_summary
 from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.settlement import plan_bonus, settle
-from humanexp.recruiters.models.campaigns import Campaign, Pause, RecruiterAccount
+from humanexp.recruiters.models import Campaign, Pause, RecruiterAccount
 from humanexp.recruiters.states import HitState, WriteState
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.polling import sync

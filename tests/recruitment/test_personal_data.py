@@ -24,8 +24,7 @@ from humanexp.ledger import sender
 from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Participant, Response, Session
-from humanexp.recruiters.models.campaigns import Assignment
-from humanexp.recruiters.models.people import Exclusion, RecruitedPerson
+from humanexp.recruiters.models import Assignment, Exclusion, RecruitedPerson
 from humanexp.recruiters.people import is_excluded
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.personal_data import (

@@ -16,7 +16,7 @@ from humanexp.core.errors import StudyRefused
 from humanexp.core.problems import Severity
 from humanexp.ledger.terms import pilot_of, planned_pilot, suggested_terms
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study

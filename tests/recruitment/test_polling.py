@@ -12,7 +12,7 @@ from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import plan_bonus
 from humanexp.recruiters.memory import Memory, MemoryRecruiter
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiters.port import BonusOrder, OfferOrder, RewardOrder
 from humanexp.recruiters.registry import registered
 from humanexp.recruiters.states import HitState

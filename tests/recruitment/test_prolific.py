@@ -24,8 +24,7 @@ from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import override_rejection, settle
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruiters.campaigns import slow_minutes, unfinished_campaigns
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, Hit, RecruitedPerson
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
 from humanexp.recruiters.prolific.terms import least_minutes
 from humanexp.recruiters.registry import fees_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from humanexp.recruiters.prolific.client import ProlificClient
-from humanexp.recruiters.prolific.hooks import FRESH, HookRefused, signature, verified
+from humanexp.recruiters.prolific.kinds import FRESH, HookRefused, signature, verified
 from humanexp.recruiters.tickets import Hint
 from tests.limits import until
 from tests.panel.receiver import Delivery, Receiver

@@ -14,7 +14,7 @@ from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiters.prolific.client import PAGE_SIZE
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
 from humanexp.recruiters.states import AssignmentState, WriteState

@@ -19,7 +19,7 @@ from humanexp.core.models import User
 from humanexp.ledger.budgets import set_month_cap
 from humanexp.ledger.sender import send
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.recruiting.accounts import open_account, try_account
 from humanexp.recruiting.launch import LaunchTerms, publish

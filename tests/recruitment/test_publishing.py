@@ -12,7 +12,7 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.settlement import settle
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import HitState, WriteState
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.extension import stop

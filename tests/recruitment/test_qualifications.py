@@ -17,8 +17,7 @@ from humanexp.ledger import sender
 from humanexp.ledger.models.calls import MARKS, Call
 from humanexp.ledger.outbox import plan_grant
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import Exclusion, QualificationType, RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, Exclusion, QualificationType, RecruitedPerson
 from humanexp.recruiters.people import (
     exclude_family,
     exclude_people,

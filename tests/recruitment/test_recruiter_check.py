@@ -20,7 +20,7 @@ from humanexp.ledger.budgets import committed_cents
 from humanexp.ledger.rejections import reject
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import plan_bonus
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting import standing
 from humanexp.recruiting.accounts import price_of_check, rejection_reopens
 from humanexp.recruiting.polling import sync

@@ -13,9 +13,9 @@ from django.utils import timezone
 from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterError, StateRefused
 from humanexp.ledger.hit_calls import terms_of
 from humanexp.ledger.sender import send
-from humanexp.recruiters.bonus_lists import BonusLine
 from humanexp.recruiters.memory import Memory, MemoryRecruiter
-from humanexp.recruiters.models.campaigns import Campaign, Hit
+from humanexp.recruiters.models import Campaign, Hit
+from humanexp.recruiters.money import BonusLine
 from humanexp.recruiters.port import (
     BonusOrder,
     Capabilities,

@@ -15,7 +15,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.entry.models import ResumeConfirmation
 from humanexp.entry.resumption import name_of
 from humanexp.participation.models import Session, SessionState
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.models import WayBack
 from humanexp.recruiting.ways_back import address_of, make_personal_link, open_ways_back, release, revoke

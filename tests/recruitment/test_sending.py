@@ -19,7 +19,7 @@ from humanexp.ledger.lease import Lease, count_send, file_of, notice_restoring
 from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.settlement import plan_bonus, settle
-from humanexp.recruiters.models.campaigns import RecruiterAccount
+from humanexp.recruiters.models import RecruiterAccount
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.recruiters.states import DifferenceState, WriteState
 from tests.marketplace.server import MarketplaceServer

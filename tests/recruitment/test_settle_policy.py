@@ -21,7 +21,7 @@ from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, settle_by_policies
 from humanexp.ledger.terms import policy_of
 from humanexp.recruiters.memory import Memory
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.port import Recruiter
 from humanexp.recruiters.registry import Account, registered
 from humanexp.recruiters.states import WriteState

@@ -24,8 +24,7 @@ from humanexp.ledger.rejections import reject
 from humanexp.ledger.settlement import clear, override_rejection, plan_bonus, settle, try_again
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.selectors.sessions import holding_slots
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson, RecruiterAccount
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.extension import stop

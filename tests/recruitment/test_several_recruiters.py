@@ -12,8 +12,7 @@ from analysis.study.link import Link
 from humanexp.core.errors import StudyRefused
 from humanexp.participation.models import Participant, Session
 from humanexp.recruiters.memory import Memory
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiters.registry import registered
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.accounts import open_account

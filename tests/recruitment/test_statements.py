@@ -16,7 +16,7 @@ from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, plan_bonus
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.registry import registered
 from humanexp.recruiters.states import WriteState
 from humanexp.recruiting.accounts import open_account

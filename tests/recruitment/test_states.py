@@ -10,7 +10,7 @@ from humanexp.core.errors import IllegalTransition, NotAllowed
 from humanexp.core.models import AuditEvent
 from humanexp.ledger.models.books import RejectionProposal
 from humanexp.ledger.models.calls import Call, CallKind, Payment
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiters.states import AssignmentState, CampaignState, HitState, ProposalState, WriteState, advance
 from humanexp.recruiting.launch import LaunchTerms, publish
 from tests.recruitment.studies import make_study

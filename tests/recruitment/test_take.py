@@ -16,9 +16,8 @@ from humanexp.ledger.payments import free_sessions, places_left
 from humanexp.ledger.settlement import settle
 from humanexp.participation.models import Participant, RefusedCall, Session, SessionState
 from humanexp.participation.services.places import verify_session
-from humanexp.recruiters.facts import HOUSE_VERSION
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.campaigns import HOUSE_VERSION
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiters.mturk.kinds import origin
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.states import AssignmentState

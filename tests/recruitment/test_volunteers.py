@@ -17,8 +17,7 @@ from humanexp.entry import visitors
 from humanexp.entry.pages.volunteers import open_campaigns
 from humanexp.entry.resumption import name_of
 from humanexp.participation.models import EarlierCurves, OwnCurve, Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
-from humanexp.recruiters.models.people import RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiters.registry import capabilities_of, recruiter_for
 from humanexp.recruiting.approvals import withdraw_approval
 from humanexp.recruiting.extension import stop

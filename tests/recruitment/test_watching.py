@@ -20,7 +20,7 @@ from humanexp.ledger.settlement import settle
 from humanexp.ledger.top_ups import top_up_equally
 from humanexp.ledger.wages import EQUAL_TOP_UP, top_up_offer
 from humanexp.participation.models import Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting import standing
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.extension import extend, resume_campaign

@@ -10,7 +10,7 @@ import pytest
 
 from humanexp.participation.models import Response, Session
 from humanexp.recruiters.campaigns import estimated_minutes, minutes_told, slow_minutes
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.screening.services import append_verdict
 from tests.factories import active_minutes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from tests.marketplace.server import MarketplaceServer, WorkerClient
 from tests.recruitment.studies import Visitor
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from humanexp.console.archives.tables import Tally
 from humanexp.ledger.models.calls import Payment
-from humanexp.recruiters.models.campaigns import RecruiterAccount
+from humanexp.recruiters.models import RecruiterAccount
 from humanexp.studies.models import Study
 
 

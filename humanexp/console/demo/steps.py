@@ -22,7 +22,7 @@ from humanexp.jobs.models import Job, JobState
 from humanexp.ledger.budgets import set_month_cap
 from humanexp.ledger.figures import payment_summary
 from humanexp.ledger.settlement import settle
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
 from humanexp.results.services.analysing import request_analysis

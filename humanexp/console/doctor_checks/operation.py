@@ -17,7 +17,7 @@ from humanexp.jobs import selectors
 from humanexp.jobs.selectors import unfinished
 from humanexp.participation.selectors import faults
 from humanexp.recruiters import keys, registry
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import CampaignState
 
 

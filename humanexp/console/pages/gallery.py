@@ -30,7 +30,7 @@ from humanexp.participation.selectors.own_results import (
 )
 from humanexp.participation.services.leaving import questions_of
 from humanexp.participation.services.setting_up import offered_window_ms, steps_of
-from humanexp.recruiters.facts import facts_of
+from humanexp.recruiters.campaigns import facts_of
 from humanexp.studies.facts import language_of_study, tasks_of
 from humanexp.studies.models import Study
 from humanexp.studies.plans import practice_of

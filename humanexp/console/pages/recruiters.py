@@ -23,7 +23,7 @@ from humanexp.jobs.selectors import latest_for
 from humanexp.ledger.budgets import launchers_of, set_launchers, set_month_cap
 from humanexp.ledger.pages.studies import MoneyField, refusals_told
 from humanexp.recruiters import keys, money, registry
-from humanexp.recruiters.models.campaigns import Pause, RecruiterAccount
+from humanexp.recruiters.models import Pause, RecruiterAccount
 from humanexp.recruiters.port import Capabilities
 from humanexp.recruiters.registry import Account, Kind
 from humanexp.recruiting import accounts

@@ -30,8 +30,8 @@ from humanexp.jobs.throughput import partial_context
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.services import previewing
 from humanexp.recruiters import registry
-from humanexp.recruiters.facts import consent_of
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.campaigns import consent_of
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting import approvals
 from humanexp.studies.facts import StudyFacts, language_of_study, tasks_of
 from humanexp.studies.models import Origin, Study

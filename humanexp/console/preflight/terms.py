@@ -17,7 +17,7 @@ from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.ledger.terms import pilot_of, planned_pilot, policy_of
 from humanexp.ledger.wages import wage_at
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.facts import consent_of, pictures_of_person
+from humanexp.recruiters.campaigns import consent_of, pictures_of_person
 from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.batches import batch_plan, takes_batches
 from humanexp.recruiting.launch import place_duration_s

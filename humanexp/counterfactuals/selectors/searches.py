@@ -22,7 +22,7 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import newest_by_subject
 from humanexp.ledger.terms import suggested_terms
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import usual_ground
 from humanexp.recruiting.launch import quote
 from humanexp.results.selectors import findings, latest_run

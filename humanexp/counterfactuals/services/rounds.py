@@ -28,7 +28,7 @@ from humanexp.jobs.registry import Progress
 from humanexp.jobs.selectors import latest_for
 from humanexp.ledger.terms import suggested_terms
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.screening.selectors import unjudged
 from humanexp.screening.services import judge_study

@@ -32,9 +32,15 @@ from humanexp.entry.visitors import delete_by_code
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.pages.views import run_shell
 from humanexp.recruiters import registry
-from humanexp.recruiters.campaigns import asks_whether_repeated, campaign_by_entry, minutes_told
-from humanexp.recruiters.facts import consent_of, facts_of, run_address
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.campaigns import (
+    asks_whether_repeated,
+    campaign_by_entry,
+    consent_of,
+    facts_of,
+    minutes_told,
+    run_address,
+)
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.tickets import FormPost, Outcome
 from humanexp.recruiting.approvals import approval_of

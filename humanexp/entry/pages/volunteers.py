@@ -13,9 +13,8 @@ from django.views.decorators.http import require_safe
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.languages import begin_in
 from humanexp.ledger.payments import places_left
-from humanexp.recruiters.campaigns import minutes_told, public_campaigns
-from humanexp.recruiters.facts import ethics_of, facts_of
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.campaigns import ethics_of, facts_of, minutes_told, public_campaigns
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import CampaignState
 from humanexp.recruiting.approvals import approval_of
 from humanexp.studies.facts import StudyFacts, language_of_study

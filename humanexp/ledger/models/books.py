@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from humanexp.core import clock
 from humanexp.ledger.models.calls import MONEY, Payment
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiters.registry import currency_of
 from humanexp.recruiters.states import DIFFERENCE_TRANSITIONS, PROPOSAL_TRANSITIONS, DifferenceState, ProposalState
 from humanexp.studies.models import Study

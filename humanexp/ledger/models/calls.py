@@ -12,8 +12,7 @@ from django.db.models import Q
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import User
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Hit
-from humanexp.recruiters.models.people import QualificationType, RecruitedPerson
+from humanexp.recruiters.models import Assignment, Campaign, Hit, QualificationType, RecruitedPerson
 from humanexp.recruiters.registry import currency_of
 from humanexp.recruiters.states import UNFINISHED, WRITE_TRANSITIONS, WriteState
 

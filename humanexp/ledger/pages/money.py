@@ -25,7 +25,7 @@ from humanexp.ledger.pages.studies import study_page
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.terms import policy_of
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.money import shown
 from humanexp.studies.models import Study
 

@@ -17,8 +17,7 @@ from humanexp.recruiters import keys
 from humanexp.recruiters.money import LARGE_HIT, FeeTable
 from humanexp.recruiters.port import Capabilities, Recruiter
 from humanexp.recruiters.registry import Account, Kind, OwnSite
-from humanexp.recruiters.tickets import FormPost, Nothing, Outcome, Ticket, WayOut
-from humanexp.recruiters.words import PAYS_OUT
+from humanexp.recruiters.tickets import PAYS_OUT, FormPost, Nothing, Outcome, Ticket, WayOut
 
 
 def origin(url: str) -> str:

@@ -31,17 +31,15 @@ from humanexp.recruiters import money
 from humanexp.recruiters.money import FeeTable
 from humanexp.recruiters.mturk.replies import (
     NotAReply,
+    cents_of,
     check_answer,
     check_parameters,
-    fault_of,
-    is_refusal,
-    refuse_what_is_none,
-)
-from humanexp.recruiters.mturk.shapes import (
-    cents_of,
     external_question,
+    fault_of,
     hits_told,
+    is_refusal,
     offer_report,
+    refuse_what_is_none,
     requirement_list,
     submission_report,
 )

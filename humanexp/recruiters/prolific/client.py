@@ -1,19 +1,27 @@
-"""Prolific's REST API, one method a call. Nothing here decides, repeats or stores anything.
+"""Prolific's REST API, one method a call; its bonuses; and what no document of Prolific tells.
 
-The service has no idempotency token. A write is therefore sent once, and its end is one of three: it was carried out;
-it was certainly not (`Refused` and its kin, `RecruiterUnavailable`); or nobody knows (`OutcomeUnknown`), and whoever
-called looks for evidence. Reads that fail raise `RecruiterUnavailable`, or the refusal.
+The client decides, repeats and stores nothing. The service has no idempotency token. A write is therefore sent once,
+and its end is one of three: it was carried out; it was certainly not (`Refused` and its kin, `RecruiterUnavailable`);
+or nobody knows (`OutcomeUnknown`), and whoever called looks for evidence. Reads that fail raise `RecruiterUnavailable`, or
+the refusal. Bonuses know no token and no reason: they are planned, checked, paid by one call and proved by difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from humanexp.core.errors import RecruiterUnavailable
+from django.conf import settings
+
+from humanexp.core.errors import InsufficientFunds, OutcomeUnknown, RecruiterError, RecruiterUnavailable
+from humanexp.recruiters import money
+from humanexp.recruiters.money import AccountMoney, BonusLine, BonusPlan
+from humanexp.recruiters.port import BonusReport
 from humanexp.recruiters.prolific.replies import (
+    FINAL,
     Balance,
     BonusesInList,
     BonusPlanReply,
@@ -255,3 +263,137 @@ def _about(reply: About, asked: str) -> About:
 def _require_at_most(most: int, rows: Sequence[object]) -> None:
     if not 0 < len(rows) <= most:
         raise ValueError(f"from 1 to {most} at once")
+
+
+#: Words that the published interface does not name for the list; refused only if it is enforced.
+UNNAMED_STATUS, UNNAMED_ORDERING = "RESERVED", "-completed_at"
+ORDERING = "-started_at"
+
+
+def findings_of(client: ProlificClient, *, workspace: str, study: str, no_consent: str) -> dict[str, Any]:
+    """By name; None where nobody has done yet what would tell. `no_consent`: the code of who does not agree."""
+    rows = [row for page in client.latest_submissions(study) for row in page]
+    return {
+        "currency_code": client.balance(workspace).currency_code,
+        "status_words_taken": {word: _takes(client, study, status=word) for word in sorted(FINAL)},
+        "other_status_words_refused": not _takes(client, study, status=UNNAMED_STATUS),
+        "ordering_taken": _takes(client, study, ordering=ORDERING),
+        "other_orderings_refused": not _takes(client, study, ordering=UNNAMED_ORDERING),
+        "order_of_list": _order([row for row in rows if row.status != "RESERVED"]),
+        "bonuses_in_list": _lists_bonuses(client, study),
+        "after_no_consent": _after(no_consent, rows),
+    }
+
+
+def _takes(client: ProlificClient, study: str, **query: str) -> bool:
+    return client.takes_query(study, {name: value.replace(" ", "_") for name, value in query.items()})
+
+
+def _order(rows: Sequence[SubmissionInList]) -> str | None:
+    began = [row.started_at for row in rows if row.started_at is not None]
+    if len(set(began)) < 2:
+        return None
+    if began == sorted(began, reverse=True):
+        return "latest first"
+    return "oldest first" if began == sorted(began) else "neither"
+
+
+def _lists_bonuses(client: ProlificClient, study: str) -> bool | None:
+    try:
+        rows = client.bonuses_in_list(study)
+    except RecruiterError:
+        return False
+    return all(row.bonus_payments is not None for row in rows) if rows else None
+
+
+def _after(code: str, rows: Sequence[SubmissionInList]) -> Mapping[str, Any] | None:
+    """What became of the first who came back with the code for not agreeing."""
+    row = next((one for one in rows if code and one.study_code == code), None)
+    return None if row is None else {"status": row.status, "return_requested": row.return_requested is not None}
+
+
+T = TypeVar("T")
+#: So often something is asked before it counts as unanswered.
+READS = 3
+
+
+class ProlificMoney:
+    """Of one wallet. Nothing here sends a payment twice, and nobody else calls `pay_bonuses`."""
+
+    def __init__(self, client: ProlificClient, workspace: str, currency: str) -> None:
+        self._client, self._workspace, self._currency = client, workspace, currency
+
+    @property
+    def most(self) -> int:
+        return max(1, min(MOST_BONUSES, int(settings.BONUSES_PER_CALL)))
+
+    def plan(self, offer_id: str, lines: Sequence[BonusLine]) -> BonusPlan:
+        try:
+            there = self._client.plan_bonuses(offer_id, [(line.submission_id, line.amount_cents) for line in lines])
+        except OutcomeUnknown as error:
+            raise RecruiterUnavailable(error.message) from None  # a plan pays nobody: another one may be made
+        standing = self.standing(offer_id)
+        self._check(there, offer_id, sum(line.amount_cents for line in lines), standing)
+        return BonusPlan(
+            plan_id=there.id,
+            listed={line.submission_id: self.listed(line.submission_id) for line in lines},
+            standing=standing,
+        )
+
+    def pay(self, plan_id: str) -> None:
+        self._client.pay_bonuses(plan_id)
+
+    def listed(self, submission_id: str) -> tuple[int, ...]:
+        return tuple(_read(lambda: self._client.submission(submission_id)).bonus_payments)
+
+    def standing(self, offer_id: str) -> AccountMoney:
+        return AccountMoney(
+            balance_cents=_read(lambda: self._client.balance(self._workspace)).available_balance,
+            bonuses_cents=self._paid(offer_id),
+        )
+
+    def bonuses(self, offer_id: str) -> Iterator[BonusReport]:
+        """Every bonus of a study, whoever paid it. None of them says why, or when.
+
+        One list names all of them, believed where it adds up to what the study has cost. Where it does not, because it
+        is short or names none, each submission is asked.
+        """
+        before = self._paid(offer_id)
+        if not before:
+            return
+        listed = _read(lambda: self._client.bonuses_in_list(offer_id))
+        found = [(row.id, row.participant_id, row.bonus_payments or []) for row in listed]
+        total = sum(sum(cents) for _, _, cents in found)
+        if not (total == before or before < total <= self._paid(offer_id)):  # some may have been paid meanwhile
+            everybody = _read(lambda: list(self._client.submissions(offer_id)))
+            found = [(row.id, row.participant_id, list(self.listed(row.id))) for row in everybody]
+        for submission, person, amounts in found:
+            for cents in amounts:
+                yield BonusReport(submission_id=submission, person_id=person, amount_cents=cents, reason="")
+
+    def _paid(self, offer_id: str) -> int:
+        return _read(lambda: self._client.study_cost(offer_id)).bonuses.rewards.amount
+
+    def _check(self, there: BonusPlanReply, offer_id: str, cents: int, standing: AccountMoney) -> None:
+        """What is added up there is what is meant here: the call that pays says nothing but the plan's id."""
+        if (there.study, there.amount) != (offer_id, cents):
+            raise RecruiterError(
+                f"The recruiter adds these bonuses up to {self._shown(there.amount)} in place of {self._shown(cents)}, "
+                "or for another offer; nothing was paid."
+            )
+        if there.total_amount > standing.balance_cents:
+            raise InsufficientFunds(
+                f"Bonuses of {self._shown(there.total_amount)} with fees are due, and "
+                f"{self._shown(standing.balance_cents)} are free in the account. Add money; then they are sent."
+            )
+
+    def _shown(self, cents: int) -> str:
+        return money.shown(cents, self._currency)
+
+
+def _read(call: Callable[[], T]) -> T:
+    """A call needs a dozen reads before it: for one that fails, the others are not thrown away."""
+    for _ in range(READS - 1):
+        with suppress(RecruiterUnavailable):
+            return call()
+    return call()

@@ -1,12 +1,20 @@
-"""Prolific, by its API, and the practice panel of this distribution, which answers in the same way."""
+"""Prolific, by its API, its webhooks, and the practice panel of this distribution, which answers in the same way.
+
+Webhooks are hints: at least once, in no order, up to a day late. A hint says only what to look at; no state is taken
+from its body, and whoever is told looks at the lists.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import os
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -14,25 +22,96 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
+from pydantic import BaseModel, ValidationError
 
 from analysis.study.link import Link
 from analysis.study.terms import WorkerRequirements
 from humanexp.addresses import is_loopback
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, KeysRefused, RecruiterError, WrongCurrency
+from humanexp.core.errors import InvalidRequest, KeysRefused, NotAllowed, RecruiterError, WrongCurrency
 from humanexp.recruiters import keys, money
 from humanexp.recruiters.money import Charge, FeeTable, Quote, QuoteTerms
 from humanexp.recruiters.port import Capabilities, Repeats
-from humanexp.recruiters.presets import preset_called, ticket_of
-from humanexp.recruiters.prolific.hooks import HookAddress, verified
+from humanexp.recruiters.presets import SiteTerms, codes_for, preset_called, ticket_of
 from humanexp.recruiters.prolific.replies import REVIEWED_WITHIN
 from humanexp.recruiters.registry import Account, Kind, OwnSite
-from humanexp.recruiters.site_terms import SiteTerms, codes_for
-from humanexp.recruiters.tickets import Hint, Ticket
-from humanexp.recruiters.words import PAYS_OUT
+from humanexp.recruiters.tickets import PAYS_OUT, Hint, Ticket
 
 if TYPE_CHECKING:
+    from humanexp.recruiters.prolific.client import ProlificClient
     from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
+
+
+#: A delivery that was signed earlier, or later, than this is refused: it may be an old one, sent again by a stranger.
+FRESH = timedelta(minutes=5)
+#: A stamp has ten digits until the year 2286.
+_LONGEST_STAMP = 12
+
+
+#: What we want to be told of, as far as the service knows it.
+EVENT_TYPES = ("submission.status.change", "study.status.change")
+
+
+@dataclass(frozen=True)
+class HookAddress:
+    """Where events are posted, and the name of the key that holds the secret they are signed with."""
+
+    url: str
+    secret_name: str
+
+
+class HookRefused(NotAllowed):
+    """This is not a fresh delivery with the signature of the account's secret."""
+
+
+class _Body(BaseModel):
+    event_type: str
+    resource_id: str
+
+
+def signature(secret: str, stamp: str, body: bytes) -> str:
+    """Of the bytes as they came: JSON that is written again may look different."""
+    return base64.b64encode(hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()).decode()
+
+
+def verified(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> Hint:
+    """The hint that a delivery contains.
+
+    Raises
+    ------
+    HookRefused
+        Whatever is wrong, without saying what.
+    """
+    stamp, signed = headers.get("X-Prolific-Request-Timestamp", ""), headers.get("X-Prolific-Request-Signature", "")
+    if not secret or not hmac.compare_digest(signature(secret, stamp, body).encode(), signed.encode()):
+        raise HookRefused
+    if not (stamp.isascii() and stamp.isdecimal() and len(stamp) <= _LONGEST_STAMP):
+        raise HookRefused
+    if abs(now.timestamp() - int(stamp)) > FRESH.total_seconds():
+        raise HookRefused
+    try:
+        told = _Body.model_validate_json(body)
+    except ValidationError:
+        raise HookRefused from None
+    return Hint(delivery=signed, about=told.resource_id)
+
+
+def subscribe(client: ProlificClient, workspace: str, at: HookAddress) -> None:
+    """Have events of a workspace posted there; what is subscribed already stays. Twice is once.
+
+    A workspace has one secret, and a new one ends the old. Another server of the same lab may have made it, and the
+    key that we keep may be of a former workspace: what the workspace has now is read and kept; only where it has none,
+    one is made. A secret that the settings give is left to whoever wrote it there.
+    """
+    if not keys.is_configured(at.secret_name):
+        secret = next(iter(client.secrets(workspace)), None) or client.replace_secret(workspace)
+        if secret.value != keys.key(at.secret_name):
+            keys.store({at.secret_name: secret.value})
+    known = {one.event_type for one in client.subscriptions(workspace) if one.target_url == at.url and one.is_enabled}
+    offered = {one.event_type for one in client.event_types()}
+    for event_type in EVENT_TYPES:
+        if event_type in offered - known:
+            client.subscribe(workspace, event_type, at.url)
 
 
 #: Where its API answers, and the path of the version that is spoken.
@@ -217,7 +296,7 @@ class Api(Kind):
         return self.recruiter(account).named_currency()
 
     def findings(self, account: Account, *, offer_id: str, no_consent: str) -> dict[str, Any]:
-        from humanexp.recruiters.prolific.questions import findings_of
+        from humanexp.recruiters.prolific.client import findings_of
 
         found = self.recruiter(account)
         return findings_of(found.client, workspace=found.workspace, study=offer_id, no_consent=no_consent)

@@ -43,9 +43,8 @@ from humanexp.recruiters.port import (
     SubmissionReport,
 )
 from humanexp.recruiters.presets import Preset
-from humanexp.recruiters.prolific.bonuses import ProlificMoney
-from humanexp.recruiters.prolific.client import MOST_APPROVALS, ProlificClient
-from humanexp.recruiters.prolific.hooks import HookAddress, subscribe
+from humanexp.recruiters.prolific.client import MOST_APPROVALS, ProlificClient, ProlificMoney
+from humanexp.recruiters.prolific.kinds import HookAddress, subscribe
 from humanexp.recruiters.prolific.replies import (
     AT_WORK,
     CLOSED,

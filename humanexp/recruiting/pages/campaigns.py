@@ -18,7 +18,7 @@ from humanexp.ledger.pages.studies import refusals_told, study_page, whole_numbe
 from humanexp.ledger.payments import free_sessions, notices
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import campaigns_of
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.people import assignments_of, named_in
 from humanexp.recruiting import extension, people
 from humanexp.recruiting.batches import continue_batches

@@ -13,7 +13,7 @@ from analysis.study.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, Wo
 from humanexp.core.errors import ApplicationError
 from humanexp.ledger.pages.studies import MoneyField
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import DAY_S
+from humanexp.recruiters.models import DAY_S
 from humanexp.recruiters.people import ids_of
 from humanexp.recruiting.launch import APPROVAL_DAYS, SMALL_HIT, LaunchTerms
 from humanexp.recruiting.pages.links import LinkFields

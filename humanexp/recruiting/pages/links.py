@@ -19,11 +19,9 @@ from humanexp.core.selectors import user_of
 from humanexp.ledger.hit_calls import entry_url
 from humanexp.ledger.pages.studies import study_page
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.campaigns import campaigns_of
-from humanexp.recruiters.facts import pay_on_leaving
-from humanexp.recruiters.models.campaigns import Campaign
-from humanexp.recruiters.presets import Preset, address_for_site, presets
-from humanexp.recruiters.site_terms import OutcomeCode, SiteTerms
+from humanexp.recruiters.campaigns import campaigns_of, pay_on_leaving
+from humanexp.recruiters.models import Campaign
+from humanexp.recruiters.presets import OutcomeCode, Preset, SiteTerms, address_for_site, presets
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.links import SitePerson, list_credited, list_finished, look_up
 from humanexp.studies.models import Study

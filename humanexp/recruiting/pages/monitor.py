@@ -32,7 +32,7 @@ from humanexp.ledger.wages import wage_of
 from humanexp.participation.selectors.faults import refused_calls
 from humanexp.participation.tallies import BinCount, bars, kept_counts
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Assignment, Hit, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Hit, RecruiterAccount
 from humanexp.recruiters.people import assignments_of
 from humanexp.recruiters.states import AssignmentState, HitState
 from humanexp.recruiting import alerts

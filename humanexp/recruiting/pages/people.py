@@ -37,7 +37,7 @@ from humanexp.ledger.rejections import (
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, reward_fee_cents
 from humanexp.participation.models import Participant, Session
 from humanexp.recruiters import registry
-from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models import Assignment
 from humanexp.recruiters.people import assignment_of_person, assignments_of
 from humanexp.recruiters.states import AssignmentState, WriteState
 from humanexp.recruiting.models import AgreedText, WayBackKind

@@ -35,12 +35,12 @@ from humanexp.ledger.terms import SuggestedTerms, offers_that_choose_people, pil
 from humanexp.ledger.wages import Wage, wage_at
 from humanexp.participation.earlier_curves import earlier_choices
 from humanexp.recruiters import money, people, registry
-from humanexp.recruiters.facts import facts_of
-from humanexp.recruiters.models.campaigns import Campaign, RecruiterAccount
+from humanexp.recruiters.campaigns import facts_of
+from humanexp.recruiters.models import Campaign, RecruiterAccount
 from humanexp.recruiters.money import Quote, SizeComparison
 from humanexp.recruiters.people import lift_exclusion
 from humanexp.recruiters.states import CampaignState, HitState
-from humanexp.recruiters.words import Words
+from humanexp.recruiters.tickets import Words
 from humanexp.recruiting import approvals, extension
 from humanexp.recruiting.alerts import attention
 from humanexp.recruiting.approvals import approval_of, renew_approval, withdraw_approval

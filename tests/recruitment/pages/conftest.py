@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.participation.services.places import verify_session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.states import AssignmentState
 from humanexp.recruiting.launch import LaunchTerms, publish

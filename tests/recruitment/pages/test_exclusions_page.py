@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.recruiters.models.people import Exclusion
+from humanexp.recruiters.models import Exclusion
 from humanexp.recruiters.people import exclude_people, is_excluded
 from humanexp.studies.models import Study
 from tests.markup import words

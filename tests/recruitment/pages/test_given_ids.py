@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role

@@ -16,7 +16,7 @@ from humanexp.ledger.models.calls import CallKind, Payment
 from humanexp.ledger.reconciliation import Entry, Reconciliation, _note, is_held
 from humanexp.ledger.settlement import plan_bonus, settle
 from humanexp.participation.models import Response, Session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 from tests.downloads import rows_of

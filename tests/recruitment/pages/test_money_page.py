@@ -10,7 +10,7 @@ from django.test import Client
 from analysis.study.link import Link
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.settlement import clear
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
 

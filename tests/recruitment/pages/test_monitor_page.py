@@ -20,7 +20,7 @@ from humanexp.ledger.rejections import rejections
 from humanexp.ledger.settlement import clear, settle
 from humanexp.participation.models import Session
 from humanexp.participation.tallies import BinCount, bars
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiters.states import WriteState
 from humanexp.recruiting.extension import stop
 from humanexp.recruiting.pages import monitor

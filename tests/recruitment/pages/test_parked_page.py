@@ -14,8 +14,8 @@ from django.utils import timezone
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
 from humanexp.ledger.models.calls import Payment
-from humanexp.recruiters.bonus_lists import Listing
-from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models import Assignment
+from humanexp.recruiters.money import Listing
 from humanexp.recruiters.states import WriteState
 from humanexp.studies.models import Study
 from tests.markup import markup

@@ -10,7 +10,7 @@ from humanexp.core.models import User
 from humanexp.ledger.models.calls import Payment
 from humanexp.ledger.rejections import reject
 from humanexp.participation.services.sessions import withdraw_session
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
 from humanexp.screening.models import Verdict
 from humanexp.screening.selectors import current_verdicts

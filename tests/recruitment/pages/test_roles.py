@@ -20,7 +20,7 @@ from humanexp.ledger.outbox import retry_hit
 from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, reject, set_review_policy
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
 from humanexp.ledger.top_ups import top_up, top_up_equally
-from humanexp.recruiters.models.campaigns import Assignment, Campaign
+from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.batches import continue_batches
 from humanexp.recruiting.extension import extend, prolong, reopen_campaign, stop
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -12,7 +12,7 @@ from humanexp.ledger.models.books import RejectionProposal
 from humanexp.ledger.models.calls import Call, Payment
 from humanexp.ledger.rejections import set_review_policy
 from humanexp.ledger.settlement import settle
-from humanexp.recruiters.models.campaigns import Assignment
+from humanexp.recruiters.models import Assignment
 from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db

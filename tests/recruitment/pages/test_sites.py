@@ -15,7 +15,7 @@ from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.participation.models import Session
 from humanexp.participation.services.sessions import withdraw_session
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.links import list_credited, list_finished, look_up

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.study.link import Link
-from humanexp.recruiters.models.campaigns import Assignment, Campaign, Evidence, RecruiterAccount
+from humanexp.recruiters.models import Assignment, Campaign, Evidence, RecruiterAccount
 from humanexp.recruiters.people import person_for
 from humanexp.recruiters.registry import currency_of
 from humanexp.recruiters.states import AssignmentState

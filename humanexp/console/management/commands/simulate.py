@@ -13,7 +13,7 @@ from humanexp.console import scripted
 from humanexp.console.arguments import persona_mix, whole_number
 from humanexp.console.scripted import Connect
 from humanexp.core.commands import RefusableCommand
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import kind_of
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX

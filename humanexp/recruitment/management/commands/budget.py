@@ -8,7 +8,7 @@ from humanexp.ledger.budgets import Budget, budgets_of, month_budget, set_study_
 from humanexp.ledger.figures import money_of
 from humanexp.ledger.payments import tally_of
 from humanexp.recruiters import money, registry
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruitment.management.base import StudyCommand, spent_words
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import CampaignState
 from humanexp.recruiting.extension import extend, prolong, quote_extension
 from humanexp.recruitment.management.base import StudyCommand, price_words, recruiter_code

@@ -4,7 +4,7 @@ from typing import Any
 
 from humanexp.ledger.settlement import settle
 from humanexp.recruiters import money
-from humanexp.recruiters.models.campaigns import Campaign
+from humanexp.recruiters.models import Campaign
 from humanexp.recruitment.management.base import StudyCommand
 
 
