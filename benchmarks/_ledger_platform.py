@@ -98,7 +98,7 @@ class PlatformSide:
 
     def _unpaid(self) -> int:
         """People who are not approved, bonuses that are not confirmed, and whatever else waits."""
-        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.models import Payment
         from humanexp.recruiters.models import Assignment
 
         study = self._study()
@@ -170,7 +170,7 @@ class PlatformSide:
 
     def _books(self) -> dict[str, Any]:
         """The ledger's side of the truth."""
-        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.models import Payment
         from humanexp.ledger.reconciliation import reconcile
         from humanexp.recruiters.models import Hit
         from humanexp.recruiting.polling import sync

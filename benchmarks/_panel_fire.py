@@ -173,7 +173,7 @@ class PanelFire(Lives):
 
     def _unsettled(self) -> int:
         """People who are not approved, bonuses that are neither proved nor left to a person, and what else waits."""
-        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.models import Payment
         from humanexp.recruiters.models import Assignment
 
         study = self._study()
@@ -182,7 +182,7 @@ class PanelFire(Lives):
         return 2 * self.people - approved - settled.count() + self._waiting()
 
     def _count_parked(self) -> tuple[int, int]:
-        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.models import Payment
 
         parked = Payment.objects.filter(campaign__study=self._study(), state="parked")
         return parked.filter(kind="bonus").count(), parked.filter(kind="reward").count()
@@ -201,7 +201,7 @@ class PanelFire(Lives):
     def _decide(self, paid: dict[str, list[int]]) -> tuple[int, int]:
         from humanexp.core.models import User
         from humanexp.ledger.decisions import found_paid, pay_again
-        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.models import Payment
 
         study = self._study()
         by = User.objects.get_or_create(username="olga", defaults={"is_staff": True})[0]
@@ -218,7 +218,7 @@ class PanelFire(Lives):
         """Whose books differ, and what is paid there and not here: the ledger takes it over."""
         from humanexp.core.models import User
         from humanexp.ledger.decisions import resolve_difference
-        from humanexp.ledger.models.books import DifferenceKind
+        from humanexp.ledger.models import DifferenceKind
         from humanexp.ledger.reconciliation import open_differences, reconcile
 
         reconcile(environment=self.environment)
@@ -251,8 +251,7 @@ class PanelFire(Lives):
         from humanexp.core.models import AuditEvent
         from humanexp.core.pages.tables import Table
         from humanexp.jobs.models import Job
-        from humanexp.ledger.models.books import Difference
-        from humanexp.ledger.models.calls import Payment
+        from humanexp.ledger.models import Difference, Payment
         from humanexp.ledger.pages.ledger import COLUMNS
         from humanexp.ledger.payments import ledger
         from humanexp.ledger.reconciliation import reconcile

@@ -125,7 +125,7 @@ def fill(count: int, user: Any) -> None:
 
 
 def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pictures: list[Any], now: Any) -> None:
-    from humanexp.ledger.models.calls import Payment
+    from humanexp.ledger.models import Payment
     from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
     from humanexp.recruiters.models import Assignment, RecruitedPerson
     from humanexp.recruiters.states import AssignmentState, WriteState

@@ -107,7 +107,7 @@ def vary(user: Any) -> None:
     """A few of the first sessions, of the few that are not paid yet, and of the others become what most are not."""
     from django.utils import timezone
 
-    from humanexp.ledger.models.calls import Payment
+    from humanexp.ledger.models import Payment
     from humanexp.participation.models import Response, Session, SessionState
     from humanexp.recruiters.models import Assignment
     from humanexp.recruiters.states import AssignmentState, WriteState
@@ -148,7 +148,7 @@ def copy(copies: int, *, without: tuple[Any, ...] = ()) -> None:
     """Every row of the first sessions so many times more; keys and codes are told apart by the number of the copy."""
     from django.db import connection
 
-    from humanexp.ledger.models.calls import Payment
+    from humanexp.ledger.models import Payment
     from humanexp.participation.models import Participant, Response, Session, Trial
     from humanexp.recruiters.models import Assignment, RecruitedPerson
     from humanexp.screening.models import Verdict

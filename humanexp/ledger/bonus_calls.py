@@ -33,9 +33,8 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
 )
 from humanexp.ledger.deliveries import NOBODY, Bonus
-from humanexp.ledger.lease import count_send
-from humanexp.ledger.models.books import Difference
-from humanexp.ledger.models.calls import EXTRAS, Answer, CallKind, Payment
+from humanexp.ledger.delivery import count_send
+from humanexp.ledger.models import EXTRAS, Answer, CallKind, Difference, Payment
 from humanexp.ledger.outbox import Report
 from humanexp.recruiters import money
 from humanexp.recruiters.models import Hit, RecruiterAccount

@@ -20,7 +20,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.ledger.budgets import check_confirmed, committed_cents
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.owed import Hold, finished_not_submitted, first_bonus, owed_cents
 from humanexp.ledger.rejections import record_about
 from humanexp.ledger.settlement import plan_bonus

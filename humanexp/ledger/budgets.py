@@ -20,8 +20,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.core.ownership import keeps_money
-from humanexp.ledger.models.books import StudyBudget
-from humanexp.ledger.models.calls import EXTRAS, PLACES, Call, Payment
+from humanexp.ledger.models import EXTRAS, PLACES, Call, Payment, StudyBudget
 from humanexp.ledger.payments import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import Campaign, RecruiterAccount

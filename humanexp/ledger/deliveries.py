@@ -20,7 +20,7 @@ from humanexp.ledger.hit_calls import (
     HitResumption,
     publish_qualification,
 )
-from humanexp.ledger.models.calls import Call, CallKind
+from humanexp.ledger.models import Call, CallKind
 from humanexp.ledger.outbox import OPEN_AGAIN, plan_resuming
 from humanexp.ledger.reconciliation import is_held, known_markers
 from humanexp.recruiters.models import Assignment, QualificationType, RecruiterAccount

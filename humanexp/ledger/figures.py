@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, TruncMonth
 
 from humanexp.core import clock
 from humanexp.ledger.budgets import TAKEN, offered_cents, places_cents
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.payments import Paid, PeopleCount, Tally, places_left, tally_of
 from humanexp.recruiters import money
 from humanexp.recruiters.models import Assignment, Campaign

@@ -20,7 +20,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.core.languages import code_of
 from humanexp.ledger.delivery import DONE, NOT_DONE, Delivery, WriteOutcome
-from humanexp.ledger.models.calls import OFFERS, CallKind
+from humanexp.ledger.models import OFFERS, CallKind
 from humanexp.ledger.outbox import order_for, type_for
 from humanexp.recruiters.campaigns import facts_of
 from humanexp.recruiters.models import Campaign, Hit, QualificationType

@@ -19,7 +19,7 @@ from humanexp.core.errors import Conflict, IllegalTransition
 from humanexp.core.models import User
 from humanexp.jobs import services as jobs
 from humanexp.ledger.budgets import place_cents
-from humanexp.ledger.models.calls import Call, CallKind
+from humanexp.ledger.models import Call, CallKind
 from humanexp.participation.selectors.sessions import counted_sessions
 from humanexp.recruiters.campaigns import sessions_allowed
 from humanexp.recruiters.models import Assignment, Campaign, Hit, QualificationType, RecruitedPerson

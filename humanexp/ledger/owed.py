@@ -18,8 +18,7 @@ from django.db.models.functions import Cast, Coalesce, Concat
 
 from humanexp.core import clock
 from humanexp.ledger.budgets import budget_of, committed_cents, month_budget, place_charge
-from humanexp.ledger.models.books import CampaignTopUp, RejectionProposal
-from humanexp.ledger.models.calls import EXTRAS, Call, CallKind, Payment
+from humanexp.ledger.models import EXTRAS, Call, CallKind, CampaignTopUp, Payment, RejectionProposal
 from humanexp.ledger.terms import Policy, released_cents
 from humanexp.ledger.wages import awaiting_top_up
 from humanexp.participation.models import DamagedPicture, Session, SessionState

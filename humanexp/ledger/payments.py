@@ -15,7 +15,7 @@ from functools import cached_property
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from humanexp.core import clock
-from humanexp.ledger.models.calls import MONEY, Call, CallKind, Payment
+from humanexp.ledger.models import MONEY, Call, CallKind, Payment
 from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.participation.selectors.sessions import is_at_work, kept_slots
 from humanexp.recruiters import money, registry

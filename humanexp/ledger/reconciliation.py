@@ -19,8 +19,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import KeysRefused, NotAtRecruiter, RecruiterError
 from humanexp.core.models import AuditEvent
-from humanexp.ledger.models.books import Difference, DifferenceKind
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Difference, DifferenceKind, Payment
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import Assignment, Campaign, Hit, RecruiterAccount
 from humanexp.recruiters.port import BonusReport, Recruiter, SubmissionReport, marker_in

@@ -15,8 +15,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.ledger.models.books import RejectionProposal, ReviewPolicy
-from humanexp.ledger.models.calls import Call, CallKind, Payment
+from humanexp.ledger.models import Call, CallKind, Payment, RejectionProposal, ReviewPolicy
 from humanexp.ledger.outbox import plan_about, request_sending
 from humanexp.participation.models import Session
 from humanexp.recruiters import registry

@@ -26,9 +26,8 @@ from humanexp.core.errors import (
 )
 from humanexp.ledger.bonus_calls import CallRound, unproved
 from humanexp.ledger.deliveries import delivery_of
-from humanexp.ledger.delivery import deliver, note
-from humanexp.ledger.lease import Lease, count_send, held, notice_restoring, pause, resume
-from humanexp.ledger.models.calls import EXTRAS, MARKS, OFFERS, PLACES, Call, CallKind, Payment
+from humanexp.ledger.delivery import Lease, count_send, deliver, held, note, notice_restoring, pause, resume
+from humanexp.ledger.models import EXTRAS, MARKS, OFFERS, PLACES, Call, CallKind, Payment
 from humanexp.ledger.outbox import Report
 from humanexp.recruiters.models import Pause, RecruiterAccount
 from humanexp.recruiters.port import Pausing, Recruiter

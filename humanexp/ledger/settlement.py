@@ -15,7 +15,7 @@ from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, Invali
 from humanexp.core.models import User
 from humanexp.ledger import payments
 from humanexp.ledger.budgets import committed_cents, place_charge, reserve
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.outbox import request_sending
 from humanexp.ledger.owed import Hold, Owed, Why, first_bonus, owed, payable, sums_of
 from humanexp.ledger.rejections import decline_rejection, proposal_on, record_about

@@ -15,7 +15,7 @@ from analysis.campaigns import quantile, reward_for
 from analysis.study.link import Link
 from analysis.study.terms import SettlePolicy, Terms
 from humanexp.core import clock
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.payments import Tally, free_sessions
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import ENOUGH, advertisement, estimated_minutes, minutes_worked, slow_minutes

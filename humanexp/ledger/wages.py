@@ -11,8 +11,7 @@ from django.db.models import Count, Q, QuerySet
 
 from analysis.campaigns import Work, equal_top_up, median_hourly_cents, quantile
 from humanexp.ledger.budgets import budget_of, committed_cents, month_budget
-from humanexp.ledger.models.books import CampaignTopUp
-from humanexp.ledger.models.calls import EXTRAS, Payment
+from humanexp.ledger.models import EXTRAS, CampaignTopUp, Payment
 from humanexp.ledger.payments import Tally, people_counts
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.models import FINISHED, Session, SessionState, counting

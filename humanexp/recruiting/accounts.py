@@ -23,8 +23,8 @@ from humanexp.core.ownership import is_head
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.ledger.budgets import check_confirmed
-from humanexp.ledger.lease import pause
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.delivery import pause
+from humanexp.ledger.models import Payment
 from humanexp.ledger.outbox import request_sending
 from humanexp.ledger.payments import taken_places
 from humanexp.ledger.sender import send

@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from humanexp.core import clock
 from humanexp.ledger.budgets import places_cents
 from humanexp.ledger.figures import money_of
-from humanexp.ledger.models.calls import EXTRAS, OFFERS, Call, CallKind, Payment
+from humanexp.ledger.models import EXTRAS, OFFERS, Call, CallKind, Payment
 from humanexp.ledger.owed import BEGUN, finished_not_submitted, held_by_policies
 from humanexp.ledger.payments import PlaceCount, Tally, unmatched, waiting_payments
 from humanexp.ledger.reconciliation import open_differences

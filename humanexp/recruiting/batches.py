@@ -20,7 +20,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, CapExceeded
 from humanexp.core.models import User
 from humanexp.ledger.budgets import month_budget
-from humanexp.ledger.models.calls import Call, CallKind
+from humanexp.ledger.models import Call, CallKind
 from humanexp.ledger.outbox import is_paused, plan_growth, plan_hit, request_sending
 from humanexp.recruiters.models import YEAR_S, Campaign, RecruiterAccount
 from humanexp.recruiters.money import Quote

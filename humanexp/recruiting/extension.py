@@ -12,8 +12,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.ledger.budgets import check_confirmed, check_may_launch_on, committed_cents, reserve
-from humanexp.ledger.models.books import CampaignTopUp
-from humanexp.ledger.models.calls import CallKind
+from humanexp.ledger.models import CallKind, CampaignTopUp
 from humanexp.ledger.outbox import (
     is_paused,
     plan_expiry,

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.ledger.models.calls import Call, CallKind
+from humanexp.ledger.models import Call, CallKind
 from humanexp.ledger.outbox import plan_about, request_sending
 from humanexp.participation.credentials import completion_codes
 from humanexp.participation.models import Session

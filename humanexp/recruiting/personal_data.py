@@ -23,7 +23,7 @@ from humanexp.core.personal_data import WITHHELD, Table, rows_about, tables_abou
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.core.traces import empty_journal, files_naming, rename_in
 from humanexp.jobs.models import Job
-from humanexp.ledger.models.calls import Call, CallKind, Payment
+from humanexp.ledger.models import Call, CallKind, Payment
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
 from humanexp.recruiters import registry

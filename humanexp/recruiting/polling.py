@@ -18,7 +18,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, KeysRefused, NotAtRecruiter, RecruiterError, TokenRefused, WrongCurrency
 from humanexp.jobs import services as jobs
-from humanexp.ledger.lease import pause, resume
+from humanexp.ledger.delivery import pause, resume
 from humanexp.ledger.outbox import Report, mark_as_taken_part
 from humanexp.ledger.settlement import adopt_approval
 from humanexp.participation.models import Session, SessionState

@@ -24,7 +24,7 @@ from humanexp.core.errors import AlreadyTookPart, RecruiterError
 from humanexp.core.limits import Allowance
 from humanexp.jobs import services as jobs
 from humanexp.ledger.deliveries import RETURNED_WITHIN
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Payment
 from humanexp.ledger.outbox import mark_as_taken_part, plan_about, plan_resuming, request_sending
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.selectors import sessions

@@ -13,8 +13,8 @@ from analysis.campaigns import median_hourly_cents, share_is_above
 from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.ledger.models.books import CampaignTopUp
-from humanexp.ledger.top_ups import top_up_latecomers
+from humanexp.ledger.decisions import top_up_latecomers
+from humanexp.ledger.models import CampaignTopUp
 from humanexp.ledger.wages import floor_of, work_of
 from humanexp.participation.models import Session, SessionState, counting
 from humanexp.recruiters.campaigns import unfinished_campaigns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import humanexp.entry.models  # noqa: F401
-import humanexp.ledger.models.books  # noqa: F401
-import humanexp.ledger.models.calls  # noqa: F401
+import humanexp.ledger.models  # noqa: F401
 import humanexp.recruiters.models  # noqa: F401
 import humanexp.recruiting.models  # noqa: F401

@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from humanexp.entry.api import Claim, Confirm, Decline, Deletion, Finish, Follow, GoBack, Handoff, Open
 from humanexp.entry.pages import take, volunteers
-from humanexp.ledger.pages import bonuses, ledger, money
+from humanexp.ledger.pages import ledger, money
 from humanexp.recruiting.pages import campaigns, links, monitor, people, recruit
 
 app_name = "recruitment"
@@ -55,10 +55,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
     path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", ledger.difference, name="difference"),
-    path("studies/<slug:slug>/monitor/bonuses/", bonuses.bonuses, name="bonuses"),
+    path("studies/<slug:slug>/monitor/bonuses/", ledger.bonuses, name="bonuses"),
     path("studies/<slug:slug>/monitor/ledger/parked/", ledger.parked, name="parked"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
-    path("studies/<slug:slug>/monitor/top-up/<int:pk>/", bonuses.top_up_campaign, name="top-up-campaign"),
+    path("studies/<slug:slug>/monitor/top-up/<int:pk>/", ledger.top_up_campaign, name="top-up-campaign"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),
     path("studies/<slug:slug>/monitor/payments/<int:pk>/again/", monitor.try_again, name="try-again"),

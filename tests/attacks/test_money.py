@@ -13,8 +13,7 @@ from django.utils import timezone
 from humanexp.core.models import User
 from humanexp.ledger import sender
 from humanexp.ledger.budgets import committed_cents
-from humanexp.ledger.models.books import Difference
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Difference, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.rejections import reject
 from humanexp.ledger.settlement import plan_bonus, settle

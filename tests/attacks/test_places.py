@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from humanexp.core import clock
-from humanexp.ledger.models.calls import MARKS, Call
+from humanexp.ledger.models import MARKS, Call
 from humanexp.ledger.payments import free_sessions, places_left
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import settle

@@ -22,8 +22,8 @@ from humanexp.console.archives.backing_up import back_up
 from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
 from humanexp.ledger import sender
-from humanexp.ledger.lease import file_of
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.delivery import file_of
+from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.settlement import clear, plan_bonus
 from humanexp.recruiters.models import Assignment, Campaign

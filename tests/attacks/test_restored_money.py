@@ -15,7 +15,7 @@ from humanexp.console.archives import keys
 from humanexp.console.archives.backing_up import back_up
 from humanexp.console.archives.restoring import restore
 from humanexp.console.archives.shelf import Shelf
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.settlement import settle
 from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount

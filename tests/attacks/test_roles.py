@@ -16,12 +16,11 @@ from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.bonuses import compensate, note_paid_by_hand
 from humanexp.ledger.budgets import raise_cap, set_study_cap
-from humanexp.ledger.models.books import RejectionProposal
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.decisions import top_up, top_up_equally
+from humanexp.ledger.models import Call, Payment, RejectionProposal
 from humanexp.ledger.outbox import retry_hit
 from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, reject, set_review_policy
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
-from humanexp.ledger.top_ups import top_up, top_up_equally
 from humanexp.participation.services.leaving import undo_withdrawal
 from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiting.batches import continue_batches

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from humanexp.jobs import runner
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Payment
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync

@@ -17,8 +17,7 @@ from benchmarks.console import fill
 from humanexp.console.access import ACCESS, StudyAccess
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import services as jobs
-from humanexp.ledger.models.books import RejectionProposal
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment, RejectionProposal
 from humanexp.participation.models import Session
 from humanexp.recruiters.models import Assignment, RecruitedPerson
 from humanexp.screening.services import append_verdict

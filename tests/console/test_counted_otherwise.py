@@ -15,7 +15,7 @@ from humanexp.core.models import User
 from humanexp.ledger import payments
 from humanexp.ledger.budgets import committed_cents
 from humanexp.ledger.figures import is_recruiting
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.payments import free_sessions, places_left, taken_places
 from humanexp.ledger.terms import suggested_terms
 from humanexp.ledger.wages import top_up_plan, wage_of

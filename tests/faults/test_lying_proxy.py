@@ -16,8 +16,7 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.ledger.models.books import Difference
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Difference, Payment
 from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.rejections import reject
 from humanexp.ledger.sender import send

@@ -9,7 +9,7 @@ from typing import Any
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Runner
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.notices.models import Address
 from humanexp.notices.services.addresses import add_address, follow_settings
 from humanexp.notices.services.looking import look

@@ -147,7 +147,7 @@ def judge_one(study):
 
 def launch_once(study):
     """Eight clicks on one page's button."""
-    from humanexp.ledger.models.calls import Call
+    from humanexp.ledger.models import Call
     from humanexp.recruiting.launch import LaunchTerms, publish
 
     def click():

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core import clock
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.sender import SendReport, send
 from humanexp.ledger.settlement import plan_bonus
 from humanexp.recruiters.models import Assignment, Campaign, Hit

@@ -39,7 +39,7 @@ from humanexp.entry.arrival import Arrival  # noqa: E402
 from humanexp.entry.resumption import Proof  # noqa: E402
 from humanexp.ledger import sender  # noqa: E402
 from humanexp.ledger.budgets import budget_of, set_study_cap  # noqa: E402
-from humanexp.ledger.models.calls import Payment  # noqa: E402
+from humanexp.ledger.models import Payment  # noqa: E402
 from humanexp.ledger.settlement import plan_bonus, settle  # noqa: E402
 from humanexp.recruiters.models import Assignment, Hit, RecruiterAccount  # noqa: E402
 from humanexp.recruiters.people import person_for  # noqa: E402

@@ -12,7 +12,7 @@ from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, KeysRefu
 from humanexp.core.models import User
 from humanexp.jobs import runner
 from humanexp.ledger.budgets import set_month_cap
-from humanexp.ledger.lease import pause
+from humanexp.ledger.delivery import pause
 from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear

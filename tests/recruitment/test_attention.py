@@ -14,7 +14,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.ledger import sender
 from humanexp.ledger.bonuses import compensate, note_paid_by_hand
 from humanexp.ledger.budgets import raise_cap
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.outbox import try_keys_again
 from humanexp.ledger.owed import owed as everybody_owed, owed_cents
 from humanexp.ledger.payments import notices

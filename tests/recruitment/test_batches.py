@@ -14,7 +14,7 @@ from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError
 from humanexp.core.models import User
-from humanexp.ledger.models.calls import Call
+from humanexp.ledger.models import Call
 from humanexp.ledger.sender import send
 from humanexp.recruiters.memory import Memory
 from humanexp.recruiters.models import Campaign

@@ -15,9 +15,8 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.bonus_calls import FORGOTTEN, UNPROVED
 from humanexp.ledger.budgets import budget_of
 from humanexp.ledger.decisions import found_paid, parked_bonuses, pay_again
-from humanexp.ledger.lease import count_send, file_of, notice_restoring
-from humanexp.ledger.models.books import Difference
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.delivery import count_send, file_of, notice_restoring
+from humanexp.ledger.models import Difference, Payment
 from humanexp.ledger.reconciliation import is_held, reconcile
 from humanexp.recruiters.models import Assignment, RecruiterAccount
 from humanexp.recruiters.money import Listing

@@ -15,7 +15,7 @@ from django.test import Client
 from humanexp.core.errors import CapExceeded, CostNotConfirmed, InputRefused, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.bonuses import BonusList, pay_bonuses, read_bonuses
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment
 from humanexp.recruiters.models import Assignment, RecruiterAccount
 from humanexp.recruiters.states import AssignmentState, WriteState
 from tests.recruitment.bonuses_at_panel import Bonuses

@@ -23,12 +23,12 @@ from humanexp.ledger.budgets import (
     set_month_cap,
     set_study_cap,
 )
+from humanexp.ledger.decisions import top_up
 from humanexp.ledger.figures import money_of
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import plan_bonus, settle, try_again
-from humanexp.ledger.top_ups import top_up
 from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.participation.models import Response, Session
 from humanexp.recruiters.models import Assignment, Campaign

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.ledger.budgets import launchers_of, month_budget
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.participation.models import Participant, Session
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from humanexp.ledger.budgets import budget_of
 from humanexp.ledger.figures import figures_of, is_recruiting, money_of
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.wages import wage_of
 from humanexp.participation.models import Response, Session

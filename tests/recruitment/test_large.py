@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.payments import latest_payments, tally_of
 from humanexp.ledger.wages import top_up_plan
 from humanexp.participation.models import Participant, Session, SessionState

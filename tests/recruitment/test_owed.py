@@ -17,8 +17,7 @@ from humanexp.core.errors import Conflict, CostNotConfirmed
 from humanexp.core.models import User
 from humanexp.ledger.budgets import raise_cap, set_month_cap, set_study_cap
 from humanexp.ledger.decisions import look_again
-from humanexp.ledger.models.books import CampaignTopUp
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import CampaignTopUp, Payment
 from humanexp.ledger.owed import Hold, Why, owed, payable, sums_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, pay_first_late, settle, settle_by_policies

@@ -12,7 +12,7 @@ from django.utils import timezone
 from humanexp.core.errors import CapExceeded
 from humanexp.core.models import AuditEvent
 from humanexp.ledger.figures import payment_summary
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.settlement import plan_bonus, settle
 from humanexp.recruiters.models import Campaign, Pause, RecruiterAccount

@@ -15,7 +15,7 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.ledger.bonuses import compensate
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.outbox import is_paused
 from humanexp.ledger.owed import owed
 from humanexp.ledger.payments import places_left, unmatched

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from humanexp.ledger.figures import payment_summary
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core import clock
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment
 from humanexp.ledger.settlement import settle
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.states import HitState, WriteState

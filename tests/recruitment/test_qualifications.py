@@ -14,7 +14,7 @@ from analysis.study.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger import sender
-from humanexp.ledger.models.calls import MARKS, Call
+from humanexp.ledger.models import MARKS, Call
 from humanexp.ledger.outbox import plan_grant
 from humanexp.participation.models import Session
 from humanexp.recruiters.models import Assignment, Campaign, Exclusion, QualificationType, RecruitedPerson

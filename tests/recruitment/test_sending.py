@@ -14,9 +14,8 @@ from humanexp.core.errors import IllegalTransition
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.decisions import resolve_difference
 from humanexp.ledger.deliveries import delivery_of
-from humanexp.ledger.delivery import deliver
-from humanexp.ledger.lease import Lease, count_send, file_of, notice_restoring
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.delivery import Lease, count_send, deliver, file_of, notice_restoring
+from humanexp.ledger.models import Payment
 from humanexp.ledger.reconciliation import open_differences, reconcile
 from humanexp.ledger.settlement import plan_bonus, settle
 from humanexp.recruiters.models import RecruiterAccount

@@ -14,7 +14,7 @@ from analysis.study.terms import Terms
 from humanexp.core import clock
 from humanexp.core.errors import RecruiterUnavailable
 from humanexp.core.models import AuditEvent, User
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.owed import Hold
 from humanexp.ledger.reconciliation import reconcile
 from humanexp.ledger.sender import send

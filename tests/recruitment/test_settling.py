@@ -14,9 +14,9 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.ledger import sender
+from humanexp.ledger.delivery import Lease
 from humanexp.ledger.figures import payment_summary
-from humanexp.ledger.lease import Lease
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.owed import finished_not_submitted
 from humanexp.ledger.payments import free_sessions, unmatched
 from humanexp.ledger.reconciliation import reconcile

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from humanexp.core.models import AuditEvent
 from humanexp.ledger.figures import By, StatementLine, money_of, statement, statements, totals
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import clear, plan_bonus

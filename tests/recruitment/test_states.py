@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from humanexp.core.errors import IllegalTransition, NotAllowed
 from humanexp.core.models import AuditEvent
-from humanexp.ledger.models.books import RejectionProposal
-from humanexp.ledger.models.calls import Call, CallKind, Payment
+from humanexp.ledger.models import Call, CallKind, Payment, RejectionProposal
 from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiters.states import AssignmentState, CampaignState, HitState, ProposalState, WriteState, advance
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from humanexp.ledger.hit_calls import entry_url, terms_of
-from humanexp.ledger.models.calls import Call
+from humanexp.ledger.models import Call
 from humanexp.recruiters.port import OfferOrder, WayBackCode
 from humanexp.recruiters.registry import recruiter_for
 from humanexp.recruiting.launch import LaunchTerms, publish

@@ -12,12 +12,11 @@ from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, CapExceeded, Conflict, CostNotConfirmed
 from humanexp.core.models import AuditEvent, User
 from humanexp.ledger.budgets import committed_cents, set_study_cap
-from humanexp.ledger.models.books import CampaignTopUp
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.decisions import top_up_equally
+from humanexp.ledger.models import CampaignTopUp, Payment
 from humanexp.ledger.outbox import is_paused
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import settle
-from humanexp.ledger.top_ups import top_up_equally
 from humanexp.ledger.wages import EQUAL_TOP_UP, top_up_offer
 from humanexp.participation.models import Session
 from humanexp.recruiters.models import Assignment, Campaign

@@ -9,7 +9,7 @@ from django.db.models import F, Sum
 from pydantic import BaseModel, ConfigDict
 
 from humanexp.console.archives.tables import Tally
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.recruiters.models import RecruiterAccount
 from humanexp.studies.models import Study
 

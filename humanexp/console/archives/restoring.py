@@ -31,7 +31,7 @@ from humanexp.core.errors import ApplicationError, Conflict, InputRefused
 from humanexp.core.storage import media_path
 from humanexp.core.storage_mark import FILE as MARK
 from humanexp.jobs.models import Runner
-from humanexp.ledger.lease import foresee_restoring, treat_as_restored
+from humanexp.ledger.delivery import foresee_restoring, treat_as_restored
 from humanexp.migrating import record_tables, tables_line
 
 

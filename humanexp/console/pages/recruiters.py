@@ -21,7 +21,7 @@ from humanexp.core.selectors import head_of, user_of
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
 from humanexp.ledger.budgets import launchers_of, set_launchers, set_month_cap
-from humanexp.ledger.pages.studies import MoneyField, refusals_told
+from humanexp.ledger.pages.money import MoneyField, refusals_told
 from humanexp.recruiters import keys, money, registry
 from humanexp.recruiters.models import Pause, RecruiterAccount
 from humanexp.recruiters.port import Capabilities

@@ -10,7 +10,7 @@ from analysis.counterfactuals.summaries import DRAWINGS_ONLY, is_shipped
 from humanexp.core.slugs import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.evaluations import specs
-from humanexp.ledger.pages.studies import MoneyField
+from humanexp.ledger.pages.money import MoneyField
 from humanexp.recruiters import money
 from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Population

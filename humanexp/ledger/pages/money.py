@@ -1,33 +1,96 @@
-"""The money page of a study, or of all studies: what was promised, owed and paid, and its statements as files."""
+"""The money page of a study or of all; and what pages of a study share: who may see one, refusals, typed sums."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, get_args
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, get_args
 
+from django import forms
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.template.defaultfilters import capfirst
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
 from humanexp.core.audit import record
-from humanexp.core.errors import NotAllowed
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed
 from humanexp.core.ownership import keeps_money
 from humanexp.core.pages.tables import Column, Table
 from humanexp.core.selectors import user_of
 from humanexp.ledger.figures import By, StatementLine, money_of, statement, statements, totals
 from humanexp.ledger.owed import Owed, Why, owed, sums_of
-from humanexp.ledger.pages.studies import study_page
 from humanexp.ledger.payments import tally_of
 from humanexp.ledger.terms import policy_of
-from humanexp.recruiters import registry
+from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.money import shown
 from humanexp.studies.models import Study
+from humanexp.studies.selectors import visible_to
+
+P = ParamSpec("P")
+StudyView = Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase]
+
+
+def study_page(*methods: str) -> Callable[[StudyView[P]], Callable[..., HttpResponseBase]]:
+    """A page of one study, for accounts that may see it; to all others that study is not there."""
+
+    def decorate(view: StudyView[P]) -> Callable[..., HttpResponseBase]:
+        @login_required
+        @require_http_methods(methods)
+        @wraps(view)
+        def page(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            study = visible_to(request.user).filter(slug=slug).first()
+            if study is None:
+                raise Http404
+            return view(request, study, *args, **kwargs)
+
+        return page
+
+    return decorate
+
+
+def whole_number(text: str | None) -> int | None:
+    """What a page has sent back; None for anything that is no number of ours."""
+    return int(text) if text and text.isdecimal() and len(text) < 18 else None
+
+
+@contextmanager
+def refusals_told(request: HttpRequest) -> Iterator[None]:
+    """A refusal becomes a sentence above the page that is shown next."""
+    try:
+        yield
+    except ApplicationError as error:
+        messages.error(request, error.message)
+
+
+class MoneyField(forms.CharField):
+    """Money as people type it; integer minor units as the program keeps it."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+        super().__init__(**{"widget": widget, **options})
+
+    def clean(self, value: Any) -> int | None:
+        text = super().clean(value)
+        if not text:
+            return None
+        try:
+            return money.cents(text)
+        except InvalidRequest as error:
+            raise forms.ValidationError(error.message) from error
+
+
+class EqualTopUpForm(forms.Form):
+    """The total of a top-up: as the page showed it, and typed where money is real."""
+
+    shown_total = forms.IntegerField(widget=forms.HiddenInput)
+    confirm_total = MoneyField(label="Type the total to confirm", required=False)
 
 
 def owed_lines(rows: Sequence[Owed]) -> list[tuple[str, int, dict[str, int]]]:
@@ -135,7 +198,7 @@ def _sites(study: Study) -> Iterator[tuple[str, str]]:
 
 
 @study_page("GET")
-def money(request: HttpRequest, study: Study) -> HttpResponse:
+def study_money(request: HttpRequest, study: Study) -> HttpResponse:
     """What the study promised, owes and paid, by recruiter, month and person."""
     return render(request, "recruitment/money.html", page_of(study))
 

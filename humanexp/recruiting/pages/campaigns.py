@@ -14,7 +14,7 @@ from humanexp.core.errors import ApplicationError, BodyTooLarge, InvalidRequest,
 from humanexp.core.selectors import user_of
 from humanexp.core.templatetags.components import counted
 from humanexp.ledger.budgets import raise_cap
-from humanexp.ledger.pages.studies import refusals_told, study_page, whole_number
+from humanexp.ledger.pages.money import refusals_told, study_page, whole_number
 from humanexp.ledger.payments import free_sessions, notices
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import campaigns_of

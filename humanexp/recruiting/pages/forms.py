@@ -11,7 +11,7 @@ from django.core.validators import MinLengthValidator
 from analysis.errors import InvalidInput
 from analysis.study.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import ApplicationError
-from humanexp.ledger.pages.studies import MoneyField
+from humanexp.ledger.pages.money import MoneyField
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.models import DAY_S
 from humanexp.recruiters.people import ids_of

@@ -17,7 +17,7 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.pages.rendering import csv_file
 from humanexp.core.selectors import user_of
 from humanexp.ledger.hit_calls import entry_url
-from humanexp.ledger.pages.studies import study_page
+from humanexp.ledger.pages.money import study_page
 from humanexp.recruiters import money, registry
 from humanexp.recruiters.campaigns import campaigns_of, pay_on_leaving
 from humanexp.recruiters.models import Campaign

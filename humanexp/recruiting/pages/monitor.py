@@ -23,8 +23,7 @@ from humanexp.ledger.bonuses import note_paid_by_hand
 from humanexp.ledger.figures import figures_of
 from humanexp.ledger.outbox import retry_hit, try_keys_again
 from humanexp.ledger.owed import Owed, finished_not_submitted, owed, payable, sums_of
-from humanexp.ledger.pages.money import owed_lines
-from humanexp.ledger.pages.studies import refusals_told, study_page, whole_number
+from humanexp.ledger.pages.money import owed_lines, refusals_told, study_page, whole_number
 from humanexp.ledger.payments import Tally, latest_payments, tally_of, waiting_payments
 from humanexp.ledger.rejections import proposed_rejections, rejections
 from humanexp.ledger.settlement import pay_first_late

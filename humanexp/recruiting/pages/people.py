@@ -18,10 +18,9 @@ from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.selectors import user_of
 from humanexp.ledger.bonuses import can_get_bonus
-from humanexp.ledger.models.books import RejectionProposal
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Payment, RejectionProposal
 from humanexp.ledger.owed import finished_not_submitted, owed_cents, reached_by_bonus
-from humanexp.ledger.pages.studies import refusals_told, study_page, whole_number
+from humanexp.ledger.pages.money import refusals_told, study_page, whole_number
 from humanexp.ledger.rejections import (
     agree_to_rejection,
     decline_rejection,

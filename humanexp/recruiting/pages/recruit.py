@@ -28,7 +28,7 @@ from humanexp.ledger.budgets import (
 from humanexp.ledger.figures import money_of, places_of
 from humanexp.ledger.hit_calls import entry_url
 from humanexp.ledger.outbox import is_paused
-from humanexp.ledger.pages.studies import refusals_told, study_page
+from humanexp.ledger.pages.money import refusals_told, study_page
 from humanexp.ledger.payments import Tally, tally_of
 from humanexp.ledger.rejections import rejections_need_two, set_review_policy
 from humanexp.ledger.terms import SuggestedTerms, offers_that_choose_people, pilot_of, policy_of, suggested_terms

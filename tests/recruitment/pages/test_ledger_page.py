@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from humanexp.core.audit import record
 from humanexp.core.models import AuditEvent, User
-from humanexp.ledger.models.books import Difference
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.models import CallKind, Difference, Payment
 from humanexp.ledger.reconciliation import Entry, Reconciliation, _note, is_held
 from humanexp.ledger.settlement import plan_bonus, settle
 from humanexp.participation.models import Response, Session

@@ -15,7 +15,7 @@ from humanexp.core import clock
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
 from humanexp.ledger.budgets import raise_cap
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.rejections import rejections
 from humanexp.ledger.settlement import clear, settle
 from humanexp.participation.models import Session

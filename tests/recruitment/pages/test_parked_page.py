@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.recruiters.models import Assignment
 from humanexp.recruiters.money import Listing
 from humanexp.recruiters.states import WriteState

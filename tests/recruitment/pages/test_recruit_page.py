@@ -12,7 +12,7 @@ from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs.models import Job
 from humanexp.ledger.budgets import budget_of, set_month_cap, set_study_cap
-from humanexp.ledger.models.calls import Call
+from humanexp.ledger.models import Call
 from humanexp.recruiters.models import Assignment, Campaign, RecruiterAccount
 from humanexp.recruiting.approvals import approval_of
 from humanexp.recruiting.launch import SMALL_HIT, LaunchTerms, publish

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import User
-from humanexp.ledger.models.calls import Payment
+from humanexp.ledger.models import Payment
 from humanexp.ledger.rejections import reject
 from humanexp.participation.services.sessions import withdraw_session
 from humanexp.recruiters.models import Assignment, Campaign

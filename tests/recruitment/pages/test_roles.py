@@ -13,13 +13,11 @@ from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
 from humanexp.ledger.bonuses import compensate, note_paid_by_hand
 from humanexp.ledger.budgets import raise_cap, set_study_cap
-from humanexp.ledger.decisions import resolve_difference
-from humanexp.ledger.models.books import Difference, RejectionProposal
-from humanexp.ledger.models.calls import CallKind, Payment
+from humanexp.ledger.decisions import resolve_difference, top_up, top_up_equally
+from humanexp.ledger.models import CallKind, Difference, Payment, RejectionProposal
 from humanexp.ledger.outbox import retry_hit
 from humanexp.ledger.rejections import agree_to_rejection, decline_rejection, reject, set_review_policy
 from humanexp.ledger.settlement import clear, exclude_but_pay, override_rejection, plan_bonus, settle, try_again
-from humanexp.ledger.top_ups import top_up, top_up_equally
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.batches import continue_batches
 from humanexp.recruiting.extension import extend, prolong, reopen_campaign, stop

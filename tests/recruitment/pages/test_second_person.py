@@ -8,8 +8,7 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.ledger.models.books import RejectionProposal
-from humanexp.ledger.models.calls import Call, Payment
+from humanexp.ledger.models import Call, Payment, RejectionProposal
 from humanexp.ledger.rejections import set_review_policy
 from humanexp.ledger.settlement import settle
 from humanexp.recruiters.models import Assignment

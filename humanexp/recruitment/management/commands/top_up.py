@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.ledger.top_ups import top_up
+from humanexp.ledger.decisions import top_up
 from humanexp.ledger.wages import top_up_plan, wage_of
 from humanexp.recruiters import money
 from humanexp.recruitment.management.base import StudyCommand

@@ -1,1 +1,0 @@
-"""Tables of what is sent to recruiters, and of what shows that it arrived."""
