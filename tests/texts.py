@@ -26,10 +26,10 @@ FILES = (
 REFUSALS = (
     "humanexp/recruiters/prolific/kinds.py",
     "humanexp/recruiters/mturk/kinds.py",
-    "humanexp/entry/visitors.py",
+    "humanexp/entry/identity.py",
     "humanexp/entry/arrival.py",
     "humanexp/entry/admission.py",
-    "humanexp/recruiting/standing.py",
+    "humanexp/recruiting/attendance.py",
     "humanexp/recruiters/people.py",
     "humanexp/recruiting/ways_back.py",
     "humanexp/recruiters/campaigns.py",

@@ -35,7 +35,7 @@ from humanexp.recruiters.presets import SiteTerms
 from humanexp.recruiters.states import AssignmentState, CampaignState
 from humanexp.recruiters.tickets import WORKED, Late, Outcome, Ticket, WayOut
 from humanexp.recruiting.approvals import approval_of
-from humanexp.recruiting.standing import assignment_behind, refuse_another, speaks_of_hits
+from humanexp.recruiting.attendance import assignment_behind, refuse_another, speaks_of_hits
 
 
 class PlacesTaken(StudyRefused):

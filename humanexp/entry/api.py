@@ -22,8 +22,7 @@ from humanexp.core.languages import languages
 from humanexp.core.limits import caller_of
 from humanexp.entry.admission import decline, outcome_of_refusal, turn_away, way_out_of
 from humanexp.entry.arrival import Arrival, enter, new_handoff
-from humanexp.entry.resumption import GoOnRefused, Proof, confirm, is_confirmed
-from humanexp.entry.visitors import code_for
+from humanexp.entry.identity import GoOnRefused, Proof, code_for, confirm, is_confirmed
 from humanexp.participation.api.authentication import AuditedView
 from humanexp.participation.api.views import AlwaysJson
 from humanexp.participation.services.sessions import issue_token

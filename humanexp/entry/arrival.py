@@ -18,8 +18,18 @@ from humanexp.entry.admission import (
     check_opening,
     check_welcome,
 )
-from humanexp.entry.resumption import GoOnRefused, Proof, admit, handoff_for, name_of, remember_opening, session_behind
-from humanexp.entry.visitors import go_on_under, participation_id, visitor_id
+from humanexp.entry.identity import (
+    GoOnRefused,
+    Proof,
+    admit,
+    go_on_under,
+    handoff_for,
+    name_of,
+    participation_id,
+    remember_opening,
+    session_behind,
+    visitor_id,
+)
 from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.participation.services import leaving
@@ -31,8 +41,7 @@ from humanexp.recruiters.presets import SiteTerms
 from humanexp.recruiters.registry import kind_of
 from humanexp.recruiters.states import LISTED, AssignmentState, advance
 from humanexp.recruiters.tickets import Ticket
-from humanexp.recruiting.models import AgreedText
-from humanexp.recruiting.standing import (
+from humanexp.recruiting.attendance import (
     go_on_elsewhere,
     keep_beside,
     may_begin_anew,
@@ -44,6 +53,7 @@ from humanexp.recruiting.standing import (
     set_aside,
     speaks_of_hits,
 )
+from humanexp.recruiting.models import AgreedText
 from humanexp.studies.models import Population
 
 NO_PROOF = Proof()

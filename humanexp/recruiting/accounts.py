@@ -37,7 +37,7 @@ from humanexp.recruiters.money import Quote
 from humanexp.recruiters.registry import fees_of, recruiter_for
 from humanexp.recruiters.states import LISTED, AssignmentState, CampaignState, HitState, WriteState
 from humanexp.recruiters.tickets import Outcome
-from humanexp.recruiting.currencies import CURRENCIES, take_over_currency
+from humanexp.recruiting.approvals import CURRENCIES, take_over_currency
 from humanexp.recruiting.extension import stop_campaign
 from humanexp.recruiting.launch import LaunchTerms, publish, quote
 from humanexp.recruiting.polling import refresh_balance, sync

@@ -28,10 +28,9 @@ from humanexp.recruiters.money import Quote, SizeComparison, terms_of
 from humanexp.recruiters.registry import account_of, capabilities_of, currency_of, kind_of, name_of
 from humanexp.recruiters.states import CampaignState
 from humanexp.recruiting import approvals
-from humanexp.recruiting.approvals import check_approval
+from humanexp.recruiting.approvals import check_approval, check_currency_named
 from humanexp.recruiting.batches import batch_plan, plan_first, takes_batches
-from humanexp.recruiting.currencies import check_currency_named
-from humanexp.recruiting.links import check_exported
+from humanexp.recruiting.people import check_exported
 from humanexp.studies import permissions
 from humanexp.studies.models import Origin, Population, Study, StudyState
 from humanexp.studies.roles import Action

@@ -31,8 +31,7 @@ from humanexp.recruiters.people import person_for
 from humanexp.recruiters.port import OfferReport, Recruiter, SubmissionReport
 from humanexp.recruiters.registry import account_of, currency_of, recruiter_for, those
 from humanexp.recruiters.states import LISTED, AssignmentState, HitState, advance
-from humanexp.recruiting.models import HookEvent
-from humanexp.recruiting.standing import (
+from humanexp.recruiting.attendance import (
     ask_for_return,
     assignment_behind,
     decide_all,
@@ -42,6 +41,7 @@ from humanexp.recruiting.standing import (
     store_standing,
     weigh_cut_short,
 )
+from humanexp.recruiting.models import HookEvent
 from humanexp.studies.models import Population, Study
 
 #: Deliveries are repeated for a day.

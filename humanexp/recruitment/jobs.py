@@ -17,10 +17,10 @@ from humanexp.recruiters import (
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiting import accounts
 from humanexp.recruiting.accounts import try_account
+from humanexp.recruiting.attendance import verify_begun
 from humanexp.recruiting.batches import open_batches
 from humanexp.recruiting.personal_data import forget_by_policies
 from humanexp.recruiting.polling import listen, sync
-from humanexp.recruiting.standing import verify_begun
 from humanexp.recruiting.watch import watch
 
 

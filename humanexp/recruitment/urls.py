@@ -2,31 +2,31 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
+from humanexp.entry import pages
 from humanexp.entry.api import Claim, Confirm, Decline, Deletion, Finish, Follow, GoBack, Handoff, Open
-from humanexp.entry.pages import take, volunteers
 from humanexp.ledger.pages import ledger, money
-from humanexp.recruiting.pages import campaigns, links, monitor, people, recruit
+from humanexp.recruiting.pages import links, monitor, people, recruit
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("volunteer/", volunteers.volunteer, name="volunteer"),
-    path("volunteer/<str:entry>/", volunteers.study, name="volunteer-study"),
-    path("take/<str:entry>/", take.take, name="take"),
-    path("take/<str:entry>/consent/", take.consent, name="consent"),
-    path("take/<str:entry>/run/", take.run, name="run"),
-    path("take/<str:entry>/inside/", take.inside, name="inside"),
+    path("volunteer/", pages.volunteer, name="volunteer"),
+    path("volunteer/<str:entry>/", pages.study, name="volunteer-study"),
+    path("take/<str:entry>/", pages.take, name="take"),
+    path("take/<str:entry>/consent/", pages.consent, name="consent"),
+    path("take/<str:entry>/run/", pages.run, name="run"),
+    path("take/<str:entry>/inside/", pages.inside, name="inside"),
     path("take/<str:entry>/open/", Open.as_view(), name="open"),
     path("take/<str:entry>/resume/", Claim.as_view(), name="resume"),
-    path("take/<str:entry>/personal/", take.personal, name="personal"),
+    path("take/<str:entry>/personal/", pages.personal, name="personal"),
     path("take/<str:entry>/personal/follow/", Follow.as_view(), name="follow"),
     path("api/v1/run/resume/", Confirm.as_view(), name="run-resume"),
     path("api/v1/run/deletion/", Deletion.as_view(), name="run-deletion"),
-    path("take/<str:entry>/delete/", take.delete, name="delete"),
+    path("take/<str:entry>/delete/", pages.delete, name="delete"),
     path("take/<str:entry>/handoff/", Handoff.as_view(), name="handoff"),
     path("take/<str:entry>/finish/", Finish.as_view(), name="finish"),
     path("take/<str:entry>/decline/", Decline.as_view(), name="decline"),
     path("take/<str:entry>/way-out/", GoBack.as_view(), name="way-out"),
-    path("hooks/<str:environment>/", campaigns.hook, name="hook"),
+    path("hooks/<str:environment>/", monitor.hook, name="hook"),
     path("studies/<slug:slug>/recruit/", recruit.recruit, name="recruit"),
     path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
     path("studies/<slug:slug>/recruit/<int:pk>/sheet/", links.sheet, name="sheet"),
@@ -36,11 +36,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/limits/", recruit.limits, name="limits"),
     path("studies/<slug:slug>/recruit/approval/", recruit.approval, name="approval"),
     path("studies/<slug:slug>/recruit/rejections/", recruit.rejections, name="rejections"),
-    path("studies/<slug:slug>/recruit/<int:pk>/extend/", campaigns.extend, name="extend"),
-    path("studies/<slug:slug>/recruit/<int:pk>/pause/", campaigns.pause, name="pause"),
-    path("studies/<slug:slug>/recruit/<int:pk>/reopen/", campaigns.reopen, name="reopen"),
-    path("studies/<slug:slug>/recruit/<int:pk>/change/", campaigns.change, name="change"),
-    path("studies/<slug:slug>/recruit/notify/", campaigns.notify, name="notify"),
+    path("studies/<slug:slug>/recruit/<int:pk>/extend/", monitor.extend, name="extend"),
+    path("studies/<slug:slug>/recruit/<int:pk>/pause/", monitor.pause, name="pause"),
+    path("studies/<slug:slug>/recruit/<int:pk>/reopen/", monitor.reopen, name="reopen"),
+    path("studies/<slug:slug>/recruit/<int:pk>/change/", monitor.change, name="change"),
+    path("studies/<slug:slug>/recruit/notify/", monitor.notify, name="notify"),
     path("studies/<slug:slug>/recruit/exclusions/", recruit.exclusions, name="exclusions"),
     path("studies/<slug:slug>/recruit/exclusions/<int:pk>/", recruit.exclusion, name="exclusion"),
     path("studies/<slug:slug>/monitor/", monitor.monitor, name="monitor"),

@@ -13,9 +13,9 @@ from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.selectors.sessions import session_for_token
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.attendance import decide_all
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
-from humanexp.recruiting.standing import decide_all
 from tests.limits import LIMIT
 from tests.recruitment.studies import LEASE, make_study
 

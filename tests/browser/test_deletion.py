@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from humanexp.entry import visitors
+from humanexp.entry import identity
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.studies.models import Study
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 def test_the_code_is_shown_at_the_end_and_works(
     page: Any, live_server: Any, study: Study, settings: Any, ending: str
 ) -> None:
-    visitors.ATTEMPTS.clear()
+    identity.ATTEMPTS.clear()
     settings.PUBLIC_URL = live_server.url
     campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=1, contact="lab@example.org"))
     page.goto(f"{live_server.url}/take/{campaign.entry}/")

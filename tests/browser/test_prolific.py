@@ -12,9 +12,9 @@ from humanexp.ledger.sender import send
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
+from humanexp.recruiting.attendance import verify_begun
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
-from humanexp.recruiting.standing import verify_begun
 from humanexp.studies.models import Study
 from tests.browser.axe import violations
 from tests.browser.looks import fits

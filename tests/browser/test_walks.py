@@ -20,7 +20,7 @@ from humanexp.participation.selectors.sessions import SILENT_AFTER
 from humanexp.participation.services.sessions import note_deadline
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiters.states import AssignmentState
-from humanexp.recruiting import standing
+from humanexp.recruiting import attendance
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
@@ -47,7 +47,7 @@ def campaign(study: Study, lab: Lab, live_server: Any, settings: Any) -> Campaig
     Study.objects.filter(pk=study.pk).update(configuration={**study.configuration, "ending": {}})
     study.refresh_from_db()
     settings.PUBLIC_URL = live_server.url
-    standing.ASKING.clear()
+    attendance.ASKING.clear()
     campaign = publish(
         study=study,
         terms=LaunchTerms(to="panel", assignments=2, reward_cents=120, estimated_minutes=5, contact="lab@example.org"),

@@ -19,7 +19,7 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
-from humanexp.entry.pages.take import preview_entry
+from humanexp.entry.pages import preview_entry
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.ledger.budgets import set_month_cap

@@ -55,7 +55,7 @@ OF_THE_SITE = {
 MEANT_OTHERWISE = {
     "analysis/study/link.py": "the presets of links that a study file can name",
     "humanexp/studies/facts.py": "facts.is_link: how a person came, not through whom",
-    "humanexp/entry/pages/take.py": "the same fact, told to the page",
+    "humanexp/entry/pages.py": "the same fact, told to the page",
     "templates/recruitment/take/_device.html": "the same fact",
     "templates/recruitment/take/_small.html": "the same fact",
 }
@@ -114,7 +114,7 @@ SAID_ELSEWHERE = {
     "humanexp/core/services/accounts.py": "a link to a new password",
     "humanexp/entry/api.py": "a personal link back",
     "humanexp/ledger/terms.py": "the table of a study file",
-    "humanexp/recruiting/links.py": "the same table",
+    "humanexp/recruiting/people.py": "the same table",
     "humanexp/recruiting/models.py": "a personal link back",
     "humanexp/recruiting/pages/people.py": "the same",
     "humanexp/recruitment/urls.py": "the address of the public page",

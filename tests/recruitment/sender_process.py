@@ -36,7 +36,7 @@ from django.utils import timezone  # noqa: E402
 from humanexp.core.errors import CapExceeded  # noqa: E402
 from humanexp.entry import arrival  # noqa: E402
 from humanexp.entry.arrival import Arrival  # noqa: E402
-from humanexp.entry.resumption import Proof  # noqa: E402
+from humanexp.entry.identity import Proof  # noqa: E402
 from humanexp.ledger import sender  # noqa: E402
 from humanexp.ledger.budgets import budget_of, set_study_cap  # noqa: E402
 from humanexp.ledger.models import Payment  # noqa: E402

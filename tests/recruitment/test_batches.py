@@ -19,7 +19,7 @@ from humanexp.ledger.sender import send
 from humanexp.recruiters.memory import Memory
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.registry import registered
-from humanexp.recruiting import standing
+from humanexp.recruiting import attendance
 from humanexp.recruiting.batches import batch_standing, continue_batches, open_batches, opened_places
 from humanexp.recruiting.extension import extend, pause_campaign, resume_campaign, stop_campaign
 from humanexp.recruiting.launch import LaunchTerms, publish
@@ -212,7 +212,7 @@ def places(lab: Lab, campaign: Campaign) -> int:
 
 @pytest.fixture
 def any_hour(study: Study) -> None:
-    standing.ASKING.clear()
+    attendance.ASKING.clear()
     study.configuration["recruitment"] |= {"batch_from_hour": 0, "batch_until_hour": 24}
     study.save(update_fields=["configuration"])
 

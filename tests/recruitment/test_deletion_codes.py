@@ -11,7 +11,7 @@ from django.test import Client
 from analysis.study.ethics import Ethics
 from humanexp.core import clock
 from humanexp.core.models import AuditEvent
-from humanexp.entry import visitors
+from humanexp.entry import identity
 from humanexp.entry.models import DeletionCode
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruiters.models import Campaign
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def fresh_allowance() -> None:
-    visitors.ATTEMPTS.clear()
+    identity.ATTEMPTS.clear()
 
 
 def link(slug: str = "by-code", **ethics: Any) -> Campaign:

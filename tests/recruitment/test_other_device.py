@@ -12,7 +12,7 @@ from humanexp.core.models import AuditEvent
 from humanexp.participation.models import Response, Session
 from humanexp.participation.selectors.sessions import SILENT_AFTER
 from humanexp.recruiters.models import Campaign
-from humanexp.recruiting import standing
+from humanexp.recruiting import attendance
 from humanexp.recruiting.polling import sync
 from tests.panel.server import PanelServer
 from tests.recruitment.at_panel import Guest, come
@@ -23,7 +23,7 @@ Launch = Callable[..., Campaign]
 
 @pytest.fixture(autouse=True)
 def unlimited() -> None:
-    standing.ASKING.clear()
+    attendance.ASKING.clear()
 
 
 @pytest.fixture

@@ -30,13 +30,13 @@ from humanexp.recruiters.prolific.terms import least_minutes
 from humanexp.recruiters.registry import fees_of
 from humanexp.recruiters.states import AssignmentState, CampaignState, HitState, WriteState
 from humanexp.recruiters.tickets import Outcome
-from humanexp.recruiting import standing
+from humanexp.recruiting import attendance
 from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.attendance import verify_begun
 from humanexp.recruiting.extension import extend, pause_campaign, resume_campaign, stop
 from humanexp.recruiting.launch import LaunchTerms, publish
 from humanexp.recruiting.people import notify
 from humanexp.recruiting.polling import sync
-from humanexp.recruiting.standing import verify_begun
 from humanexp.studies.models import Study
 from tests.panel.server import Lab, PanelServer
 from tests.recruitment.at_panel import come, reserve
@@ -48,7 +48,7 @@ Launch = Callable[..., Campaign]
 
 @pytest.fixture(autouse=True)
 def unlimited() -> None:
-    standing.ASKING.clear()
+    attendance.ASKING.clear()
 
 
 def there(lab: Lab, campaign: Campaign) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def test_a_made_up_submission_counts_nowhere(
         assert visitor.open().status_code == 201
         visitor.answer_all()
     if by == "job":
-        Assignment.objects.update(opened_at=clock.now() - 2 * standing.LISTED_WITHIN)
+        Assignment.objects.update(opened_at=clock.now() - 2 * attendance.LISTED_WITHIN)
         verify_begun(campaign=campaign)
     sync()
     assert counted(study) == 0
@@ -289,10 +289,10 @@ def test_ids_that_somebody_invents_cost_few_calls(panel_door: Door, launch_at_pa
     assert Job.objects.filter(kind="recruitment.verify").count() == 1
     for _ in range(20):
         verify_begun(campaign=campaign)
-    assert panel_door.calls <= 3 * (standing.ASKING.burst + 1)
+    assert panel_door.calls <= 3 * (attendance.ASKING.burst + 1)
     assert set(rows().values()) == {AssignmentState.OPENED}  # a list may lag behind
-    Assignment.objects.update(opened_at=clock.now() - 2 * standing.LISTED_WITHIN)
-    standing.ASKING.clear()
+    Assignment.objects.update(opened_at=clock.now() - 2 * attendance.LISTED_WITHIN)
+    attendance.ASKING.clear()
     verify_begun(campaign=campaign)
     assert set(rows().values()) == {AssignmentState.RETURNED}
 

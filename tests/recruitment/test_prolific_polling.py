@@ -18,7 +18,7 @@ from humanexp.recruiters.models import Assignment, Campaign, Hit
 from humanexp.recruiters.prolific.client import PAGE_SIZE
 from humanexp.recruiters.prolific.recruiter import ProlificRecruiter
 from humanexp.recruiters.states import AssignmentState, WriteState
-from humanexp.recruiting import standing
+from humanexp.recruiting import attendance
 from humanexp.recruiting.polling import sync
 from tests.panel.server import Lab, PanelServer, Person
 
@@ -29,7 +29,7 @@ ORDERS = ["as asked", "oldest first", "newest first", "first changed first", "la
 
 @pytest.fixture(autouse=True)
 def unlimited() -> None:
-    standing.ASKING.clear()
+    attendance.ASKING.clear()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from humanexp.ledger.rejections import reject
 from humanexp.ledger.sender import send
 from humanexp.ledger.settlement import plan_bonus
 from humanexp.recruiters.models import Assignment, Campaign
-from humanexp.recruiting import standing
+from humanexp.recruiting import attendance
 from humanexp.recruiting.accounts import price_of_check, rejection_reopens
 from humanexp.recruiting.polling import sync
 from humanexp.studies.models import Study
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def unlimited() -> None:
-    standing.ASKING.clear()
+    attendance.ASKING.clear()
 
 
 class Time(LaterClock):

@@ -12,8 +12,8 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, NotAllowed, StudyRefused
 from humanexp.core.models import AuditEvent, User
+from humanexp.entry.identity import name_of
 from humanexp.entry.models import ResumeConfirmation
-from humanexp.entry.resumption import name_of
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruiters.models import Assignment, Campaign
 from humanexp.recruiting.launch import LaunchTerms, publish

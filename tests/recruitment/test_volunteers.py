@@ -13,9 +13,9 @@ from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import own_result
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.problems import Severity
-from humanexp.entry import visitors
-from humanexp.entry.pages.volunteers import open_campaigns
-from humanexp.entry.resumption import name_of
+from humanexp.entry import identity
+from humanexp.entry.identity import name_of
+from humanexp.entry.pages import open_campaigns
 from humanexp.participation.models import EarlierCurves, OwnCurve, Session
 from humanexp.recruiters.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruiters.registry import capabilities_of, recruiter_for
@@ -217,7 +217,7 @@ def test_no_money() -> None:
 
 
 def test_a_deletion_code_takes_the_answers_back(client: Client) -> None:
-    visitors.ATTEMPTS.clear()
+    identity.ATTEMPTS.clear()
     campaign = campaign_of()
     code = code_of(client, finished(client, campaign))
     assert code and deletes(client, campaign, code).status_code == 200

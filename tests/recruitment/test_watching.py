@@ -20,12 +20,12 @@ from humanexp.ledger.settlement import settle
 from humanexp.ledger.wages import EQUAL_TOP_UP, top_up_offer
 from humanexp.participation.models import Session
 from humanexp.recruiters.models import Assignment, Campaign
-from humanexp.recruiting import standing
+from humanexp.recruiting import attendance
 from humanexp.recruiting.alerts import attention
+from humanexp.recruiting.attendance import verify_begun
 from humanexp.recruiting.extension import extend, resume_campaign
 from humanexp.recruiting.models import CampaignHold
 from humanexp.recruiting.polling import sync
-from humanexp.recruiting.standing import verify_begun
 from humanexp.recruiting.watch import returns_of, watch, watched_terms
 from humanexp.studies.models import Study
 from tests.panel.server import Lab, PanelServer
@@ -39,7 +39,7 @@ TERMS = Terms(least_hourly_cents=900, wage_people=PEOPLE, on_return_alarm="pause
 
 @pytest.fixture(autouse=True)
 def unlimited() -> None:
-    standing.ASKING.clear()
+    attendance.ASKING.clear()
 
 
 @pytest.fixture
@@ -288,7 +288,7 @@ def test_made_up_ids_raise_no_alarm(panel: PanelServer, launch_at_panel: Launch,
     for number in range(8):
         visitor = Visitor(campaign, worker_id=f"{number:024x}", assignment_id=f"{number + 99:024x}")
         assert visitor.open().status_code == 201
-    Assignment.objects.update(opened_at=clock.now() - 2 * standing.LISTED_WITHIN)
+    Assignment.objects.update(opened_at=clock.now() - 2 * attendance.LISTED_WITHIN)
     verify_begun(campaign=campaign)
     round_trip()
     assert Assignment.objects.filter(state="returned").exists()

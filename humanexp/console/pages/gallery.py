@@ -17,9 +17,9 @@ from django.utils import translation
 from humanexp.core.errors import NotFound
 from humanexp.core.keys import pseudonym
 from humanexp.core.languages import PARAMETER, code_of, languages
-from humanexp.entry import visitors
+from humanexp.entry import identity
 from humanexp.entry.admission import PlacesTaken
-from humanexp.entry.pages.take import entry_shell, preview_entry, previewed_campaign
+from humanexp.entry.pages import entry_shell, preview_entry, previewed_campaign
 from humanexp.participation.pages.own_result import shares_tables
 from humanexp.participation.selectors.own_results import (
     KEPT_DAYS,
@@ -114,7 +114,7 @@ def _filled_in(study: Study, name: str) -> dict[str, Any]:
     }  # fmt: skip
     examples = {
         "completion_code": pseudonym("an example", "gallery", prefix="C", length=8),
-        "deletion_code": pseudonym("an example", "gallery", prefix="D", length=visitors.LENGTH),
+        "deletion_code": pseudonym("an example", "gallery", prefix="D", length=identity.LENGTH),
         "refusal": str(PlacesTaken()), "question": question("dog", study.configuration.get("wanted", {})),
         "needed": {task: practice_of(study, task).practice_pass for task in tasks},
         "closing": questions_of(study), "debrief": study.configuration.get("debrief", ""),

@@ -28,7 +28,7 @@ from humanexp.recruiters.port import Capabilities
 from humanexp.recruiters.registry import Account, Kind
 from humanexp.recruiting import accounts
 from humanexp.recruiting.accounts import TRY_JOB, pause_account, rename_account, request_try, resume_account, store_keys
-from humanexp.recruiting.currencies import CURRENCIES
+from humanexp.recruiting.approvals import CURRENCIES
 from humanexp.recruitment.templatetags.recruitment import typed
 
 

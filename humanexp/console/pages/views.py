@@ -25,7 +25,7 @@ from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, S
 from humanexp.core.languages import language_of, languages
 from humanexp.core.pages.rendering import csv_file, render_part
 from humanexp.core.selectors import user_of
-from humanexp.entry.pages.take import preview_entry
+from humanexp.entry.pages import preview_entry
 from humanexp.jobs.throughput import partial_context
 from humanexp.ledger.terms import suggested_terms
 from humanexp.participation.services import previewing

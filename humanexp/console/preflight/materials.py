@@ -18,7 +18,7 @@ from humanexp.core import clock
 from humanexp.core.errors import ApplicationError
 from humanexp.core.problems import Problem, bad, good, warn
 from humanexp.core.storage import current_path
-from humanexp.entry.pages.take import preview_entry
+from humanexp.entry.pages import preview_entry
 from humanexp.ledger.payments import free_sessions
 from humanexp.participation.pictures import mask_png
 from humanexp.recruiters import registry

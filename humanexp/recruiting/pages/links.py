@@ -23,7 +23,7 @@ from humanexp.recruiters.campaigns import campaigns_of, pay_on_leaving
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.presets import OutcomeCode, Preset, SiteTerms, address_for_site, presets
 from humanexp.recruiters.tickets import Outcome
-from humanexp.recruiting.links import SitePerson, list_credited, list_finished, look_up
+from humanexp.recruiting.people import SitePerson, list_credited, list_finished, look_up
 from humanexp.studies.models import Study
 
 #: Where the fields of a link's settings are, by setting.

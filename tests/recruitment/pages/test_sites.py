@@ -18,7 +18,7 @@ from humanexp.participation.services.sessions import withdraw_session
 from humanexp.recruiters.models import Campaign
 from humanexp.recruiters.tickets import Outcome
 from humanexp.recruiting.launch import LaunchTerms, publish
-from humanexp.recruiting.links import list_credited, list_finished, look_up
+from humanexp.recruiting.people import list_credited, list_finished, look_up
 from humanexp.studies.models import Study
 from tests.downloads import rows_of
 from tests.recruitment.pages.test_recruit_page import terms

@@ -1,1 +1,0 @@
-"""What participants see before and after a session."""
