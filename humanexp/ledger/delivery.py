@@ -269,8 +269,6 @@ class Delivery(ABC):
         advance(self.call, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None)
 
 
-logger = logging.getLogger(__name__)
-
 #: So much short of the recruiter's memory of tokens one is taken for forgotten.
 SPARE = timedelta(hours=4)
 #: Between the two questions about a row whose token may be forgotten.

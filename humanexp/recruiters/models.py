@@ -143,7 +143,7 @@ class RecruiterAccount(models.Model):
     #: the same by the clock that counts from the start of the machine, which nobody sets, and which start that was
     until_uptime_s = models.FloatField(null=True, blank=True)
     boot = models.CharField(max_length=64, blank=True)
-    #: writes sent ever; a file beside the database counts them, too (ledger/lease.py)
+    #: writes sent ever; a file beside the database counts them, too (ledger/delivery.py)
     sends = models.PositiveBigIntegerField(default=0)
     #: since when bonuses wait for a comparison of the books: this database is older than that file
     to_compare_since = models.DateTimeField(null=True, blank=True)

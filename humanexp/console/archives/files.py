@@ -23,7 +23,7 @@ from humanexp.console.archives.shelf import Shelf
 from humanexp.core.errors import InputRefused
 
 #: Folders that are made again, or that belong to this machine alone. Keys are sealed; what was sent is counted anew by
-#: whoever restores (ledger/lease.py).
+#: whoever restores (ledger/delivery.py).
 LEFT_OUT = frozenset({"keys", "logs", "static", "thumbnails", "uploads", "sends", "fetching"})
 #: Databases of the included sites, where they lie beside the platform's files.
 SITES = ("marketplace.sqlite3", "panel.sqlite3")

@@ -1,4 +1,4 @@
-"""Every payment, on a page and as a file; ledger differences; bonuses, shown with names and sums before they are paid."""
+"""Every payment, on a page and as a file; ledger differences; bonuses, with names and sums before they are paid."""
 
 from __future__ import annotations
 

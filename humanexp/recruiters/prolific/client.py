@@ -2,8 +2,8 @@
 
 The client decides, repeats and stores nothing. The service has no idempotency token. A write is therefore sent once,
 and its end is one of three: it was carried out; it was certainly not (`Refused` and its kin, `RecruiterUnavailable`);
-or nobody knows (`OutcomeUnknown`), and whoever called looks for evidence. Reads that fail raise `RecruiterUnavailable`, or
-the refusal. Bonuses know no token and no reason: they are planned, checked, paid by one call and proved by difference.
+or nobody knows (`OutcomeUnknown`), and whoever called looks for evidence. Reads that fail raise `RecruiterUnavailable`,
+or the refusal. Bonuses know no token and no reason: they are planned, checked, paid by one call, proved by difference.
 """
 
 from __future__ import annotations
