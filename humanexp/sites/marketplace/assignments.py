@@ -12,7 +12,6 @@ from statistics import median
 from django.db import transaction
 from django.db.models import Q
 
-from humanexp.sites.marketplace import hits
 from humanexp.sites.marketplace.accounts import is_blocked_by
 from humanexp.sites.marketplace.errors import (
     AlreadyTaken,
@@ -23,6 +22,7 @@ from humanexp.sites.marketplace.errors import (
     NotFound,
     NothingAvailable,
 )
+from humanexp.sites.marketplace.hits import require_funds
 from humanexp.sites.marketplace.models.people import Worker
 from humanexp.sites.marketplace.models.work import (
     HIT,
@@ -269,7 +269,7 @@ def approve(*, assignment: Assignment, feedback: str | None, override_rejection:
         if assignment.submitted_at is None or assignment.submitted_at < now - timedelta(days=OVERRIDE_DAYS):
             raise InvalidAssignmentState("A rejection can be overridden for 30 days after the submission.")
         # A submitted assignment's money is on hold; a rejected one's was set free.
-        hits.require_funds(requester=hit.requester, cost_cents=assignment.cost_cents, now=now)
+        require_funds(requester=hit.requester, cost_cents=assignment.cost_cents, now=now)
     said = {} if feedback is None else {"requester_feedback": feedback}
     return change(assignment, approved_at=now, **said)
 
